@@ -167,11 +167,11 @@ def _begin_anew_without_overrides() -> None:
 
     The choice is made when NumPy is imported, so a variable unset later would change nothing.
     """
-    from rnncourse.lab.blas import KERNELS, changed
+    from rnncourse.lab import blas
 
-    if any(name in os.environ for name in KERNELS):
+    if blas.overrides():
         command = [sys.executable, "-m", "rnncourse.cli", *sys.argv[1:]]
-        os.execve(sys.executable, command, changed(os.environ, tuple((name, None) for name in KERNELS)))
+        os.execve(sys.executable, command, blas.without_overrides(os.environ))
 
 
 def _list(chosen: argparse.Namespace) -> int:

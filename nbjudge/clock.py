@@ -19,7 +19,7 @@ AGAIN = 1.0  # seconds until it rings once more, where whatever ran has swallowe
 
 
 class Overtime(BaseException):
-    """The judge took too long. No Exception: a check that catches those must not go on."""
+    """The judge took too long. Not an Exception, so that `except Exception` in a check cannot swallow it."""
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Limit:
 def limited(seconds: float, patience: float = PATIENCE) -> Iterator[Limit]:
     """Raise Overtime in what runs here once so many seconds have passed.
 
-    Only the main thread can be interrupted; in another one there is no limit.
+    Only the main thread can be interrupted; another thread runs without a limit.
     """
     limit = Limit()
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

@@ -21,7 +21,7 @@ VARIABLE, GROUP = "NBJUDGE_COURSE", "nbjudge.courses"
 
 @dataclass(frozen=True)
 class Kind:
-    """Answers that are no plain functions, such as kernels: what their process needs of the course.
+    """Answers of another kind than plain functions, such as kernels: what their process needs of the course.
 
     module: a file without relative imports, below the folder that the packages lie in, with two functions.
     `prepare(folder)` loads what such answers use from that folder, and returns the module that the answer

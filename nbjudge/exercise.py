@@ -8,8 +8,6 @@ class Wrong(Exception):
     """Raised by a check: the first difference in the learner's terms, and the misconception if it is
     known."""
 
-    by_clock = False  # another run of the check may find otherwise
-
     def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
         super().__init__(message)
         self.message, self.misconception, self.next_step = message, misconception, next_step

@@ -62,10 +62,10 @@ def home() -> Path:
     try:
         return _platforms_home()
     except RuntimeError:  # no HOME, and nobody knows this user
-        return _home_of_the_homeless()
+        return _temporary_home()
 
 
-def _home_of_the_homeless() -> Path:
+def _temporary_home() -> Path:
     return Path(tempfile.gettempdir()) / f"rnnlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 
 
@@ -78,7 +78,7 @@ def _platforms_home() -> Path:
 
 
 def record(lesson: str, verdict: Verdict) -> None:
-    """Keep a verdict. An untouched exercise is no try."""
+    """Store a verdict. Untouched exercises do not count as attempts."""
     if verdict.status is Status.not_attempted:
         return
     values = {
@@ -87,15 +87,15 @@ def record(lesson: str, verdict: Verdict) -> None:
         "status": str(verdict.status),
         "misconception": verdict.misconception,
     }
-    with _kept("this verdict"), _database() as database:
+    with _warn_instead_of_raising("this verdict"), _database() as database:
         database.execute(RECORD, values | {"passed": verdict.passed, "points": verdict.points})
 
 
 def open_hint(name: str, otherwise: int) -> int:
-    """Count one more hint of an exercise as opened, and say how many are; `otherwise` if that cannot be
-    kept."""
+    """Count one more hint of an exercise as opened; how many are open, or `otherwise` if the file cannot be
+    used."""
     opened = otherwise
-    with _kept("how many hints are open"), _database() as database:
+    with _warn_instead_of_raising("how many hints are open"), _database() as database:
         opened = database.execute(OPEN_HINT, (name,)).fetchone()[0]
     return opened
 
@@ -103,14 +103,14 @@ def open_hint(name: str, otherwise: int) -> int:
 def entries() -> dict[str, Entry]:
     """What is known of each exercise that was tried, by name. Rows that make no sense are left out."""
     known: dict[str, Entry] = {}
-    with _kept("what was done before"), _database() as database:
+    with _warn_instead_of_raising("what was done before"), _database() as database:
         rows = database.execute("SELECT name, status, misconception, passed, points, tries FROM verdicts")
         known = {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}
     return known
 
 
 def _entry(status: object, misconception: object, *numbers: object) -> Entry | None:
-    """One row; a number that is none counts as 0."""
+    """One row; whatever is not a whole number counts as 0."""
     if status not in list(Status):
         return None
     passed, points, tries = (number if type(number) is int and number > 0 else 0 for number in numbers)
@@ -122,7 +122,7 @@ def _database() -> Iterator[sqlite3.Connection]:
     """A transaction on the progress file."""
     path = home() / "progress.sqlite"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.parent == _home_of_the_homeless() and not _is_ours(path.parent):
+    if path.parent == _temporary_home() and not _is_ours(path.parent):
         raise PermissionError(f"{path.parent} was made by another user")
     _heal(path)
     with closing(sqlite3.connect(path, timeout=BUSY)) as database:
@@ -158,8 +158,8 @@ def _heal(path: Path) -> None:
 
 
 @contextmanager
-def _kept(what: str) -> Iterator[None]:
-    """A file that cannot be used costs one line of warning."""
+def _warn_instead_of_raising(what: str) -> Iterator[None]:
+    """One line of warning if the file cannot be used; `what` is then not stored."""
     try:
         yield
     except (OSError, sqlite3.Error, ValueError) as error:

@@ -82,7 +82,7 @@ def _at(exercise: Exercise, answer: Answer) -> Exercise:
 
 
 def called_numbers(trees: Iterable[ast.AST], name: str) -> dict[str, int | str]:
-    """The numbers in the last `check(name, ...)` of some statements; empty where there is none."""
+    """The numbers in the last `check(name, ...)` of some statements; empty without such a call."""
     numbers: dict[str, int | str] = {}
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     for call in calls:

@@ -39,7 +39,7 @@ def outcome(job, failing=()):
     names = job["names"] or POINTS
     verdicts = [Verdict(n, status(n), 0 if n in failing else POINTS[n], POINTS[n], "…") for n in names]
     entries = [results.exercise_entry(verdict, job["grader"]) for verdict in verdicts]
-    facts = {"problem": None, "sandbox": "bubblewrap", "variant": {}, "cpu": {}, "max_score": 6}
+    facts = {"problem": None, "sandbox": "bubblewrap", "variant": {}, "max_score": 6}
     return facts | {"exercises": entries}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from bench.peers import Candidate, wire
 from rnncourse.lab.apart import describe_end
-from rnncourse.lab.blas import KERNELS
+from rnncourse.lab.blas import without_overrides
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN_PEERS = ROOT / ".venv-peers" / "bin" / "python"  # what `make peers` sets up
@@ -116,7 +116,7 @@ class Peer:
 
 def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:
     """What a contestant is started with: equal threads, BLAS kernels by the library's own choice."""
-    others = {name: value for name, value in variables.items() if name not in KERNELS}
+    others = without_overrides(variables)
     limits = {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
     return {**others, **limits, "PYTHONPATH": str(ROOT)}
 

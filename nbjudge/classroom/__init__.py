@@ -1,6 +1,6 @@
 """A whole class: collect the files, grade them unattended, understand the results, hand marks back.
 
-Files are the truth; there is no database.  A class folder holds one assignment, or all lessons of a course
+Files are the truth, in place of a database.  A class folder holds one assignment, or all lessons of a course
 where students have the same identifier everywhere (Moodle's number belongs to one assignment):
 
   class.json              {"format", "key": fingerprint of the class key, "variants": [lesson, ...]}
@@ -9,8 +9,9 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
   results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
+                          when a run begins and when it ends
   regraded/               results of `regrade` that are shown and not yet written
-  lock, lock.*            held by the processes that grade
+  lock                    held by the process that grades
   by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:
@@ -18,7 +19,7 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   student   identifier, in Unicode form NFC: number in Moodle and Canvas, folder's name elsewhere; or null
   name      full name where the layout has one, else null
   lesson    lesson of the notebook, "bptt"; null where it is of none
-  file      "files/<sha256>.ipynb"; null for a file that is no notebook or could not be read
+  file      "files/<sha256>.ipynb"; null for another kind of file, or an unreadable one
   sha256    digest of the content; null where `file` is null
   source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
   layout    "moodle", "canvas", "nbgrader" or "plain"
@@ -42,7 +43,7 @@ One line of results.jsonl and one file in results/ (results.Result):
             "fault", "grader", "seconds"}]; fault: the grader's own, listed apart, no points are lost to it
             silently; `looks` are for the teacher only
   graded    time of grading in ISO 8601, UTC
-  seconds   of grading, and `cpu` {"answers", "starting", "judge"} in seconds
+  seconds   of grading
 
 Only the fields in results.TIMES differ between two runs.  Programs read with `results.load(folder)` and
 `submissions.load(folder)`, never the text.  `keys.class_key(folder)` is the key as bytes; it stops where the

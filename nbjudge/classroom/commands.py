@@ -1,4 +1,4 @@
-"""The commands of a class: `rnnlab class collect | grade | shard | regrade`, and those of other modules.
+"""The commands of a class: `rnnlab class collect | grade | regrade`, and those of other modules.
 
 What they need is imported when they run: --help must answer at once.
 """
@@ -28,7 +28,6 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     own = parser.add_subparsers(metavar="COMMAND", dest="class_command")
     _add_collect(own)
     _add_grade(own)
-    _add_shard(own)
     _add_regrade(own)
     for part in PARTS:
         import_module(f"nbjudge.classroom.{part}").add_commands(own)
@@ -65,16 +64,6 @@ def _add_grade(subparsers: argparse._SubParsersAction) -> None:
     grade.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask scheduler, tcp://HOST:8786")
     _add_shared(grade)
     grade.set_defaults(handler=lambda chosen: guarded(chosen, _grade))
-
-
-def _add_shard(subparsers: argparse._SubParsersAction) -> None:
-    shard = subparsers.add_parser(
-        "shard", help="grade one share of a class folder, for arrays of a batch system"
-    )
-    shard.add_argument("share", metavar="i/N", help="share i of N, from 1/N to N/N")
-    shard.add_argument("folder", type=Path, help="the class folder, shared by all or a copy for each")
-    _add_shared(shard)
-    shard.set_defaults(handler=lambda chosen: guarded(chosen, _shard))
 
 
 def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
@@ -189,17 +178,6 @@ def _grade(chosen: argparse.Namespace) -> int:
         engine = engines.dask(chosen.scheduler) if chosen.scheduler else local
         listed = run.grade_class(chosen.folder, engine, _say, resume=chosen.resume, plain=chosen.plain)
     _print(run.describe(listed))
-    return DONE if run.without_faults(listed) else OWN_FAULT
-
-
-def _shard(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom import engines, lock, run
-
-    number, count = engines.share(chosen.share)
-    with lock.lock(chosen.folder, f"{number}-of-{count}", wait=chosen.wait):
-        engine = engines.local(chosen.jobs or engines.most_jobs())
-        share = number, count
-        listed = run.grade_class(chosen.folder, engine, _say, plain=chosen.plain, share=share)
     return DONE if run.without_faults(listed) else OWN_FAULT
 
 

@@ -1,30 +1,27 @@
-"""Where submissions are graded: on this machine, on a Dask cluster, or as a share of a batch system's array.
+"""Where submissions are graded: on this machine or on a Dask cluster.
 
 Each engine takes jobs and yields (job, outcome) in whatever order they end. The judge is the same everywhere,
 and so are seeds and verdicts.
 """
 
-import hashlib
 import queue
-import re
 import tempfile
 import threading
 from asyncio import CancelledError
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from nbjudge.classroom.judge import Judge, empty_outcome, given_up
-from nbjudge.classroom.versions import has_kernels
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.running.family import Family, adopt_orphans
 from nbjudge.running.sandbox import MEMORY
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
-FEW = 4  # jobs: to import and rehearse a lesson for less takes longer than it saves
 PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker to come
 HOLDS = MEMORY + (512 << 20)  # bytes for an answer at its limit and its judge
 
@@ -44,7 +41,7 @@ def local(count: int) -> Engine:
 
 
 def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -> Iterator[Graded]:
-    waiting, ready = _Waiting(jobs), queue.SimpleQueue()
+    waiting, ready = deque(jobs), queue.SimpleQueue()
     judges = [judge() for _ in range(min(count, len(jobs)))]
     adopt_orphans(True)  # an answer in plain mode can end its judge, and leave processes behind
     family = Family()
@@ -64,51 +61,21 @@ def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -
         adopt_orphans(False)
 
 
-class _Waiting:
-    """Jobs by lesson. A judge stays with its lesson, whose known mistakes it has computed, and then with
-    lessons of its kind, as long as there are some: loading the simulator takes longer than most answers. With
-    the last few jobs of another judge's lesson it does not help."""
-
-    def __init__(self, jobs: Iterable[dict]):
-        self._jobs: dict[str, deque] = defaultdict(deque)
-        for job in jobs:
-            self._jobs[job["lesson"]].append(job)
-        self._lesson_of: dict[Judge, str] = {}
-        self._kinds: dict[Judge, set[bool]] = defaultdict(set)  # of its lessons: True, with kernels
-        self._lock = threading.Lock()
-
-    def take(self, judge: Judge) -> dict | None:
-        """The next job of a judge; None where there is none."""
-        with self._lock:
-            lesson = self._lesson_of.pop(judge, None)
-            if not self._jobs.get(lesson):
-                others = Counter(self._lesson_of.values())
-                kinds = self._kinds[judge] or {True, False}.difference(*self._kinds.values())
-                is_other = lambda lesson: has_kernels(lesson) not in kinds
-                rank = lambda lesson: (others[lesson], is_other(lesson), -len(self._jobs[lesson]))
-                least = lambda lesson: FEW if others[lesson] and self._kinds[judge] else 1
-                left = (lesson for lesson, jobs in self._jobs.items() if len(jobs) >= least(lesson))
-                lesson = min(left, key=rank, default=None)
-            if lesson is None:
-                return None
-            self._kinds[judge].add(has_kernels(lesson))
-            self._lesson_of[judge] = lesson
-            return self._jobs[lesson].popleft()
-
-    def clear(self) -> None:
-        """Leave no job."""
-        with self._lock:
-            self._jobs.clear()
-
-
-def _work(judge: Judge, waiting: _Waiting, ready: queue.SimpleQueue) -> None:
-    """Grade jobs until there are none."""
-    while (job := waiting.take(judge)) is not None:
-        try:
-            ready.put((job, judge.grade(job)))
-        except Exception as error:
-            ready.put((job, error))
+def _work(judge: Judge, waiting: deque, ready: queue.SimpleQueue) -> None:
+    """Grade jobs until none is left."""
+    with suppress(IndexError):
+        while True:
+            job = waiting.popleft()
+            ready.put((job, _graded(judge, job)))
     judge.end()
+
+
+def _graded(judge: Judge, job: dict) -> dict | BaseException:
+    """The outcome of a job, or why it has none; an IndexError in it must not look like the end."""
+    try:
+        return judge.grade(job)
+    except Exception as error:
+        return error
 
 
 def dask(address: str) -> Engine:
@@ -136,7 +103,7 @@ def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
     waiting, running, ended = deque(jobs), {}, as_completed()
 
     def send() -> None:
-        """Keep all workers busy that there are now; where there are none, one job waits for the first."""
+        """Keep all present workers busy; without any, one job waits for the first."""
         while waiting and len(running) < max(1, AHEAD * sum(client.nthreads().values())):
             job = waiting.popleft()
             content = Path(job["path"]).read_bytes()
@@ -186,22 +153,3 @@ def _judge_of_thread() -> Judge:
     if not hasattr(_threads, "judge"):
         _threads.judge = Judge()
     return _threads.judge
-
-
-def share(text: str) -> tuple[int, int]:
-    """(number, count) of a share written as 3/40. Raises Unusable for anything else."""
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    number, count = map(int, match.groups()) if match else (0, 0)
-    if not 1 <= number <= count:
-        raise Unusable(f"{text!r} is no share: write 1/40 to 40/40 for an array of 40.")
-    return number, count
-
-
-def of_share(jobs: Iterable[dict], number: int, count: int) -> list[dict]:
-    """The jobs of one share: by student and lesson alone, so that all shares together are the class."""
-    return [job for job in jobs if _place_number(job) % count == number - 1]
-
-
-def _place_number(job: dict) -> int:
-    place = f"{job['student']}\0{job['lesson']}".encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.sha256(place).digest()[:8])

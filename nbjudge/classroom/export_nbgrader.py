@@ -33,7 +33,7 @@ class Pushed(NamedTuple):
     students: int
     absent: list[str]  # unknown to the gradebook
     withheld: list[str]  # an exercise was not judged
-    prose: list[str]  # cells that are no exercises: the gradebook has no place for them
+    prose: list[str]  # cells besides exercises, for which the gradebook lacks a place
 
 
 def write_source(lesson: str, exercises: Path, course: Path) -> Path:

@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 def read_table(path: Path) -> Table:
-    """A CSV file as cells. Raises Unusable where it is none."""
+    """A CSV file as cells. Raises Unusable for any other file."""
     try:
         if path.stat().st_size > LARGEST:
             raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is no table of marks.")
@@ -133,7 +133,7 @@ def plain_cell(value: object) -> str:
 
 
 def number_in(text: str) -> float | None:
-    """The number in a cell, None where there is none; Canvas and Moodle write decimal points or commas."""
+    """The number in a cell, None for other text; Canvas and Moodle write decimal points or commas."""
     text = re.sub(r"\s", "", text)
     if re.fullmatch(r"-?[\d.]*,\d+", text):
         text = text.replace(".", "").replace(",", ".")

@@ -18,10 +18,9 @@ TARGETS = {  # what --to may name, and what is written
     "canvas": "the gradebook that you exported, --template, with marks",
     "nbgrader": "the exercises of a lesson below an nbgrader course's `source`; marks into its --gradebook",
     "gradescope": "an autograder for one lesson, a zip to upload",
-    "classroom50": "an autograder for one lesson, a folder for the configuration repository",
 }
 COMMENTS = "Feedback comments"  # Moodle's title of that column in English
-NEEDS_LESSON = ("nbgrader", "gradescope", "classroom50")
+NEEDS_LESSON = ("nbgrader", "gradescope")
 BELONGS_TO = {  # an option of export: the targets that read it
     "template": ("moodle", "canvas"),
     "column": ("moodle", "canvas"),
@@ -195,7 +194,7 @@ def _export(chosen: argparse.Namespace) -> int:
 
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
-    from nbjudge.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
+    from nbjudge.classroom import export_gradescope, export_nbgrader, keys
     from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
 
@@ -211,8 +210,7 @@ def _autograder(chosen: argparse.Namespace) -> str:
         write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
         path = written(chosen.out, write)
         return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
-    writers = {"gradescope": export_gradescope, "classroom50": export_classroom50}
-    path = written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))
+    path = written(chosen.out, lambda: export_gradescope.write_autograder(chosen.lesson, chosen.out))
     return f"{path}: the autograder of {chosen.lesson}."
 
 

@@ -48,7 +48,7 @@ class Judge:
         self.end()
 
     def grade(self, job: dict) -> dict:
-        """The outcome of a job (judge_process.grade_submission): exercises, problem, sandbox, cpu, seconds,
+        """The outcome of a job (judge_process.grade_submission): exercises, problem, sandbox, seconds,
         variant.
 
         Raises Unusable where the judge refuses the job.
@@ -72,7 +72,6 @@ class Judge:
                 if names is None:  # no judge begins: another one would not either
                     break
         outcome["seconds"] = time.monotonic() - start
-        outcome["cpu"] = {name: round(seconds, 3) for name, seconds in outcome["cpu"].items()}
         return outcome
 
     def close(self) -> None:
@@ -124,7 +123,6 @@ class Judge:
                 raise Lost("its word is no verdict on the exercise that it judges")
             self.current, limit = "", READING
             outcome["exercises"].append(entry)
-            outcome["cpu"].update(word["cpu"])
             if word["variant"] is not None:
                 outcome["variant"][entry["name"]] = word["variant"]
 
@@ -168,7 +166,7 @@ class Judge:
 
 def empty_outcome(job: dict) -> dict:
     """The outcome of a job of which nothing is judged yet."""
-    outcome = {"exercises": [], "problem": None, "sandbox": None, "variant": {}, "cpu": Counter()}
+    outcome = {"exercises": [], "problem": None, "sandbox": None, "variant": {}}
     return outcome | {"max_score": sum(current().catalogue(job["lesson"]).values())}
 
 

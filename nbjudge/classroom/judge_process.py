@@ -4,7 +4,7 @@ An attack that kills or stops its judge, which plain mode cannot prevent, ends t
 the engine starts another one and goes on behind the exercise that was being judged. Words on standard output:
 
   {"begins": exercise, "limit": seconds}       the verdict must come within so many seconds
-  {"exercise": entry, "cpu": {...}, "variant": numbers}
+  {"exercise": entry, "variant": numbers}
   {"refuses": the sentence why this machine may not grade the job}
   {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "limits_by": words,
    "max_score": points}
@@ -17,7 +17,6 @@ import queue
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -33,8 +32,7 @@ from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import Cell
 from nbjudge.grading import grade
 from nbjudge.grading.clean_start import clean_start
-from nbjudge.running import fork_server, sandbox
-from nbjudge.running.fork_server import ForkServers
+from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import START
 from nbjudge.verdict import Status, Verdict
@@ -59,7 +57,7 @@ class _Stops:
 def main() -> None:
     """Grade the submissions that standard input names, until it ends."""
     words = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a check prints is no word to the engine
+    os.dup2(2, 1)  # the engine must not read what a check prints
 
     def tell(word: dict) -> None:
         try:
@@ -70,14 +68,10 @@ def main() -> None:
 
     gc.set_threshold(*RARELY)
     signal.signal(signal.SIGCONT, _Stops.add)
-    accounts: dict[bool, Accounts] = {}
     with clean_start():
         for line in _lines():
             job = json.loads(line)
-            plain = job["plain"]
-            if plain not in accounts:
-                accounts[plain] = Accounts(*fork_server.choose(plain))
-            grade_submission(job, accounts[plain], tell)
+            grade_submission(job, sandbox.choose(job["plain"]), tell)
 
 
 def _lines() -> Iterator[str]:
@@ -103,19 +97,18 @@ def _leave() -> None:
     os._exit(0)
 
 
-def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], None]) -> None:
+def grade_submission(job: dict, box: Sandbox, tell: Callable[[dict], None]) -> None:
     """Grade one submission and tell the verdicts, exercise by exercise.
 
     A job has the fields path, lesson, seed, grader, plain, token (of variants, or null), names (null: all)
     and passed_over (exercises that have a verdict already).
     """
     lesson = job["lesson"]
-    if problem := _refusal(job, accounts.box) or results.notebook_problem(job):
+    if problem := _refusal(job, box) or results.notebook_problem(job):
         tell({"refuses": problem})
         return
     maximum = sum(current().catalogue(lesson).values())
-    word = {"ends": None, "sandbox": accounts.box.name, "max_score": maximum}
-    word |= {"limits_by": accounts.box.limits_by}
+    word = {"ends": None, "sandbox": box.name, "limits_by": box.limits_by, "max_score": maximum}
     try:
         cells = grade.cells_of(Path(job["path"]), lesson)
     except Unusable as unusable:
@@ -123,11 +116,11 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
         return
     for exercise in current().exercises(lesson):
         if exercise.name not in job["passed_over"] and job["names"] in (None, [exercise.name]):
-            _grade_exercise(exercise, cells, job, accounts, tell)
+            _grade_exercise(exercise, cells, job, box, tell)
     tell(word)
 
 
-def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
+def _refusal(job: dict, box: Sandbox) -> str | None:
     """Why this machine may not grade a job, which another one has planned."""
     host, lesson = os.uname().nodename, job["lesson"]
     if versions.grader_digest(lesson) != job["grader"]:
@@ -141,7 +134,7 @@ def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
 
 
 def _grade_exercise(
-    exercise: Exercise, cells: list[Cell], job: dict, accounts: "Accounts", tell: Callable[[dict], None]
+    exercise: Exercise, cells: list[Cell], job: dict, box: Sandbox, tell: Callable[[dict], None]
 ) -> None:
     variant = None
     if job["token"]:
@@ -153,14 +146,14 @@ def _grade_exercise(
     tell({"begins": exercise.name, "limit": limit})
     for _ in range(TRIES):
         before = _Stops.count
-        verdict = grade.grade_one(exercise, cells, job["seed"], accounts.box)
+        verdict = grade.grade_one(exercise, cells, job["seed"], box)
         if verdict.status is Status.timeout and _Stops.count > before:
             verdict = replace(verdict, status=Status.grader_error, message=STOPPED, next_step=AGAIN)
         if verdict.status is not Status.grader_error:
             break
     verdict = _with_numbers(verdict, cells, variant)
     entry = results.exercise_entry(verdict, job["grader"])
-    tell({"exercise": entry, "cpu": accounts.end(), "variant": variant})
+    tell({"exercise": entry, "variant": variant})
 
 
 def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> Verdict:
@@ -175,58 +168,6 @@ def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> 
     own, other = describe_numbers(variant), describe_numbers(named)
     sentence = f"The notebook for this student has {own}, and this one has {other}: is it another notebook?"
     return replace(verdict, message=f"{verdict.message}\n{sentence}")
-
-
-class Accounts:
-    """A sandbox whose workers, forked where that works, report their time in seconds of a core.
-
-    An answer's time is that of its processes, and of the functions of the exercise that it calls: these
-    compute what the answer asks for, and run in the judge's process only so that it can reach no count.
-    """
-
-    def __init__(self, box: Sandbox, servers: ForkServers | None):
-        self.servers = servers
-        self.box = replace(box, report=self._add)
-        self._servers_before = 0.0, 0.0
-        self.begin()
-        self._own = 0.0  # the first exercise has what the process took to start,
-        self._starting = sum(os.times()[2:4])  # and the trials of the sandbox
-
-    def begin(self) -> None:
-        """Begin anew."""
-        self._own = time.process_time()
-        self._starting = self._own_starting = self._answers = self._called = 0.0
-        self._has_ended = False
-
-    def end(self) -> dict[str, float]:
-        """The seconds by what they were for, since the last `begin` or `end`: none is left out."""
-        starting, answers = self._starting, self._answers
-        if self.servers is not None:  # they have counted all that was forked, to the end
-            now = self.servers.seconds(), self.servers.loading()
-            total, loading = (after - before for after, before in zip(now, self._servers_before, strict=True))
-            self._servers_before = now
-            starting += loading
-            rest = max(total - answers - starting, 0.0)  # 0 where a server died with its count
-            if self._has_ended:
-                answers += rest
-            else:
-                starting += rest
-        judge = time.process_time() - self._own - self._own_starting - self._called
-        starting += self._own_starting
-        seconds = {"answers": answers + self._called, "starting": starting, "judge": judge}
-        self.begin()
-        return {name: round(value, 3) for name, value in seconds.items()}
-
-    def _add(self, starting: float, answer: float | None, own: float, called: float) -> None:
-        """One worker's time; `answer` is None where its process ended before its seconds could be read.
-
-        own: the judge's seconds for starting and ending it; called: for functions that the answer called.
-        """
-        self._starting += starting
-        self._own_starting += own
-        self._called += called
-        self._answers += answer or 0.0
-        self._has_ended |= answer is None
 
 
 if __name__ == "__main__":

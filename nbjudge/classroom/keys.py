@@ -20,7 +20,7 @@ SEED_BITS = 53  # the largest integers that every reader of JSON keeps
 
 
 def settings(folder: Path) -> dict:
-    """What class.json states; empty where there is none yet. Raises Unusable where it is damaged."""
+    """What class.json states; empty before it is written. Raises Unusable where it is damaged."""
     path = folder / "class.json"
     try:
         stated = json.loads(path.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def accept_key(folder: Path) -> bytes:
 
 
 def _read_key(folder: Path) -> bytes | None:
-    """The key in class.key; None where there is no such file. Raises Unusable where it is damaged."""
+    """The key in class.key; None if the file is missing. Raises Unusable where it is damaged."""
     path = folder / "class.key"
     try:
         key = bytes.fromhex(path.read_text(encoding="utf-8-sig"))  # an editor may have added the mark

@@ -87,7 +87,7 @@ def top_folder(paths: Iterable[str]) -> str | None:
 
 
 def timestamp(text: str) -> str | None:
-    """The time in an nbgrader timestamp in ISO 8601; None where there is none."""
+    """The time in an nbgrader timestamp in ISO 8601; None for any other text."""
     match = TIMESTAMP.search(text)
     if not match:
         return None
@@ -97,7 +97,7 @@ def timestamp(text: str) -> str | None:
 
 
 def moment(text: str) -> datetime | None:
-    """The time of a text in ISO 8601; None where it is none, or not in the calendar of every zone."""
+    """The time of a text in ISO 8601; None for any other text, or outside the calendar of some zone."""
     try:
         time = datetime.fromisoformat(text)
         time.astimezone(UTC)

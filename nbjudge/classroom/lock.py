@@ -1,4 +1,4 @@
-"""The lock of a class folder: one process grades, or several shares of one batch do."""
+"""The lock of a class folder: one process grades at a time."""
 
 import fcntl
 import os
@@ -13,27 +13,22 @@ from nbjudge.printable import printable
 
 
 @contextmanager
-def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
-    """Hold the class folder: alone, or with the other shares of a batch where `share` names one.
+def lock(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold the class folder alone.
 
     Raises Unusable where it cannot be written, or another process holds it, unless `wait`. A killed process
     holds nothing.
     """
     if not folder.is_dir():
         raise Unusable(f"there is no class folder {folder}: begin with rnnlab class collect.")
-    names = [("lock", bool(share))] + ([(f"lock.{share}", False)] if share else [])
-    handles = []
+    handle = _opened(folder / "lock")
     try:
-        for name, shared in names:
-            handles.append(handle := _opened(folder / name))
-            _hold(handle, folder, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, wait)
-            holder = "shares of a batch" if shared else f"process {os.getpid()} on {os.uname().nodename}"
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, holder.encode(), 0)
+        _hold(handle, folder, wait)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}".encode(), 0)
         yield
     finally:
-        for handle in reversed(handles):
-            os.close(handle)
+        os.close(handle)
 
 
 def _opened(path: Path) -> int:
@@ -46,16 +41,16 @@ def _opened(path: Path) -> int:
         ) from None
 
 
-def _hold(handle: int, folder: Path, kind: int, wait: bool) -> None:
+def _hold(handle: int, folder: Path, wait: bool) -> None:
     try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         busy = f"{folder} is in use by {_holder(handle)}"
         if not wait:
             sentence = f"{busy}: wait for its end, or let class grade wait with --wait."
             raise Unusable(sentence) from None
         print(printable(f"{busy}: waiting for its end"), file=sys.stderr, flush=True)
-        fcntl.flock(handle, kind)
+        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def _holder(handle: int) -> str:

@@ -21,7 +21,7 @@ CALL = re.compile(r"\bhint\(\s*(\w+)\s*\)")
 
 
 def answer_text(file: Path, exercise: str) -> str:
-    """The last definition of the exercise's function in a notebook; empty where there is none to read."""
+    """The last definition of the exercise's function in a notebook; empty if none can be read."""
     try:
         cells = read(file)
     except Unusable:
@@ -30,7 +30,7 @@ def answer_text(file: Path, exercise: str) -> str:
 
 
 def definition(cells: list[Cell], exercise: str) -> str:
-    """The last definition of a function in some cells, as its author wrote it; empty where there is none."""
+    """The last definition of a function in some cells, as its author wrote it; empty if they lack one."""
     return printable(shorten(definitions(cells, exercise).get(exercise, "")))
 
 

@@ -1,4 +1,4 @@
-"""One submission graded on a platform's own machine, small and slow as it may be: Gradescope, Classroom 50.
+"""One submission graded on a platform's own machine, small and slow as it may be: Gradescope.
 
 The platform ends a run that takes too long, and the student then has nothing. So time is a budget here: what
 no time is left for is not judged, and the other verdicts stand.
@@ -27,7 +27,7 @@ SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python nee
 
 
 class Outcome(NamedTuple):
-    """The verdicts on one submission, or the sentence that says why there are none."""
+    """The verdicts on one submission, or the sentence that says why it was not graded."""
 
     verdicts: tuple[Verdict, ...]
     problem: str  # empty where the notebook was graded
@@ -80,7 +80,7 @@ def grade_folder(
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
-    """The notebook of the lesson in a submission. Raises Unusable where there is none, or more than one."""
+    """The notebook of the lesson in a submission. Raises Unusable unless it is exactly one."""
     paths = (path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb")
     books = sorted(path for path in paths if path.is_file() and not path.is_symlink())
     books = [path for path in books if ".ipynb_checkpoints" not in path.parts][:MOST_NOTEBOOKS]

@@ -219,7 +219,7 @@ class Summary(NamedTuple):
 
 
 def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
-    """The statistics of the submissions of one lesson. Raises ValueError where there is none."""
+    """The statistics of the submissions of one lesson. Raises ValueError without any."""
     papers = tuple(
         sorted((paper for paper in submissions if paper.lesson == lesson), key=lambda paper: paper.student)
     )

@@ -1,17 +1,12 @@
 """Results of a class: one file for each graded submission, and results.jsonl, which repeats them as lines.
 
-A file is written whole before its line. A process killed between the two leaves a list that lacks a line or
-ends in half of one; `repair` brings both together again. Lines of other machines, joined to results.jsonl by
-concatenation, become files in the same way.
+A file is written whole as soon as its submission is graded. The list is written anew from the files when a
+run begins and when it ends.
 """
 
-import fcntl
 import hashlib
 import json
-import os
-import time
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -23,8 +18,7 @@ from nbjudge.printable import printable
 from nbjudge.verdict import Status, Verdict
 
 FORMAT = 1
-ABANDONED = 3600.0  # seconds after which nobody writes a file any more that a kill has left half
-TIMES = "graded", "seconds", "cpu"  # the only fields that differ between two runs, here and in exercises
+TIMES = "graded", "seconds"  # the only fields that differ between two runs, here and in exercises
 WORDS = "name", "status", "points", "max_points", "message", "misconception", "next_step"
 
 
@@ -47,7 +41,6 @@ class Result:
     key: str = ""
     graded: str = ""
     seconds: float = 0.0
-    cpu: dict | None = None
     format: int = FORMAT
 
     @property
@@ -130,15 +123,6 @@ def write(folder: Path, result: Result) -> None:
     write_whole(path, f"{result.line()}\n".encode())
 
 
-def append(folder: Path, result: Result) -> None:
-    """Add the line of a result to results.jsonl of a class folder; shares of a batch may do so at once."""
-    handle = os.open(folder / "results.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(handle, f"{result.line()}\n".encode())  # one write: lines of two processes do not mix
-    finally:
-        os.close(handle)
-
-
 def load(folder: Path) -> list[Result]:
     """The results of a class folder, by student and lesson, of the submissions that count now.
 
@@ -177,7 +161,7 @@ def read(path: Path) -> Result:
 
 
 def parsed(line: str) -> Result | None:
-    """The result in a line of JSON; None where it is none, as the half line that a kill has left."""
+    """The result in a line of JSON; None for any other line, as the half one that a kill has left."""
     try:
         entry = json.loads(line)
         known = {name: value for name, value in entry.items() if name in FIELDS}
@@ -197,27 +181,12 @@ def _adds_up(result: Result) -> bool:
 
 
 def repair(folder: Path) -> list[Result]:
-    """Make results/ and results.jsonl agree, and return all results.
-
-    A line without a file becomes a file; where both are there, the file counts. Shares of a batch do this one
-    after another: the last one sees the results of all.
-    """
+    """All results, after results.jsonl is written anew from them; files that a kill left half are removed."""
     (folder / "results").mkdir(mode=0o700, exist_ok=True)
-    with open(folder / "lock.list", "w") as own:
-        fcntl.flock(own, fcntl.LOCK_EX)
-        for part in folder.glob("results/*/.*.part"):  # a kill has left it, or another share is writing it
-            with suppress(FileNotFoundError):
-                if time.time() - part.stat().st_mtime > ABANDONED:
-                    part.unlink()
-        path = folder / "results.jsonl"
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
-        wanted = _wanted(folder)
-        for result in filter(None, map(parsed, lines)):
-            is_wanted = wanted.get(result.place) == result.submission
-            if is_wanted and not path_of(folder / "results", *result.place).exists():
-                write(folder / "results", result)
-        listed = load(folder)
-        derive(folder, listed)
+    for part in folder.glob("results/*/.*.part"):
+        part.unlink()
+    listed = load(folder)
+    derive(folder, listed)
     return listed
 
 

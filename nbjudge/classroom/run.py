@@ -5,12 +5,10 @@ the rest, with the same seeds, and ends with the same results.
 """
 
 import contextlib
-import os
 import signal
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import TextIO
 
-from nbjudge.classroom import engines, keys, results, submissions, versions
+from nbjudge.classroom import keys, results, submissions, versions
 from nbjudge.classroom.engines import Engine
 from nbjudge.classroom.results import Result
 from nbjudge.classroom.submissions import Submission
@@ -107,7 +105,6 @@ def result_of(job: dict, outcome: dict) -> Result:
         exercises=exercises,
         graded=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(outcome.get("seconds", 0.0), 3),
-        cpu=outcome["cpu"],
     )
 
 
@@ -118,7 +115,6 @@ def grade_class(
     *,
     resume: bool = False,
     plain: bool = False,
-    share: tuple[int, int] | None = None,
 ) -> list[Result]:
     """Grade what is missing of a class; all results that there are at the end.
 
@@ -128,30 +124,26 @@ def grade_class(
     refuse_without_sandbox(plain)
     planned = plan(folder, plain)
     graded = len(planned.done) + len(planned.outdated)
-    jobs = engines.of_share(planned.jobs, *share) if share else planned.jobs
-    if graded and not resume and not share:
+    if graded and not resume:
         raise Unusable(
             f"{graded} of {graded + len(planned.jobs)} submissions are graded: --resume grades the rest, "
             "rnnlab class regrade shows what another run would change."
         )
-    for line in _before(folder, planned, graded, jobs):
+    for line in _before(folder, planned, graded):
         tell(line)
     with _stopped_by_signals():
-        write_outcomes(folder, jobs, engine)
+        write_outcomes(folder, planned.jobs, engine)
     return results.repair(folder)
 
 
 def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = "results") -> None:
-    """Grade the jobs and write each result; those below results/ get a line in results.jsonl too."""
+    """Grade the jobs and write each result below a folder of the class."""
     progress = Progress(len(jobs), sys.stderr)
     begin = time.monotonic()
-    used = -sum(os.times()[2:4])  # by a trial of the sandbox; the first result has the start of this process
     try:
         for number, (job, outcome) in enumerate(engine(jobs), 1):
             if isinstance(outcome, BaseException):
                 raise outcome
-            before, used = used, time.process_time()
-            outcome["cpu"]["judge"] = round(outcome["cpu"].get("judge", 0.0) + used - before, 3)
             result = result_of(job, outcome)
             _write(folder, below, result, number)
             progress.count(result, time.monotonic() - begin)
@@ -168,8 +160,6 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
 def _write(folder: Path, below: str, result: Result, number: int) -> None:
     try:
         results.write(folder / below, result)
-        if below == "results":
-            results.append(folder, result)
     except OSError as error:
         raise Unusable(
             f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
@@ -186,7 +176,7 @@ def refuse_without_sandbox(plain: bool) -> None:
         )
 
 
-def _before(folder: Path, planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
+def _before(folder: Path, planned: Plan, graded: int) -> Iterator[str]:
     """What a run states before it begins."""
     if keys.is_exposed(folder):
         yield f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours"
@@ -197,7 +187,7 @@ def _before(folder: Path, planned: Plan, graded: int, jobs: list[dict]) -> Itera
             f"{len(planned.outdated)} of them by another version of the checks; they stay as they are: "
             "rnnlab class regrade shows what would change"
         )
-    yield f"{len(jobs)} to grade"
+    yield f"{len(planned.jobs)} to grade"
 
 
 @contextlib.contextmanager
@@ -229,12 +219,6 @@ def describe(listed: list[Result]) -> Iterator[str]:
         for exercise in result.exercises:
             if exercise["fault"]:
                 yield f"⚠ not judged: {result.student}, {exercise['name']}: {exercise['message']}"
-    total = Counter()
-    for result in listed:
-        total.update(result.cpu or {})
-    if seconds := sum(total.values()):
-        parts = ", ".join(f"{name} {total[name] / seconds:.0%}" for name in ("answers", "judge", "starting"))
-        yield f"{in_words(seconds)} of processor time: {parts}"
 
 
 def without_faults(listed: list[Result]) -> bool:

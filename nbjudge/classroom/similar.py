@@ -55,7 +55,7 @@ class Pair(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Students with the same wrong answer, which is no known mistake."""
+    """Students with the same wrong answer, outside the known mistakes."""
 
     exercise: str
     texts: tuple[Text, ...]

@@ -166,6 +166,6 @@ def _column(rows: Sequence[Sequence[str]], place: int) -> list[str]:
 
 
 def _participant(cell: str) -> str:
-    """The number in "Participant 123456", whatever the language; empty where there is none."""
+    """The number in "Participant 123456", whatever the language; empty without one."""
     digits = cell.strip()[len(cell.strip().rstrip("0123456789")) :]
     return digits if len(digits) >= MOODLE_NUMBER and digits != cell.strip() else ""

@@ -24,7 +24,7 @@ NUMERIC = bool, int, float, np.generic, np.ndarray
 def first_difference(
     got: object, want: object, axes: tuple | Mapping, what: object, tolerance: float | None
 ) -> Wrong | None:
-    """The first thing that is not as wanted, None if there is none. Parts of a tuple or dict are gone through
+    """The first thing that is not as wanted, None if all agree. Parts of a tuple or dict are gone through
     in order."""
     if isinstance(want, tuple | list):
         return _in_sequence(got, want, axes, what, tolerance)
@@ -59,7 +59,7 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
 
 
 def whole_numbers(got: object, width: int = 0) -> list | None:
-    """A list of whole numbers, or of tuples of `width` of them; None if the answer is no such list."""
+    """A list of whole numbers, or of tuples of `width` of them; None for any other answer."""
     try:
         parts = [np.asarray(part) for part in got] if isinstance(got, list | tuple | np.ndarray) else None
     except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
@@ -129,7 +129,7 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
 
 
 def _other_part(got: object, want: dict, tolerance: float | None) -> object:
-    """The name of the wanted part that a result holds in another's place; None if it holds none.
+    """The name of the wanted part that a result holds in another's place; None if it agrees with no part.
 
     Whole numbers and single elements may agree by chance.
     """

@@ -38,7 +38,7 @@ class Transcript:
 
     @property
     def first(self) -> Wrong | None:
-        """The first difference; None if there is none."""
+        """The first difference; None if all agree."""
         return next((seen.problem for seen in self.observations if seen.problem), None)
 
     def repeats(self, other: "Transcript") -> bool:

@@ -105,7 +105,8 @@ def _elsewhere(got: np.ndarray, want: np.ndarray, names: Sequence[str], limit: f
 
 
 def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
-    """Where along one axis all is right, unless that is only before the first difference."""
+    """Indices along `axis` whose whole slice is right, as a sentence; None if they all come before the first
+    error."""
     right = np.moveaxis(close, axis, 0).reshape(close.shape[axis], -1).all(axis=1)
     places, wrong = np.flatnonzero(right), np.flatnonzero(~right)
     if not len(places) or places[-1] < wrong[0]:

@@ -8,14 +8,12 @@ import ast
 import json
 import warnings
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.finding import magics
 from nbjudge.finding.notebook_file import BOM, Unusable, notebook_text
 
-SMALL, REMEMBERED = 4000, 512  # characters of a cell that is parsed once for a class, and how many such cells
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
@@ -69,7 +67,7 @@ def parse(number: int, text: str) -> Cell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
     text = magics.tidied(text)
     try:
-        return Cell(number, text, _parsed(text))
+        return Cell(number, text, _statements(text))
     except SyntaxError:
         plain = magics.blanked(text)
     lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
@@ -77,16 +75,6 @@ def parse(number: int, text: str) -> Cell:
         return Cell(number, plain, _statements(plain), magics=lines)
     except SyntaxError as error:
         return Cell(number, plain, [], error, lines)
-
-
-def _parsed(text: str) -> list[ast.stmt]:
-    """The statements of a cell: the same objects again where many notebooks hold it."""
-    return _of_small_cell(text) if len(text) <= SMALL else _statements(text)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _of_small_cell(text: str) -> list[ast.stmt]:
-    return _statements(text)
 
 
 def _statements(text: str) -> list[ast.stmt]:

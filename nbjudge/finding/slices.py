@@ -22,12 +22,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import NamedTuple
 
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Function, Names
-from nbjudge.finding.reading import REMEMBERED, SMALL, Cell
+from nbjudge.finding.reading import Cell
 from nbjudge.running.worker import Answer
 from nbjudge.verdict import Status, Stopped
 
@@ -246,14 +245,7 @@ def _first_line(statement: ast.stmt) -> int:
 def _parts(cell: Cell) -> Iterator[Part]:
     for index, statement in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
-            scope = _scope(statement) if len(cell.text) <= SMALL else Scope([statement])
-            yield Part(cell, index, statement, scope)
-
-
-@lru_cache(maxsize=4 * REMEMBERED)
-def _scope(statement: ast.stmt) -> Scope:
-    """What a statement does, found once where many notebooks hold it."""
-    return Scope([statement])
+            yield Part(cell, index, statement, Scope([statement]))
 
 
 def _shows(part: Part) -> bool:

@@ -21,7 +21,6 @@ from nbjudge.files import write_whole
 from nbjudge.finding.reading import Cell, Unusable, read
 from nbjudge.finding.slices import answer_in, defined, lines_that_look
 from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
-from nbjudge.grading.replies import Diverged
 from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import Answer, NotStarted, Worker
@@ -231,16 +230,13 @@ def _run_apart(
     """What a check finds in an answer that runs in its own process."""
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
     del lines[:]
-    try:
-        with limited(limit):
-            runs = answer
-            if exercise.is_kernel:
-                runs = current().select(answer, exercise.seconds, box, lines)
-        with Worker(runs, exercise.seconds, box) as worker, limited(limit):
-            lines += worker.left_out
-            return run_check(exercise, worker, seed)
-    except Diverged:  # now nothing is known of other answers
-        return _run_apart(exercise, answer, seed, box, lines)
+    with limited(limit):
+        runs = answer
+        if exercise.is_kernel:
+            runs = current().select(answer, exercise.seconds, box, lines)
+    with Worker(runs, exercise.seconds, box) as worker, limited(limit):
+        lines += worker.left_out
+        return run_check(exercise, worker, seed)
 
 
 def cells_of(path: Path, lesson: str) -> list[Cell]:

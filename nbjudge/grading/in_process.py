@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from types import ModuleType
 
 from nbjudge.clock import BACKSTOP, Limit, Overtime, limited
@@ -48,8 +47,6 @@ class InProcess:
     ):
         self.function, self.name, self.is_own = function, name or function.__name__, is_own
         self.seconds = self.left = seconds
-        # replies.py puts what is known before it
-        self.converse = partial(calls.call, function, is_own=is_own, launched=current().launched)
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
@@ -62,7 +59,13 @@ class InProcess:
         clock = limited(max(self.left, 0.01), BACKSTOP) if self.left < math.inf else nullcontext(limit)
         try:
             with clock as limit:
-                frame = self.converse(question, conversation.reply)
+                frame = calls.call(
+                    self.function,
+                    question,
+                    conversation.reply,
+                    is_own=self.is_own,
+                    launched=current().launched,
+                )
             return conversation.outcome(frame)
         except (Overtime, Stopped) as end:
             if isinstance(end, Overtime) or end.message.startswith(Overtime.__name__):

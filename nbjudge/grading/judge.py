@@ -17,10 +17,9 @@ import numpy as np
 
 from nbjudge.clock import Overtime
 from nbjudge.comparing.differences import WRONG_TYPE
-from nbjudge.comparing.judging import Transcript
+from nbjudge.comparing.judging import Observation, Transcript, recording
 from nbjudge.exercise import Exercise, Mutant, Wrong
 from nbjudge.grading.in_process import InProcess
-from nbjudge.grading.replies import Replies
 from nbjudge.verdict import Status, Stopped, Verdict
 
 INSTALL = ".venv/bin/pip install -e '.[lab]', then grade again"
@@ -69,12 +68,13 @@ def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
 
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
-    shared = _shared(exercise, seed)
-    for number, case in enumerate(shared.cases()):
+    for number, case in enumerate(_shared(exercise, seed).cases()):
         transcript.case = ""
-        check = lambda: exercise.check(submission, draws(exercise, seed, number), *case)  # noqa: B023
         try:
-            shared.replies.observe(number, submission, check, transcript)
+            with recording(transcript):
+                exercise.check(submission, draws(exercise, seed, number), *case)
+        except Wrong as wrong:
+            transcript.observations.append(Observation(wrong, wrong.message))
         except Exception as error:
             if isinstance(error, Stopped) and error.status is Status.crashed:
                 transcript.crash = error
@@ -167,7 +167,6 @@ class Shared:
         self.answer = exercise.reference  # a variant changes it
         self._cases: Sequence[tuple] | None = None
         self._rehearsals: dict[str, Rehearsal] = {}
-        self.replies = Replies()
 
     def cases(self) -> Sequence[tuple]:
         """The cases, drawn once; copies, because an answer or a check may write into what it gets."""

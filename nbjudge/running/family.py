@@ -32,32 +32,25 @@ class Family:
     Whatever else this process starts meanwhile counts as one of them: start nothing while a worker runs.
     """
 
-    def __init__(self, host: int | None = None) -> None:
-        self.host = host  # the server that has forked the worker: only its descendants count
-        self.earlier = set() if host else {child.pid for child in psutil.Process().children()}
+    def __init__(self) -> None:
+        self.earlier = {child.pid for child in psutil.Process().children()}
         self.first: int | None = None  # the worker's pid: whoever started it reaps it
-        self._known: dict[int, psutil.Process] = {}
 
     def members(self) -> list[psutil.Process]:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
         neither."""
-        if self.host is not None and (below := self._below_host()) is not None:
-            return below
         children: dict[int, list[psutil.Process]] = defaultdict(list)
         for process in psutil.process_iter(["ppid", "status"]):
             children[process.info["ppid"]].append(process)
-        descendants = [child for child in children[self.host or os.getpid()] if child.pid not in self.earlier]
+        descendants = [child for child in children[os.getpid()] if child.pid not in self.earlier]
         for process in descendants:  # grows while it is gone through
             descendants += children[process.pid]
         return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]
 
     def seconds(self) -> float:
-        """Seconds of the processor that the members have used so far, without the server's own child, which
-        runs no answer."""
+        """Seconds of the processor that the members have used so far."""
         total = 0.0
         for member in self.members():
-            if member.info["ppid"] == self.host:
-                continue
             with contextlib.suppress(psutil.Error):
                 times = member.cpu_times()
                 ran = sum(ran for ran, _ in scheduled(member.pid))
@@ -84,62 +77,9 @@ class Family:
             self._reap()
         return looks_without == 2
 
-    def kill(self, first: bool) -> None:
-        """Kill the first process of the server's namespaces, and the kernel ends all others in them; or kill
-        the others that the latest look has seen, the worker among them: then the first one ends, and the
-        server learns what all have used of the processor."""
-        for member in self.members() if first else [*self._known.values()] or self.members():
-            if (member.info["ppid"] == self.host) is first:
-                with contextlib.suppress(psutil.Error):
-                    member.kill()
-
     def _reap(self) -> None:
         """Let go of orphans that have ended."""
         for child in psutil.Process().children():
             if child.pid not in self.earlier and child.pid != self.first:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
-
-    def _below_host(self) -> list[psutil.Process] | None:
-        """The living descendants of the server, by the kernel's own lists; None where it keeps none.
-
-        An orphan that changes its parent meanwhile may be missing once. It cannot get away: when the first
-        process of its namespace is killed, the kernel ends all others.
-        """
-        if (waiting := _children(self.host)) is None:
-            return None
-        known, self._known = self._known, {}
-        for pid, parent in waiting:  # grows while it is gone through
-            with contextlib.suppress(psutil.Error):
-                process = known.get(pid) or psutil.Process(pid)
-                process.info = {"ppid": parent}
-                self._known[pid] = process
-            waiting += _children(pid) or ()
-        return [process for process in self._known.values() if not _has_ended(process.pid)]
-
-
-def _children(parent: int) -> list[tuple[int, int]] | None:
-    """[(pid, parent's pid), ...] of the children of a process; None where the kernel keeps no such lists.
-
-    A child belongs to the thread that has forked it, as long as that one lives.
-    """
-    if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):
-        return None
-    children = []
-    with contextlib.suppress(OSError):  # the process has ended
-        for thread in os.listdir(f"/proc/{parent}/task"):
-            with (
-                contextlib.suppress(OSError),
-                open(f"/proc/{parent}/task/{thread}/children", "rb", 0) as file,
-            ):
-                children += [(int(pid), parent) for pid in file.readall().split()]
-    return children
-
-
-def _has_ended(pid: int) -> bool:
-    """Is this a process that only waits to be reaped, or none any more? Linux only."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", 0) as file:
-            return file.read().rpartition(b") ")[2].startswith((b"Z", b"X"))
-    except OSError:
-        return True

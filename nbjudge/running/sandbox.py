@@ -2,7 +2,7 @@
 everywhere.
 
 Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages
-and nbjudge/grading/inside; all it writes goes to a small folder in memory. In plain mode it is a process like
+and nbjudge/running/inside; all it writes goes to a small folder in memory. In plain mode it is a process like
 any other of this user: it can read files and kill processes if it goes around the guard (inside/guard.py).
 """
 
@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,11 +37,7 @@ START = (
     "from inside.main import main;"
     "main(settings)"
 )
-SERVE = START.replace("inside.main import main", "inside.fork_server import serve as main")
-ORDINARY = "1000"  # the user in the namespace of a server that root starts
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-MACHINE = "/machine"  # where a server's forks find what stands in /proc about the machine
-OF_MACHINE = "cpuinfo", "meminfo", "stat", "filesystems", "version", "uptime", "loadavg"
 MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an answer together
 SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
 LARGEST_FILE = 16 << 20  # bytes
@@ -61,8 +56,6 @@ class Sandbox:
     why: str  # why it is not bubblewrap, in plain mode
     memory: int = MEMORY  # bytes for all processes of an answer together
     patience: int = BACKSTOP  # times its limit: the most that an answer gets for waiting for a core
-    fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
-    report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
 
     @property
     def has_group(self) -> bool:
@@ -89,16 +82,6 @@ class Sandbox:
         if self.name == "plain":
             return [*_python(), str(INSIDE), str(_packages()), settings]
         return [*_bubblewrap(), *_no_namespaces(), *_python(), MOUNTED, str(_packages()), settings]
-
-    def server_command(self, settings: str) -> list[str]:
-        """The command of a server that forks workers, with settings for inside.fork_server; bubblewrap only.
-
-        The kernel lets nobody take the root user of a namespace into one below it.
-        """
-        user = ["--uid", ORDINARY, "--gid", ORDINARY] if os.getuid() == 0 else []
-        machine = [w for name in OF_MACHINE for w in ("--ro-bind-try", f"/proc/{name}", f"{MACHINE}/{name}")]
-        machine += ["--dir", f"{MACHINE}/self", "--tmpfs", "/dev/pts"]
-        return [*_bubblewrap(machine), *user, *_python(SERVE), MOUNTED, str(_packages()), settings]
 
 
 def choose(plain: bool = False) -> Sandbox:
@@ -140,12 +123,6 @@ def hidden() -> list[str]:
     return [str(folder) for folder in folders]
 
 
-def hides_its_packages() -> bool:
-    """Whether Python or its packages lie in a folder that each forked worker gets empty: /tmp, /dev/shm."""
-    shown = Path(os.path.realpath(sys.base_prefix)), _packages()
-    return any(path.is_relative_to(folder) for path in shown for folder in ("/tmp", "/dev/shm"))
-
-
 @cache
 def _tasks_of_this_user() -> int:
     """The limit counts what the user runs already. It does not bind root."""
@@ -173,10 +150,7 @@ def _why_not_bubblewrap() -> str:
 
 @cache
 def _no_namespaces() -> list[str]:
-    """The words that let nothing inside make a user namespace, where this bubblewrap and kernel have that.
-
-    A server needs its own for its forks, whose answers are refused them by a filter (inside/system_calls.py).
-    """
+    """The words that let nothing inside make a user namespace, where this bubblewrap and kernel have that."""
     words = ["--disable-userns"]
     command = [*_bubblewrap(), *words, *_python("pass")]
     try:
@@ -196,10 +170,8 @@ def _packages() -> Path:
     return Path(np.__file__).resolve().parents[1]
 
 
-def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
-    """Everything of the machine away, then what Python needs given back to read, without the course.
-
-    more: what else stands there, as words of bubblewrap's."""
+def _bubblewrap() -> list[str]:
+    """Everything of the machine away, then what Python needs given back to read, without the course."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # first, so that a course that itself lies below /tmp is given back over it
     command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
@@ -215,7 +187,7 @@ def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
     for name in (course.kind.module, course.kind.builder, *course.kind.files):
         command += ["--ro-bind", str(CHECKOUT / name), f"{COURSE}/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
-    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]
+    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm"]
     for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it
         command += ["--remount-ro", folder]
     return [*command, "--chdir", "/tmp"]

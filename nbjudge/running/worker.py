@@ -36,7 +36,7 @@ TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process 
 LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
-START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
+START = 30.0  # seconds until a worker must have started: a machine may be full of other work
 
 
 class Answer(NamedTuple):
@@ -78,17 +78,14 @@ class Worker:
         self.left = self.seconds = seconds
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
-        self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
+        self._starting = 0.0  # seconds of the processor until the process was ready
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
-        self.exchange = self._exchange  # replies.py puts what is known before it
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
         self._group: control_group.ControlGroup | None = None
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
-            own = time.process_time()
             self._start(stack)
-            self._judge_seconds = time.process_time() - own
             self._load()
             self._stack = stack.pop_all()
         return self
@@ -98,12 +95,12 @@ class Worker:
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
-        frame = self.exchange(conversation.question(arguments, keywords))
+        frame = self._exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):
             own = time.process_time()
             reply = conversation.reply(frame)
             self._called += time.process_time() - own
-            frame = self.exchange(reply)
+            frame = self._exchange(reply)
         return conversation.outcome(frame)
 
     def _start(self, stack: ExitStack) -> None:
@@ -129,9 +126,9 @@ class Worker:
             os.close(ask)
             os.close(reply)
         stack.callback(self._end)
-        seconds = self._await_ready()
+        self._await_ready()
         self._confine()
-        self._starting = self.family.seconds() if self.box.fork is None else seconds
+        self._starting = self.family.seconds()
 
     def _confine(self) -> None:
         """Put the process, which has not seen the answer yet, into a control group where one may be made."""
@@ -143,14 +140,7 @@ class Worker:
         self._group.take([member.pid for member in self.family.members()])
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
-        """Fork the process from a server where the sandbox has one, else start it as a program."""
-        if self.box.fork is not None:
-            try:
-                self.process = self.box.fork(self.asked, settings, *ends)
-            except OSError as error:
-                raise NotStarted(self.name, str(error)) from error
-            self.family = Family(self.process.pid)
-            return
+        """Start the process, in an empty folder."""
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         adopt_orphans(True)
         stack.callback(adopt_orphans, False)
@@ -168,19 +158,16 @@ class Worker:
         self.family.first = self.process.pid
         stack.enter_context(self.process.stderr)
 
-    def _await_ready(self) -> float:
-        """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
-        its standard error any more."""
+    def _await_ready(self) -> None:
+        """Wait until the process can take the answer; its standard error is read no further."""
         try:
-            seconds = wire.unpack(self._exchange(b"", START))[1]["seconds"]
-        except (Stopped, wire.Broken, KeyError) as problem:
+            wire.unpack(self._exchange(b"", START))
+        except (Stopped, wire.Broken) as problem:
             why = problem.message if isinstance(problem, Stopped) else "its first words cannot be read"
             raise NotStarted(self.name, self._complaint() or why) from problem
         finally:
-            if self.box.fork is None:
-                self.process.stderr.close()
+            self.process.stderr.close()
         self.ready = True
-        return seconds
 
     def _complaint(self) -> str:
         """What the process has written to its standard error."""
@@ -188,7 +175,7 @@ class Worker:
         return (self.process.stderr.read(500) or b"").decode(errors="replace").strip()
 
     def _load(self) -> None:
-        """Hand over the answer's source; Stopped if there is no function after it has run."""
+        """Hand over the answer's source; raises Stopped if it defines none."""
         try:
             frame = self.asked.packed()
         except wire.TooBig:
@@ -301,15 +288,11 @@ class Worker:
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""
-        has_ended, own = self.process.poll() is not None, time.process_time()
-        answer = None if has_ended else max(self.family.seconds() - self._starting, 0.0)
-        gone = self.process.end(self.family) if self.box.fork else self.family.end()
+        gone = self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         if self._group is not None:
             control_group.give_back(self._group, *self.box.group_limits)
-        own = self._judge_seconds + time.process_time() - own
-        self.box.report(self._starting, answer, own, self._called)
         if not gone:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2

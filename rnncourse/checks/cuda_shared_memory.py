@@ -71,12 +71,11 @@ def limit_block_sum(counts, case):
 
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    lanes = ANSWERS["warp_sum_kernel"].number("lanes", 32)
-    out = _old(rng, blocks * threads // lanes)
+    out = _old(rng, blocks * threads // 32)
     case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
     axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
     explain = lambda _, place, surplus: (
-        f"{part_of_sum(surplus, x[place[0] * lanes :][:lanes])} After shuffles down, lane 0 holds the sum."
+        f"{part_of_sum(surplus, x[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
     )
     compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
 

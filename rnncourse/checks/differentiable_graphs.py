@@ -69,12 +69,11 @@ def check_lstm_backward(submission, rng, B, I, H):
     step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
     want, got = ANSWERS["lstm_backward"].call(*step), submission(*step)
     what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
-    order = ANSWERS["lstm_backward"].number("order", "ifgo")
 
     def advice() -> str:
         if same(got[1:3], want[2:0:-1], None):
             return "dh and dc are the right ones in the other order: return dx, dh, dc, and then the rest."
-        gates = wrong_gates(got, want, ("dbias",), order)
+        gates = wrong_gates(got, want, ("dbias",), "ifgo")
         return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
     expect(got, want, axes=gate_axes("dbias"), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)

@@ -77,11 +77,7 @@ def check_must_wait(submission, rng, case):
     """case: operations, or how many are drawn."""
     is_drawn = isinstance(case, int)
     operations = draw_operations(rng, case) if is_drawn else case
-    answer = ANSWERS["must_wait"]
-    if answer.number("last", "") == "included":
-        inclusive = lambda part: [(name, first, end - 1) for name, first, end in part]
-        operations = [(name, *map(inclusive, parts)) for name, *parts in operations]
-    want, pairs = answer.call(operations), whole_numbers(got := submission(operations), 2)
+    want, pairs = ANSWERS["must_wait"].call(operations), whole_numbers(got := submission(operations), 2)
     problem = _misjudged_pair(got, pairs, want, operations)
     refuse(problem, f"{len(operations)} operations", result=None if pairs is None else sorted(set(pairs)))
 

@@ -10,7 +10,6 @@ check of kernels refuses what it returns.
 import importlib
 import sys
 from collections.abc import Callable
-from functools import cache
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -23,7 +22,6 @@ MODULES = (  # see course.KERNELS
 )
 
 
-@cache  # a fork has what its server has loaded
 def prepare(course: str) -> object:
     """Load the simulator from the folder `course` while modules of the course may still be loaded."""
     sys.path.append(course)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbjudge import progress_file
 from nbjudge.files import ROOT
-from rnncourse.lab import driver, gpu
+from rnncourse.lab import blas, driver, gpu
 from rnncourse.lab.start import FROM_REPOSITORY, course_folder
 from rnnlab import resources
 
@@ -138,7 +138,7 @@ def _python() -> Iterator[Finding]:
             value = f"{os.environ[variable]}: packages of another system come before the course's"
             yield Finding(variable, value, f"unset {variable}")
     yield _packages()
-    yield Finding("BLAS", _blas_library())
+    yield Finding("BLAS", blas.describe_library())
     for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
                           ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
         yield _package(name, purpose)
@@ -146,18 +146,6 @@ def _python() -> Iterator[Finding]:
 
 def _packages() -> Finding:
     return Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
-
-
-def _blas_library() -> str:
-    try:
-        import numpy  # noqa: F401  (brings its BLAS into this process)
-    except ImportError as error:
-        return f"NumPy does not load: {str(error).strip().splitlines()[0]}"
-    import threadpoolctl
-
-    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
-    # one that threadpoolctl does not know, Apple's for instance, is no error
-    return f"{pools[0]['internal_api']} {pools[0]['version']}" if pools else "not reported by NumPy's library"
 
 
 def _package(name: str, purpose: str) -> Finding:
@@ -209,13 +197,13 @@ def _tools() -> Iterator[Finding]:
 
 
 def _speed() -> Iterator[Finding]:
-    from rnncourse.lab import blas, crowd
+    from rnncourse.lab import crowd
 
     if words := crowd.warning(crowd.others_part()):
         yield Finding("other programs", words, "end what else runs, then: rnnlab doctor")
-    diagnosis = blas.examine()
-    yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
-    if diagnosis.now.gflops:  # else it would end this process too
+    if words := blas.warning():
+        yield Finding("products", words, f"unset {' '.join(blas.overrides())}")
+    else:  # a product with kernels of another processor would end this process
         yield from _roofs()
 
 
@@ -225,7 +213,3 @@ def _roofs() -> Iterator[Finding]:
     roof = roofline.measure()
     yield Finding("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
     yield Finding("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
-
-
-def _own_shell(remedy: str | None) -> str | None:
-    return remedy and f"{remedy}   (`rnnlab lab` sees to its own kernels)"

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.lesson_names import UnknownLesson, find_lesson
-from nbjudge.progress_file import home
 from rnncourse.lab import blas, copies
 from rnncourse.lab.start import course_folder
 
@@ -29,11 +28,10 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
         raise NotReady("JupyterLab is not installed: run `make lab`, or .venv/bin/pip install -e '.[lab]'")
     port = _port(port)
     _copy_exercises(course)
-    environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
-    if diagnosis.mends:
-        print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
+    if words := blas.warning():
+        print(f"{words}: unset it, then start again.")
     print(f"Serving {course} on port {port}; end with Ctrl-C, twice.", flush=True)
-    environment = _with_settings(environment, course / "work")
+    environment = _with_settings(dict(os.environ), course / "work")
     line = command(notebook, port, browser, course)
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server

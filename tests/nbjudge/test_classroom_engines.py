@@ -61,7 +61,7 @@ def play(*words):
                 if name in job["passed_over"]: continue
                 tell(begins=name, limit=0.5)
                 if name == "count_rnn_flops": WORDS
-                tell(exercise=entry(name), cpu={}, variant=None)
+                tell(exercise=entry(name), variant=None)
             tell(ends=None, sandbox="plain", max_score=6)
     """
     return [sys.executable, "-c", textwrap.dedent(script).replace("WORDS", *words)]
@@ -98,37 +98,6 @@ def test_an_engine_that_is_left_early_leaves_no_judge(folder):
     generator.close()
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
     assert len(judges) == 2
-
-
-def test_a_judge_stays_with_its_lesson_and_helps_where_enough_is_left():
-    jobs = [
-        {"lesson": lesson, "number": n} for n, lesson in enumerate(["bptt", "training"] * 2 + ["bptt"] * 5)
-    ]
-    waiting = engines._Waiting(jobs)
-    ada, bob = Judge(), Judge()
-    order = [waiting.take(judge) for judge in (ada, bob, ada, bob, bob, ada)]
-    assert [job["lesson"] for job in order] == ["bptt", "training", "bptt", "training", "bptt", "bptt"]
-    order += [waiting.take(ada) for _ in range(2)]
-    assert waiting.take(Judge())["lesson"] == "bptt", "a judge that has done nothing yet takes any"
-    assert sorted(job["number"] for job in order) == list(range(8))
-    assert waiting.take(ada) is waiting.take(bob) is None
-
-
-def test_a_judge_leaves_the_last_jobs_of_a_lesson_to_the_one_that_has_it():
-    waiting = engines._Waiting({"lesson": lesson} for lesson in ["bptt"] * 4 + ["training"])
-    ada, bob = Judge(), Judge()
-    words = [waiting.take(judge)["lesson"] for judge in (ada, bob)]
-    assert words == ["bptt", "training"]
-    assert waiting.take(bob) is None
-    assert [waiting.take(ada)["lesson"] for _ in range(3)] == ["bptt"] * 3
-
-
-def test_one_judge_takes_the_lessons_with_kernels_as_long_as_others_are_left():
-    lessons = ["bptt", "fused_cell", "naive_gpu_rnn", "training"]
-    waiting = engines._Waiting({"lesson": lesson} for lesson in lessons)
-    ada, bob = Judge(), Judge()
-    words = [waiting.take(judge)["lesson"] for judge in (ada, bob, bob, ada)]
-    assert words == ["bptt", "fused_cell", "naive_gpu_rnn", "training"]
 
 
 def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
@@ -222,12 +191,10 @@ def test_an_engine_that_is_not_there_is_refused(folder, capsys):
 def test_what_the_grader_could_not_judge_is_tried_again(monkeypatch):
     exercise, words = checks.exercises(LESSON)[0], []
     statuses = [Status.grader_error, Status.passed]
-    accounts = SimpleNamespace(box=None, begin=list, end=dict)
     verdict = lambda *arguments: Verdict(exercise.name, statuses.pop(0), 1, 1, "")
     monkeypatch.setattr(judge_process.grade, "grade_one", verdict)
-    judge_process._grade_exercise(
-        exercise, [], {"token": None, "seed": 1, "grader": ""}, accounts, words.append
-    )
+    job = {"token": None, "seed": 1, "grader": ""}
+    judge_process._grade_exercise(exercise, [], job, None, words.append)
     assert (words[1]["exercise"]["status"], statuses) == (Status.passed, [])
 
 
@@ -236,7 +203,6 @@ def test_what_the_grader_could_not_judge_is_tried_again(monkeypatch):
 )
 def test_an_answer_that_was_stopped_with_its_judge_is_judged_again(statuses, expected, monkeypatch):
     exercise, words, statuses = checks.exercises(LESSON)[0], [], statuses.split()
-    accounts = SimpleNamespace(box=None, begin=list, end=dict)
 
     def stopped(*arguments):
         judge_process._Stops.add()
@@ -244,5 +210,5 @@ def test_an_answer_that_was_stopped_with_its_judge_is_judged_again(statuses, exp
 
     monkeypatch.setattr(judge_process.grade, "grade_one", stopped)
     job = {"token": None, "seed": 1, "grader": ""}
-    judge_process._grade_exercise(exercise, [], job, accounts, words.append)
+    judge_process._grade_exercise(exercise, [], job, None, words.append)
     assert words[1]["exercise"]["status"] == expected

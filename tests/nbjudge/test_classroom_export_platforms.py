@@ -1,4 +1,4 @@
-"""What is uploaded to Gradescope and Classroom 50, run as they run it, and held against their documents."""
+"""What is uploaded to Gradescope, run as it runs it, and held against its documents."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.classroom import export_classroom50, export_gradescope, one_submission
+from nbjudge.classroom import export_gradescope, one_submission
 from nbjudge.classroom.one_submission import Outcome
 from nbjudge.clock import Overtime
 from nbjudge.finding.notebook_file import Unusable
@@ -44,19 +44,6 @@ GRADESCOPE = {  # the documented results.json; a test without scores is allowed 
                 "tags": {"type": "array"}, "visibility": VISIBLE, "extra_data": {"type": "object"},
             },
         }},
-    },
-}  # fmt: skip
-CLASSROOM50 = {
-    "type": "object",
-    "required": ["schema", "classroom", "assignment", "submission", "commit", "release", "review",
-                 "datetime", "score", "max-score", "tests"],
-    "properties": {
-        "schema": {"const": "classroom50/result/v1"}, "score": {"type": "integer"},
-        "max-score": {"type": "integer"},
-        "datetime": {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"},
-        "tests": {"items": {"required": ["test-name", "passed", "score", "max-score"], "properties": {
-            "passed": {"type": "boolean"}, "score": {"type": "integer"}, "max-score": {"type": "integer"},
-        }}},
     },
 }  # fmt: skip
 
@@ -224,48 +211,8 @@ def test_seeds_depend_on_every_word():
     assert all(0 <= seed < 1 << 53 for seed in seeds)
 
 
-def test_classroom_50_gets_its_result_file_and_runs_no_module_of_the_checkout(tmp_path):
-    folder = export_classroom50.write_autograder(LESSON, tmp_path / "bundle")
-    (folder / "rnnlab.zip").unlink()  # so that pip ends at once: the course is installed here
-    program = (folder / "autograder.py").read_text().replace("check=True", "check=False")
-    (folder / "autograder.py").write_text(program)
-    tmp_path = tmp_path / "checkout"
-    tmp_path.mkdir()
-    for name in ("rnnlab", "pip", "json", "numpy"):
-        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\nraise SystemExit(9)\n")
-    shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path)
-    env = os.environ | {"CLASSROOM": "rnn", "ASSIGNMENT": "one", "SUBMISSION_TAG": "submit/1"}
-    env |= {"CLASSROOM50_BUNDLE_DIR": str(folder), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, folder / "autograder.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert not (tmp_path / "ran").exists()
-    result = json.loads((tmp_path / "result.json").read_bytes())
-    jsonschema.validate(result, CLASSROOM50)
-    assert (result["score"], result["max-score"]) == (6, 6)
-    assert (result["classroom"], result["submission"]) == ("rnn", "submit/1")
-
-
-def test_classroom_50_counts_an_unusable_notebook_as_graded_and_a_fault_as_its_own(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    assert export_classroom50.main([LESSON]) == export_classroom50.GRADED
-    assert json.loads((tmp_path / "result.json").read_bytes())["score"] == 0
-    faulty = Outcome(verdicts("passed", "grader_error", "failed"), "", "", 1.0)
-    monkeypatch.setattr(export_classroom50, "grade_folder", lambda *arguments: faulty)
-    assert export_classroom50.main([LESSON]) == export_classroom50.INFRASTRUCTURE
-    assert not (tmp_path / "result.json").exists(), "one that the checkout brought would be collected"
-
-
-def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path, monkeypatch):
-    folder = export_classroom50.write_autograder(LESSON, tmp_path / "autograder")
-    assert {path.name for path in folder.iterdir()} == {"autograder.py", "constraints.txt", "rnnlab.zip"}
-    compile((folder / "autograder.py").read_text(), "autograder.py", "exec")
-    with zipfile.ZipFile(folder / "rnnlab.zip") as archive:
-        assert "pyproject.toml" in archive.namelist()
-    with pytest.raises(Unusable, match="is there already"):
-        export_classroom50.write_autograder(LESSON, folder)
+def test_an_export_from_no_clone_leaves_nothing_half_written(tmp_path, monkeypatch):
     monkeypatch.setattr(export_gradescope, "FILES", ("nope.txt",))
-    for module in (export_classroom50, export_gradescope):
-        with pytest.raises(Unusable, match=r"has no nope\.txt: export from a clone of the course"):
-            module.write_autograder(LESSON, tmp_path / "unfinished")
-    assert [path.name for path in tmp_path.iterdir()] == ["autograder"], "nothing is left half written"
+    with pytest.raises(Unusable, match=r"nope\.txt"):
+        export_gradescope.write_autograder(LESSON, tmp_path / "unfinished")
+    assert not [*tmp_path.iterdir()]

@@ -1,7 +1,6 @@
 """The doctor says what there is, what is missing, and the command that mends it."""
 
 import json
-import sys
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
@@ -10,7 +9,7 @@ from values_in import holds
 
 from nbjudge.running import sandbox
 from rnncourse.cli import main
-from rnncourse.lab import blas, crowd, doctor, driver, gpu, roofline
+from rnncourse.lab import crowd, doctor, driver, gpu
 from rnncourse.lab.doctor import Finding, Report
 
 GIB = 2**30
@@ -37,28 +36,8 @@ def test_a_quick_report_names_the_machine_and_measures_nothing(monkeypatch):
 @pytest.mark.slow
 def test_a_full_report_has_measured_rates():
     result = by_name(doctor.report())
-    for name, unit in (("products", "GFLOP/s"), ("peak", "GFLOP/s"), ("bandwidth", "GB/s")):
+    for name, unit in (("peak", "GFLOP/s"), ("bandwidth", "GB/s")):
         assert unit in result[name].value
-
-
-def test_a_slow_choice_of_the_blas_is_told_with_the_command_that_mends_it(monkeypatch):
-    unset = (("OPENBLAS_CORETYPE", None),)
-    slow, fast = blas.Trial((), "Prescott", 2, 50.0), blas.Trial(unset, "SkylakeX", 2, 200.0)
-    monkeypatch.setattr(blas, "examine", lambda: blas.Diagnosis(slow, fast, 4.0))
-    monkeypatch.setattr(roofline, "measure", lambda: roofline.Roofline(60.0, 20.0))
-    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
-    products, peak, bandwidth = doctor._speed()
-    assert holds(products.value, "OPENBLAS_CORETYPE=Prescott")
-    assert products.remedy.startswith("unset OPENBLAS_CORETYPE ")
-    assert (peak.value[:2], bandwidth.value[:2]) == ("60", "20")
-
-
-def test_where_a_product_ends_the_process_the_doctor_multiplies_nothing_itself(monkeypatch):
-    fast = blas.Trial((("OPENBLAS_CORETYPE", None),), "Haswell", 2, 200.0)
-    monkeypatch.setattr(blas, "examine", lambda: blas.Diagnosis(blas.Trial(()), fast, float("inf")))
-    monkeypatch.setattr(roofline, "measure", lambda: pytest.fail("multiplied"))
-    (result,) = doctor._speed()
-    assert result.value.startswith("a product ends the process")
 
 
 def missing(name):
@@ -72,11 +51,6 @@ def test_packages_of_another_system_are_told_with_the_command(monkeypatch):
     assert findings["PYTHONPATH"].value.startswith("/opt/ros/lib: ")
     assert findings["PYTHONPATH"].remedy == "unset PYTHONPATH"
     assert "PYTHONHOME" not in findings
-
-
-def test_a_numpy_that_does_not_load_is_a_finding(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    assert doctor._blas_library().startswith("NumPy does not load: ")
 
 
 def test_the_doctor_says_where_answers_and_progress_are_kept(monkeypatch, tmp_path):

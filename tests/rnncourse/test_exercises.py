@@ -14,7 +14,6 @@ from nbjudge.grading import grade
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
 from nbjudge.grading.self_check import findings
-from nbjudge.running.fork_server import forking
 from nbjudge.running.inside import main
 from nbjudge.running.sandbox import choose
 from rnncourse import checks, cli
@@ -25,18 +24,9 @@ EXERCISES = [
     pytest.param(lesson, entry, id=entry.name) for lesson in LESSONS for entry in checks.exercises(lesson)
 ]
 SEED = 1
-# lessons without and with kernels: graded in the quick leg; their answers run there in processes of their own
-GRADED, APART = ("start_here", "cuda_shared_memory"), ("rnn_forward", "fused_cell")
+GRADED = "start_here", "cuda_shared_memory"  # without and with kernels: in the quick leg
+PLAIN = "gemm_shapes", "fused_cell"  # the same: in plain mode, too; 36 answers, the fewest, in the quick leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
-
-
-@pytest.fixture(scope="module")
-def boxes():
-    """{how the process of an answer starts: its sandbox}; where none can be forked, each is a program."""
-    forked, servers = forking(choose())
-    yield {"a fork": forked, "a program": choose(), "a program in plain mode": choose(plain=True)}
-    if servers is not None:
-        servers.end()
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -57,18 +47,16 @@ def run_here(exercise, answer, seed, box, lines):
 
 
 @pytest.mark.parametrize(
-    ("lesson", "way"),
+    ("lesson", "is_plain"),
     [
-        pytest.param(lesson, way, marks=() if lesson in APART and way == "a fork" else pytest.mark.slow)
-        for lesson in LESSONS
-        for way in ("a fork", "a program", "a program in plain mode")
+        (PLAIN[0], False),
+        *(in_full(lesson, False) for lesson in LESSONS if lesson != PLAIN[0]),
+        *(in_full(lesson, True) for lesson in PLAIN),
     ],
 )
-def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, way, boxes, monkeypatch):
-    """The same as the grader runs them, each in its own process."""
-    if way == "a fork":  # one right schedule races; to compile each of them takes seconds
-        only_the_first_races(monkeypatch)
-    assert_verdicts(lesson, boxes[way])
+def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, is_plain):
+    """The same as the grader runs them, each in its own process, in bubblewrap or in plain mode."""
+    assert_verdicts(lesson, choose(is_plain))
 
 
 def assert_verdicts(lesson, box):

@@ -50,7 +50,7 @@ def call(
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
-            )  # a warning is no mistake, however the course's own tests treat one
+            )  # a warning costs nothing, however the course's own tests treat one
             result = launched(function, is_own)(*arguments, **keywords)
         changed = [
             n

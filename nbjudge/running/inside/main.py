@@ -13,8 +13,6 @@ import linecache
 import os
 import signal
 import sys
-import time
-from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -35,7 +33,7 @@ def main(settings: str) -> None:
     chosen = json.loads(settings)
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
-    wire.write(answer, wire.pack(None, kind="ready", seconds=time.process_time()))
+    wire.write(answer, wire.pack(None, kind="ready"))
     handed_over, header = wire.unpack(wire.read(ask))
     silence()
     kind = load_kind(chosen["kind"]["file"])
@@ -56,7 +54,6 @@ def main(settings: str) -> None:
         return
 
 
-@cache  # a fork has what its server has loaded
 def load_kind(file: str) -> ModuleType:
     """A module of a kind of answers (course.Kind), loaded from its file."""
     spec = spec_from_file_location(f"inside.kind_{Path(file).stem}", file)

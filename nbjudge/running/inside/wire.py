@@ -46,7 +46,7 @@ class TooBig(Exception):
 
 
 class Broken(Exception):
-    """Bytes that are no frame: whoever wrote them did not use this module."""
+    """Bytes that `pack` did not write."""
 
 
 class Program(NamedTuple):

@@ -94,9 +94,7 @@ def _slow(schedule: dict) -> Wrong | None:
         if result.ratio >= LEAST:
             _fast.add(repr(schedule))
             return None
-    slow = Wrong(
+    return Wrong(
         f"By the clock it is {result}; {LEAST} times are required.",
         next_step="Its counts are right. If other programs are busy, check again when they are not.",
     )
-    slow.by_clock = True
-    return slow

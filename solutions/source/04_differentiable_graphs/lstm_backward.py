@@ -117,19 +117,3 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
     dx = sum(part @ W for part, W in zip(np.split(da, 4, axis=1), np.split(weight_ih, 4)))
     dh = np.einsum("bk,kj->bj", da, weight_hh)
     return dx, dh, dc_next * f, np.einsum("bk,bi->ki", da, x), np.einsum("bk,bj->kj", da, h), np.sum(da, 0)
-
-# %% [variant] order=ifog
-# - PyTorch's order i, f, g, o:
-# + the order i, f, o, g, not PyTorch's:
-# - da_g, da_o]
-# + da_o, da_g]
-# - da_o, da_g]
-# + da_g, da_o]
-# - puts the gates in the order i, f, o, g
-# + puts the gates in the order i, f, g, o
-# - np.hstack([dc * slope for slope in slopes] + [dh_next * t * (o - o * o)])
-# + np.hstack([dc * slopes[0], dc * slopes[1], dh_next * t * (o - o * o), dc * slopes[2]])
-# - da[:, 2 * H : 3 * H]
-# + da[:, 3 * H :]
-# - da[:, 3 * H :]
-# + da[:, 2 * H : 3 * H]

@@ -116,17 +116,3 @@ def fused_gates(g, u, h):
         h_next[j] += (1 - z) * n
         j += 1
     return h_next
-
-# %% [variant] order=zrn
-# - in the order r, z, n;
-# + in the order z, r, n;
-# - takes the gates in the order z, r, n
-# + takes the gates in the order r, z, n
-# - g[j] + u[j]
-# + g[len(h) + j] + u[len(h) + j]
-# - g[H + j] + u[H + j]
-# + g[j] + u[j]
-# - g[j + H] + u[j + H]
-# + g[j] + u[j]
-# - g[len(h) + j] + u[len(h) + j]
-# + g[j] + u[j]

@@ -81,15 +81,3 @@ from rnnlab import cuda
 def saxpy_kernel(a, x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         y[i] = y[i] + x[i] * a
-
-# %% [variant] skip=3
-# - leaves `y[i] = a·x[i] + y[i]`.
-# + leaves `y[i] = a·x[i] + y[i]`; the first 3 elements of y stay as they are.
-# - y [n] becomes a·x + y, for x [n];
-# + y [n] becomes a·x + y, for x [n], from element 3 on;
-# - i < x.size
-# + 3 <= i < x.size
-# - i >= y.shape[0]
-# + i < 3 or i >= y.shape[0]
-# - range(cuda.grid(1), x.size
-# + range(cuda.grid(1) + 3, x.size

@@ -121,36 +121,3 @@ def warp_sum_kernel(x, out):
     total += cuda.shfl_down_sync(0xFFFFFFFF, total, 1)
     if i % 32 == 0:
         out[i // 32] = total
-
-# %% [variant] lanes=16
-# - The sum of each warp of 32 threads,
-# + The sum of each half of a warp, 16 threads,
-# - `out[w]` is the sum of warp `w`,
-# + `out[k]` is the sum of half `k`,
-# - out [warps] becomes the sum of each warp's 32 numbers of x [n];
-# + out [halves] becomes the sum of each half warp's 16 numbers of x [n];
-# - of the five steps
-# + of the four steps
-# - after 16, 8, 4, 2, 1 lane 0 holds the sum of all 32
-# + after 8, 4, 2, 1 lanes 0 and 16 hold the sums of their halves
-# - lane 0 of each warp writes out[cuda.grid(1) // 32]
-# + lanes 0 and 16 of each warp write out[cuda.grid(1) // 16]
-# - starts the halving at 8
-# + starts the halving at 4
-# - step = 16
-# + step = 8
-# - step = 8
-# + step = 4
-# - % 32 == 0
-# + % 16 == 0
-# - // 32]
-# + // 16]
-# - % 32 < step
-# + % 16 < step
-# - (1, 2, 4, 8, 16)
-# + (1, 2, 4, 8)
-# - cuda.laneid == 0
-# + cuda.laneid % 16 == 0
-# -     total += cuda.shfl_down_sync(0xFFFFFFFF, total, 16)
-# -     total
-# +     total

@@ -146,25 +146,3 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
             cell = f * c[row, unit] + i * g
             c_next[row, unit] = cell
             h_next[row, unit] = o * math.tanh(cell)
-
-# %% [variant] order=ifog
-# - for the gates i, f, g, o, side by side.
-# + for the gates i, f, o, g, side by side in this order.
-# - Write the four gates into `gates` [B,4·H],
-# + Write the four gates into `gates` [B,4·H], in the same order,
-# - g at 2·H + unit, o at 3·H + unit
-# + o at 2·H + unit, g at 3·H + unit
-# - takes the sums in the order i, f, o, g
-# + takes the sums in the order i, f, g, o
-# - 2 * H + unit
-# + 3 * H + unit
-# - 3 * H + unit
-# + 2 * H + unit
-# - 2 * H + u]
-# + 3 * H + u]
-# - 3 * H + u]
-# + 2 * H + u]
-# - unit + 2 * H
-# + unit + 3 * H
-# - unit + 3 * H
-# + unit + 2 * H

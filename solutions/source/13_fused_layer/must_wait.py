@@ -130,15 +130,3 @@ def must_wait(operations):
             if i < j and buffer == name and max(first, start) <= min(end, stop) - 1 and (kind != other or kind == 2):
                 pairs.append((i, j))
     return sorted(set(pairs))
-
-# %% [variant] last=included
-# - A region (buffer, first, end) stands for the rows from `first` up to, but without, `end` of the buffer of that name.
-# + A region (buffer, first, last) stands for the rows from `first` to `last`, both included, of the buffer of that name.
-# - a[1] < b[2] and b[1] < a[2]
-# + a[1] <= b[2] and b[1] <= a[2]
-# - a[1] <= b[2] and b[1] <= a[2]
-# + a[1] < b[2] and b[1] < a[2]
-# - for row in range(first, end)}
-# + for row in range(first, end + 1)}
-# - <= min(end, stop) - 1
-# + <= min(end, stop)
