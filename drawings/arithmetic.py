@@ -14,9 +14,9 @@ def cell_as_graph() -> Sheet:
     """Lesson 04 opens with it: an equation and its graph, and the question of the gradient."""
     s = Sheet(
         "One step as a graph",
-        "One step of a tanh network as a graph, from left to right: x times W and h times U, then a sum, then "
+        "One step of a tanh network as a graph, from left to right: x times W, h times U, their sum, and "
         "tanh, which gives the next state. Wires carry arrays, nodes are functions. The question of the "
-        "lesson: what can be read from such a picture before anything is computed?",
+        "lesson is what can be read from such a picture before anything is computed.",
         370,
     )
     s.heading(20, "One step as a graph", "Wires carry arrays, nodes are functions.")

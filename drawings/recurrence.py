@@ -64,11 +64,15 @@ def losses_at_every_step() -> Sheet:
     s = Sheet(
         "A loss at every step",
         "A network runs forward over a sequence, and every step has a loss of its own. The loss of a step "
-        "depends on its cell and on all cells before it. The question of the lesson: how often must each cell "
-        "be visited on the way back, until all gradients are known?",
+        "depends on its cell and on all cells before it. The question of the lesson is how often each cell "
+        "must be visited on the way back, until all gradients are known.",
         390,
     )
-    s.heading(20, "A loss at every step", "Each loss depends on all cells up to its step. How often back?")
+    s.heading(
+        20,
+        "A loss at every step",
+        "Each loss depends on all cells up to its step. How many visits of each cell, going back?",
+    )
     columns = (160, 345, 530, 740)
     s.arrow((64, 242), (columns[0] - 50, 242), role="state")
     s.text(44, 247, "h_{0}", size=PLAIN, colour=BLUE)
@@ -136,7 +140,7 @@ def one_row_or_64() -> Sheet:
         "The same product for one sequence and for 64",
         "A recurrent network multiplies its states by its weights at every step. Left, the product for one "
         "sequence, a single row. Right, the same product for 64 sequences, 8 of them drawn: 64 times the "
-        "arithmetic with the same weights. The question of the lesson: how many times the time?",
+        "arithmetic with the same weights. The question of the lesson is how many times the time it takes.",
         340,
     )
     _operands(s, 20, "One sequence", 1)
