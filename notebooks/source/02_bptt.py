@@ -232,7 +232,7 @@ show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T"
 #
 # T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each call also has a fixed cost, which makes the exponent of the linear sweep smaller than 1. Other programs on your machine can change both exponents in either direction.
 #
-# Test that explanation. Measure the price of a step forward and of a cell-backward with the *linear* sweep, and predict the *quadratic* times from the counts alone.
+# Test that explanation. Measure the time of a step forward and of a cell-backward with the *linear* sweep, and predict the *quadratic* times from the counts alone.
 
 # %%
 T = lengths[-1]
@@ -247,7 +247,7 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms{remark}")
 
 # %% [markdown]
-# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
+# Where no line is marked, the counts explain the times. A marked line says that the times were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?

@@ -190,7 +190,7 @@ RECORDED = """_thread(n mame)
         if but moke is mold.equasnall(), self.pringsiffore is spaseidiciligh
         returns a esif is """
 for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
-    print(f"—— after {updates} updates ——", PROMPT + words, sep="\n")
+    print(f"—— updates: {updates} ——", PROMPT + words, sep="\n")
 
 # %% [markdown]
 # First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. At 400 there are syllables, words such as `os.None`, and lines that end in a full stop and go on indented. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line where a method ends, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.

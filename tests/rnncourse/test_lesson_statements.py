@@ -95,12 +95,12 @@ def test_lesson_02_states_what_the_picture_of_vanishing_gradients_shows():
 def test_lesson_04_states_what_the_search_for_plans_finds():
     graph, wire = step_graph("gru_after", 64, 512, 512), 4 * 64 * 512
     product, alive = "h·U_nᵀ+c_n", ("x·W_nᵀ+b_n",)
-    found = {
-        (wires, there): cheapest(graph, mirror(graph), wires * wire, there)
-        for wires, there in ((3, alive), (2, alive), (3, ()))
+    plans = {
+        (wires, kept_wires): cheapest(graph, mirror(graph), wires * wire, kept_wires)
+        for wires, kept_wires in ((3, alive), (2, alive), (3, ()))
     }
-    assert [{*plan.saved} for plan in found.values()] == [{product, "r", "z"}, {"r", "z"}, {"r", "z", "n"}]
-    work = [float(f"{plan.extra_flops / 1e6:.2g}") for plan in found.values()]
+    assert [{*plan.saved} for plan in plans.values()] == [{product, "r", "z"}, {"r", "z"}, {"r", "z", "n"}]
+    work = [float(f"{plan.extra_flops / 1e6:.2g}") for plan in plans.values()]
     assert work == [0.13, 34, 34]
     assert all(f"({flop:g} MFLOP)" in source_of("04") for flop in work)
 
