@@ -10,6 +10,28 @@ PRODUCTS = (  # rows, inner size and columns of three products of 512 multiply-a
 )
 
 
+def cell_as_graph() -> Sheet:
+    """Lesson 04 opens with it: an equation and its graph, and the question of the gradient."""
+    s = Sheet(
+        "One step as a graph",
+        "One step of a tanh network as a graph, from left to right: x times W, h times U, their sum, and "
+        "tanh, which gives the next state. Wires carry arrays, nodes are functions. The question of the "
+        "lesson is what can be read from such a picture before anything is computed.",
+        370,
+    )
+    s.heading(20, "One step as a graph", "Wires carry arrays, nodes are functions.")
+    _nodes(s, 20, ("x", "h", "W", "U", "h′"), "data", ("+", "tanh"))
+    for points in EDGES:
+        s.arrow(*((20 + x, y) for x, y in points), role="data")
+    s.rule((450, 16), (450, 354))
+    s.heading(470, "What does it show?")
+    for line, words in enumerate(
+        ("the gradients", "what must be saved", "the calls of products", "the time")
+    ):
+        s.text(470, 130 + 50 * line, f"{words}: ?", anchor="start", size=PLAIN)
+    return s
+
+
 def graph_and_mirror() -> Sheet:
     """Lesson 04: the graph of a cell and its mirror, with every arrow reversed."""
     s = Sheet(

@@ -59,6 +59,36 @@ def _row_of_cells(s: Sheet) -> None:
     s.text(868, 232, "h_{T}", size=PLAIN, colour=BLUE)
 
 
+def losses_at_every_step() -> Sheet:
+    """Lesson 02 opens with it: a loss at every step, and the question how often each cell must go back."""
+    s = Sheet(
+        "A loss at every step",
+        "A network runs forward over a sequence, and every step has a loss of its own. The loss of a step "
+        "depends on its cell and on all cells before it. The question of the lesson is how often each cell "
+        "must be visited on the way back, until all gradients are known.",
+        390,
+    )
+    s.heading(
+        20,
+        "A loss at every step",
+        "Each loss depends on all cells up to its step. How many visits of each cell, going back?",
+    )
+    columns = (160, 345, 530, 740)
+    s.arrow((64, 242), (columns[0] - 50, 242), role="state")
+    s.text(44, 247, "h_{0}", size=PLAIN, colour=BLUE)
+    for x, step in zip(columns, NAMES, strict=True):
+        s.box(x - 40, 104, 80, 36, "gradient", "loss")
+        s.arrow((x, 214), (x, 142))
+        s.box(x - 48, 214, 96, 56, words="cell", radius=12)
+        s.text(x, 320, "visits: ?", size=PLAIN, colour=PURPLE)
+        s.text(x, 366, f"step {step}", colour=QUIET)
+    for number, (left, right) in enumerate(pairwise(columns), 1):
+        s.arrow((left + 48, 242), (right - 50, 242), role="state")
+        if number == 3:
+            s.gap((left + right) / 2 - 6, 242)
+    return s
+
+
 def arrows_back(visit: int = 1) -> Sheet:
     """Lesson 02: gradients are added before each cell, so that one backward pass visits each cell once."""
     step = NAMES[-1 - visit]
@@ -104,6 +134,23 @@ def _gradients_between_steps(s: Sheet, columns: tuple[int, ...]) -> None:
     s.arrow((830, 160), (columns[-1] + 18, 160), role="gradient")
 
 
+def one_row_or_64() -> Sheet:
+    """Lesson 00 opens with it: the same product for one sequence and for 64, and the question of its time."""
+    s = Sheet(
+        "The same product for one sequence and for 64",
+        "A recurrent network multiplies its states by its weights at every step. Left, the product for one "
+        "sequence, a single row. Right, the same product for 64 sequences, 8 of them drawn: 64 times the "
+        "arithmetic with the same weights. The question of the lesson is how many times the time it takes.",
+        340,
+    )
+    _operands(s, 20, "One sequence", 1)
+    s.rule((450, 16), (450, 324))
+    _operands(s, 470, "64 sequences", 8)
+    s.text(20, 310, "Arithmetic: 1. Time: 1.", anchor="start", bold=True)
+    s.text(470, 310, "Arithmetic: 64. Time: ?", anchor="start", bold=True)
+    return s
+
+
 def shared_weights() -> Sheet:
     """Lesson 00: a minibatch shares one pass over the weights."""
     s = Sheet(
@@ -119,12 +166,12 @@ def shared_weights() -> Sheet:
     return s
 
 
-def _product(s: Sheet, left: int, title: str, rows: int, finding: str) -> None:
+def _operands(s: Sheet, left: int, title: str, rows: int, weights: str = "") -> None:
     s.heading(left, title, "a product: inputs times weights gives results")
     s.text(left + 65, 104, "inputs", bold=True)
     s.text(left + 210, 104, "weights W", bold=True)
     s.text(left + 350, 104, "results", bold=True)
-    s.box(left + 150, 120, 120, 120, "weights", "read once", solid=True, radius=2)
+    s.box(left + 150, 120, 120, 120, "weights", weights, solid=True, radius=2)
     top = 180 - 15 * rows / 2
     for row in range(rows):
         s.box(left + 20, top + 15 * row, 90, 12, "data", radius=1)
@@ -132,6 +179,10 @@ def _product(s: Sheet, left: int, title: str, rows: int, finding: str) -> None:
     s.arrow((left + 114, 180), (left + 148, 180))
     s.arrow((left + 271, 180), (left + 302, 180))
     s.text(left + 65, 262, "1 row drawn" if rows == 1 else "8 of 64 rows drawn", colour=QUIET)
+
+
+def _product(s: Sheet, left: int, title: str, rows: int, finding: str) -> None:
+    _operands(s, left, title, rows, "read once")
     s.note(left, 300, "reading W", "weights")
     s.note(left, 330, "arithmetic", "work")
     s.box(left + 90, 287, 160, 18, "weights", solid=True, radius=1)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# **Claim to test: a matrix product for 64 sequences takes less than 64 times as long as the same product for one sequence, but a product for two sequences takes more than twice as long.**
+# **Claim to test: time follows arithmetic. A matrix product for two sequences takes twice as long as for one, and a product for 64 sequences takes 64 times as long. Is that so?**
 #
-# You will measure whether both halves hold on your machine; the recap prints a verdict for each. You will also learn how the checks of this course work.
+# You guess two numbers, measure them on your machine, and find the reason; the recap says what came out. You will also learn how the checks of this course work.
 #
 # - **Time:** 65 minutes, exercises included.
 # - **You need:** Python, and NumPy as far as `a @ b` and `a.shape`.
@@ -13,17 +13,19 @@
 import rnnlab
 rnnlab.banner()
 
-# %%
-from rnncourse import drawings
-
-drawings.show("shared_weights")
-
 # %% [markdown]
 # ## How to work
+#
+# The drawing below is the question of this lesson. Each lesson opens with one.
 #
 # Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again as often as you like. If a cell does not end, stop it with the **■** above the notebook.
 #
 # Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find out why they differ. Write your prediction down before you run the cell; otherwise you cannot be surprised by the result. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
+
+# %%
+from rnncourse import drawings
+
+drawings.show("one_row_or_64")
 
 # %% [markdown]
 # ## 1 · What this machine is
@@ -66,8 +68,7 @@ rnnlab.hint(last_step)
 #
 # Yes: with one step, one sequence and one unit, the last step, the last sequence and the last unit are the same number. Even the shape would be right. A test whose sizes are equal, or 1, cannot tell axes apart. That is why checks use several shapes.
 # </details>
-
-# %% [markdown]
+#
 # ## Exercise: last_step
 #
 # <!-- exercise: last_step -->
@@ -94,7 +95,7 @@ for B in (1, 64):
 #
 # <!-- exercise: count_rnn_flops -->
 #
-# Count a whole network: every step, every sequence, every layer. A **layer** is a network whose outputs are the inputs of the next one.
+# Count a whole network: every step, every sequence, every layer. Recurrent networks can be stacked, and each network of such a stack is called a **layer**: the outputs of one layer are the inputs of the next.
 
 # %% [markdown]
 # ## 4 · Predict, then measure
@@ -108,7 +109,7 @@ guess_64 = 64
 # %% [markdown]
 # The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
 #
-# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores, and the cell says so.
+# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores. Then the first line of the output is a warning: do not believe the numbers below it, and run the cell again later.
 
 # %%
 import timeit
@@ -137,6 +138,14 @@ ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}
 for B, guess in ((2, guess_2), (64, guess_64)):
     print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your guess was {guess}.")
 
+# %%
+drawings.show("shared_weights")
+
+# %% [markdown]
+# **What came out.** 64 sequences take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read for one row; for 64 they are read once for 64 rows.
+#
+# Two sequences are different from machine to machine. Less than 2: the second row shares the reading, as in the drawing. **More than 2**: two rows take another routine of the library than one row. Section 5 explains both.
+
 # %% [markdown]
 # ## 5 · The same as a rate
 #
@@ -154,15 +163,12 @@ axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.legend(frameon=False)
 best = max(rate, key=rate.get)
-finding = f"The rate is {rate[1]:.3g} GFLOP/s for one sequence"
-show(figure, f"{finding}, and best for {best}: {rate[best]:.3g} GFLOP/s.")
+change = "falls" if rate[2] < rate[1] else "grows"
+finding = f"The rate is {rate[1]:.3g} GFLOP/s for one sequence, {change} to {rate[2]:.3g} for two"
+show(figure, f"{finding}, and is best for {best}: {rate[best]:.3g} GFLOP/s.")
 
 # %% [markdown]
-# Look at the left end: the next cell says what you measured there. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy costs more than the product itself, and the rate **falls** from one sequence to two. Other libraries have a special routine for few rows, and then the rate grows from the beginning.
-
-# %%
-change = "falls" if rate[2] < rate[1] else "does not fall"
-print(f"From one sequence to two the rate {change} here: {rate[1]:.3g} to {rate[2]:.3g} GFLOP/s.")
+# Look at the left end. Where the rate **falls** from one sequence to two, two sequences took more than twice as long as one. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy costs more than the product itself. Where the rate **grows** from the beginning, the library has a special routine for few rows.
 
 # %% [markdown]
 # ## Exercise: measure_gemm
@@ -170,8 +176,7 @@ print(f"From one sequence to two the rate {change} here: {rate[1]:.3g} to {rate[
 # <!-- exercise: measure_gemm -->
 #
 # Write the measurement yourself. **GEMM** is the usual name for a matrix product in a BLAS: *general matrix multiply*. The course never grades the speed of your machine: the check passes a clock of its own, whose readings it knows.
-
-# %% [markdown]
+#
 # ## 6 · Why: two roofs
 #
 # A product needs arithmetic, and its numbers must be read from memory. So there are two limits: the **peak** in GFLOP/s, and the **bandwidth**, the number of GB (10⁹ bytes) that memory delivers in a second. Both are measured here. The peak is what your BLAS reaches with a large product, not what the processor could reach at best.
@@ -192,16 +197,22 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 #
 # $$\text{intensity} = \frac{2\,B\,H^2}{4\,(H^2 + 2\,B\,H)}\ \text{FLOP/byte}.$$
 #
-# For one sequence that is about ½, however large H is. Below the machine's balance, memory is the limit; above it, arithmetic is.
+# Below the machine's balance, memory is the limit; above it, arithmetic is. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
 
 # %%
+my_guess = 1.0  # FLOP/byte for one sequence: put your own number here
+print(f"your guess {my_guess}, the formula {2 * H * H / (4 * (H * H + 2 * H)):.3f} FLOP/byte")
 for B in minibatches:
     intensity = 2 * B * H * H / (4 * (H * H + 2 * B * H))
     most = roof.attainable(intensity)
     print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} GFLOP/s; measured {rate[B]:5.3g}")
 
 # %% [markdown]
+# For one sequence it is ½, however large H is: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance above to see which limit holds there.
+#
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
+#
+# <details><summary>Answer</summary>The minibatch at which the intensity reaches your machine's balance. Intensity is about B/2 while B is small beside H, so that minibatch is about twice the balance. A larger H hardly changes it: the weights and the work grow together.</details>
 
 # %%
 from rnncourse.views.roofline_view import explore_roofline
@@ -211,14 +222,14 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # %% [markdown]
 # A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
 #
-# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again. If points lie far above the **level** part, the roof was measured so: run this section again.
+# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again. If points lie far above the **level** part, another program was using the cores while the roof was measured: run this section again.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
 # %% [markdown]
 # ## 7 · Break it
 #
-# How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. Which of the three values changes least: first run, mean or median?
+# How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
 figure, axes = canvas(1, 2, sharey=True, width=7.4, height=2.8)
@@ -237,19 +248,27 @@ axes[0].legend(frameon=False)
 show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as multiples of their median.")
 
 # %% [markdown]
-# One slow run moves the mean and may be the first run, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
-
-# %% [markdown]
+# Usually the median changes least. One slow run moves the mean and may be the first run, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
+#
 # ## Recap
+#
+# Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, because another routine computes it.** Below is what your machine says about both halves.
+#
+# The last line opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you on one core. 100 % is the rate of one large product.
 
 # %%
+from rnncourse import scoreboard
+
 print("sequences      MFLOP    time (µs)    µs a sequence  GFLOP/s")
 for B in (1, 64):
     microseconds = 1e6 * seconds[B]
     print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.3g}")
 for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
     disturbed = disturbance({name: timings[name] for name in ("B = 1", f"B = {B}")})
-    print(f"claim, {B} sequences: {verdict(holds, disturbed)}; {ratios[B]:.1f} times as long as one in this run")
+    words = f"{B} sequences take {'less' if B == 64 else 'more'} than {B} times as long as one"
+    print(f"{words}: {verdict(holds, disturbed)}; {ratios[B]:.1f} times in this run")
+scoreboard.measure_product()
+print(scoreboard.table())
 rnnlab.progress("start_here")
 
 # %% [markdown]

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 02 · Back through time
 #
-# **Claim to test: the exact gradient of a sequence of T steps needs T cell-backwards; going back from every loss separately needs T(T+1)/2 of them and gives the same numbers.**
+# **Claim to test: every step of a sequence has a loss, and each loss depends on all steps before it. Must the way back be gone once for every loss, or is there a cheaper way to exactly the same gradient? How much cheaper?**
 #
-# You will count both and time both, and you will test gradients without trusting the code that computes them. The recap prints a verdict.
+# A **loss** is a number that says how wrong an answer is, such as the squared error of lesson 01. You will count and time two ways, and you will test gradients without trusting the code that computes them. The recap prints a verdict.
 #
 # - **Time:** 120 minutes, exercises included.
-# - **You need:** [01 · a recurrent network runs](01_rnn_forward.ipynb), the chain rule, and matrix products.
+# - **You need:** [01 · a recurrent network runs](01_rnn_forward.ipynb), the chain rule, matrix products, and for section 10 what eigenvalues and orthogonal matrices are.
 # - **Afterwards you can** derive and write one step backward, write back-propagation through time in one sweep, compare any gradient with differences, tell the two kinds of truncation apart, and say when a gradient vanishes.
 
 # %%
@@ -16,7 +16,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A network with a loss at every step
 #
-# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. Everything is float64, so that you compare the algorithms and not their rounding.
+# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. Everything is float64, so that you compare the algorithms and not their rounding. The drawing shows the question of this lesson.
 
 # %%
 import numpy as np
@@ -27,7 +27,7 @@ from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.network import Network
 from rnncourse.figures.picture import show
 
-drawings.show("arrows_back")
+drawings.show("losses_at_every_step")
 
 network = Network.create("rnn_tanh", input_size=8, hidden_size=16, dtype="float64", seed=2)
 
@@ -86,23 +86,34 @@ course = dx[0], dbefore[0], *(gradients[f"{name}_l0"] for name in ("weight_ih", 
 
 weight_ih, weight_hh, *biases = (np.array(part) for part in network.layer(0))
 arrays = {"dx": x[0], "dh_before": before, "dweight_ih": weight_ih, "dweight_hh": weight_hh, "dbias": sum(biases)}
+shift = np.zeros_like(before)  # added to a, so that its gradient is da
 
 
 def loss():
     """The sum of dy · h', whose gradients are the five results."""
     u, h, W, U, bias = arrays.values()
-    return (dy[0] * np.tanh(u @ W.T + h @ U.T + bias)).sum()
+    return (dy[0] * np.tanh(u @ W.T + h @ U.T + bias + shift)).sum()
 
 
 step = tanh_step_backward(dy[0], x[0], before, y[0], weight_ih, weight_hh)
 print(f"{'':11} largest number   off from the course's own   from central differences")
+da = dy[0] * (1 - y[0] ** 2)
+off = np.abs(da - central_differences(loss, shift)).max()
+print(f"{'da':11} {np.abs(da).max():14.2f} {'-':>27} {off:26.0e}")
 for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     numeric = central_differences(loss, array)
     print(f"{name:11} {np.abs(own).max():14.2f} {np.abs(own - other).max():27.0e} {np.abs(own - numeric).max():26.0e}")
 
 # %% [markdown]
+# `da` stands first because the other five are made from it. **Read the rows from the top: the first one that is off names the line with the mistake.** If da is right and dx is off, line 2 is wrong. A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.
+#
 # The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They leave about 10⁻⁹ themselves; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
 #
+# **Break it:** write `da @ weight_hh.T` for line 3 and run both cells. Which rows change?
+#
+# <details><summary>Answer</summary>dh_before alone. The shapes are right, because weight_hh is square; only the comparison finds the mistake.</details>
+
+# %% [markdown]
 # ### Exercise: the same for ReLU
 #
 # <!-- exercise: relu_step_backward -->
@@ -113,28 +124,23 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 #
 # The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss and add all of it. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.
 #
-# **Predict:** how many cell-backwards does that take for a sequence of 16 steps? Write your number in the cell, then run it.
+# **Predict:** how many cell-backwards does that take for a sequence of 16 steps? And by what factor does the number grow when T doubles? Write your two numbers in the cell, then run it.
 
 # %%
-my_guess = 16
+my_guess, my_factor = 16, 2
 
-x, state, dy = problem(T=16)
-quadratic = reference.bptt_quadratic(network, x, state, dy)
-print(f"your guess: {my_guess}, counted: {quadratic.cell_backwards}")
-
-# %% [markdown]
-# Now let T grow. What happens to the count when T doubles?
-
-# %%
 for T in (1, 2, 4, 8, 16, 32):
     x, state, dy = problem(T)
     count = reference.bptt_quadratic(network, x, state, dy).cell_backwards
-    print(f"T = {T:2}: {count:3} cell-backwards, T(T+1)/2 = {T * (T + 1) // 2}")
+    growth = f", {count / half:.2f} times those of half the steps" if T > 1 else ""
+    print(f"T = {T:2}: {count:3} cell-backwards{growth}")
+    half = count
+print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
 
 # %% [markdown]
-# Twice the steps need nearly four times the work. Where is this work done? Move the sliders, or press play. Rows are losses, columns are steps.
+# **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? Move the sliders, or press play. Rows are losses, columns are steps.
 #
-# **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column?
+# **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers.
 
 # %%
 from rnncourse.views.sweeps import explore_sweeps
@@ -148,7 +154,14 @@ explore_sweeps()
 #
 # $$\text{back}(u) + \text{back}(v) = \text{back}(u + v).$$
 #
-# So add the gradients *before* the step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it.
+# **Predict:** use that. How few visits are enough for 32 steps?
+#
+# <details><summary>Answer</summary>One for each step: 32, in place of 528.</details>
+#
+# Add the gradients *before* the step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it. Move the slider below the drawing: each visit adds before it goes back.
+
+# %%
+drawings.show("arrows_back")
 
 # %% [markdown]
 # ### Exercise: one sweep
@@ -156,9 +169,10 @@ explore_sweeps()
 # <!-- exercise: bptt_linear -->
 #
 # The quadratic sweep is given there. Change it into a linear one, in [work/02_bptt.ipynb](../work/02_bptt.ipynb).
-
-# %% [markdown]
+#
 # Here is the course's own linear sweep beside the quadratic one. They add the same terms in another order, so expect differences of the size of float64's rounding (about 1e-16 for a number of size 1), not exactly zero.
+#
+# The last lines time both on the network of the scoreboard, forward pass included. A rate counts the FLOP that the gradient needs, so work done twice counts nothing. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
 
 # %%
 x, state, dy = problem(T=32)
@@ -171,10 +185,25 @@ for name, gradient in linear.gradients.items():
     print(f"{name:13} relative difference {differences[name]:.1e}")
 print(f"T = {len(x)}: {quadratic.cell_backwards} cell-backwards against {linear.cell_backwards}")
 
+# %%
+from rnncourse import scoreboard
+
+my_guess = 136 / 16
+given = scoreboard.problem()
+sweeps = {
+    "training, back from every loss": lambda: reference.bptt_quadratic(*given),
+    "training, one sweep back": lambda: reference.bptt_linear(*given),
+}
+times = scoreboard.measure("02", sweeps, given[0], scoreboard.TRAINING, rounds=3)
+slow, fast = (timing.median for timing in times.values())
+print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
+
 # %% [markdown]
+# The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it. Sections 5 and 6 separate the two.
+#
 # ## 5 · Does the clock agree with the count?
 #
-# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer.
+# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer. If the first line of the output is a warning, run the cell again before you believe it.
 
 # %%
 lengths = [16, 32, 64, 128]
@@ -203,7 +232,7 @@ show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T"
 #
 # T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each call also has a fixed cost, which makes the exponent of the linear sweep smaller than 1. Other programs on your machine can change both exponents in either direction.
 #
-# Test that explanation. Measure the price of a step forward and of a cell-backward with the *linear* sweep, and predict the *quadratic* times from the counts alone.
+# Test that explanation. Measure the time of a step forward and of a cell-backward with the *linear* sweep, and predict the *quadratic* times from the counts alone.
 
 # %%
 T = lengths[-1]
@@ -218,7 +247,7 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms{remark}")
 
 # %% [markdown]
-# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
+# Where no line is marked, the counts explain the times. A marked line says that the times were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?
@@ -251,8 +280,7 @@ print(f"this needed {2 * weight_hh.size} forward passes")
 # <!-- exercise: gradient_check -->
 #
 # In [work/02_bptt.ipynb](../work/02_bptt.ipynb) you also test your own ReLU step with it.
-
-# %% [markdown]
+#
 # ## 8 · A test that scales: Taylor
 #
 # Choose one random direction $v$ and go a distance ε along it. If $g$ is the gradient of $f$ at $w$, the remainder
@@ -282,6 +310,8 @@ show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", 
 # The slope says more than a single error would, because you need no tolerance. An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1.
 #
 # **Break it:** change `1.01` to `1.0001` and run the cell again. Below which ε can you see that the gradient is wrong? Then change it to `-1`.
+#
+# <details><summary>Answer</summary>The wrong part of the remainder is 0.0001·ε·|g·v|, the right part grows like ε². So the curve leaves slope 2 where ε is about 10⁻⁴ times the ratio of the two constants, and below that it has slope 1. With −1 the remainder is about 2·ε·|g·v| everywhere: slope 1 at every ε shown.</details>
 
 # %% [markdown]
 # ## 9 · Two ways to cut a sequence
@@ -294,18 +324,22 @@ show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", 
 # **Predict:** with k = 3, how many steps before step 3 does the loss of step 3 reach with each method?
 
 # %%
+my_guess_window, my_guess_chunks = 3, 3
+
 from rnncourse.views.truncation import figure_reach, reach_in_words
 
 drawings.show("two_truncations")
 
 show(figure_reach(T=8, k=3), reach_in_words(T=8, k=3))
+print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: window 2, chunks 0")
 
 # %% [markdown]
+# The window goes back to step 1, two steps before step 3. The second chunk begins with step 3, so there its loss reaches no earlier step.
+#
 # A window treats all losses in the same way, at the price of about k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps.
 #
 # When a paper or a library says "truncated after k steps", it may mean either method, and may or may not count the loss's own step.
-
-# %% [markdown]
+#
 # ### Exercise: chunks
 #
 # <!-- exercise: bptt_truncated -->
@@ -336,6 +370,8 @@ for k in (1, 2, 4, 8, 16, 48):
 # At k = 1 both cut after every step, so they agree. At k = T both are exact. Between these two they are different gradients.
 #
 # **Break it:** a library says its gradient is exact. Does it truncate? In the Taylor test of section 8, put `reference.bptt_window(network, x, state, dy, 8).gradients["weight_hh_l0"]` instead of `1.01 * exact`. Which slope do you expect, and which one with 12 instead of 8?
+#
+# <details><summary>Answer</summary>That sequence has 12 steps. A window of 8 leaves terms out, so the gradient is not exact: slope 1 where ε is small. A window of 12 leaves nothing out: slope 2.</details>
 
 # %% [markdown]
 # ## 10 · Which gradients survive the backward pass
@@ -353,28 +389,37 @@ explore_gradient_flow()
 # **Find out:**
 #
 # 1. At radius 0.9, after how many steps is a gradient smaller than a thousandth?
-# 2. The picture uses orthogonal matrices (matrices that keep the length of every vector) times the radius. Without tanh, radius 1.0 would keep every gradient at its length. With tanh it does not. Why? (Other matrices of radius 1 can make a vector longer first and shorter later.)
+# 2. The picture uses orthogonal matrices (matrices that keep the length of every vector) times the radius. Without tanh, radius 1.0 would keep every gradient at its length. With tanh it does not. Why?
 # 3. At which radius does the gradient of step 100 neither vanish nor explode?
+#
+# <details><summary>Answers</summary>1. After 49 steps. 2. Each step back also multiplies by the slopes of tanh, and these are below 1 for every unit whose state is not 0. 3. Near 1.15: of a gradient of size 1, 0.89 are left after 100 steps. At 1.0 it is 0.0016, at 1.5 it is 480.</details>
 #
 # The dotted line is float32's rounding: a contribution below this line changes nothing when it is added to a number of size 1. Beyond that step, the exact and the truncated gradient are the same float32 number.
 
 # %% [markdown]
+# (A matrix of radius 1 that is not orthogonal can first make a vector longer and shorter later. This lesson leaves that out.)
+#
 # Now test how the two are connected. The next cell takes one network, scales its recurrent weights to a small, a medium and a large spectral radius, and truncates with a window of 8. **Predict:** for which radius is the truncated gradient furthest from the exact one?
 
 # %%
+my_guess = 0.9
+errors = {}
 for radius in (0.5, 0.9, 1.2):
     start = Network.create("rnn_tanh", 8, 16, dtype="float64", init="orthogonal", seed=2)
     scaled = start.with_parameters(
         start.parameters | {"weight_hh_l0": radius * start.parameters["weight_hh_l0"]}
     )
     full = reference.bptt_linear(scaled, *sequence)
-    error = distance(reference.bptt_window(scaled, *sequence, 8))
-    print(f"spectral radius {radius}: a window of 8 is {error:.2%} off")
+    errors[radius] = distance(reference.bptt_window(scaled, *sequence, 8))
+    print(f"spectral radius {radius}: a window of 8 is {errors[radius]:.2%} off")
+print(f"your guess: radius {my_guess}; furthest off: radius {max(errors, key=errors.get)}")
 
 # %% [markdown]
-# Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past anyway. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
+# Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past anyway. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
 #
 # ## Recap
+#
+# **The exact gradient of a sequence of T steps needs T cell-backwards; going back from every loss separately needs T(T+1)/2 of them and gives the same numbers.**
 
 # %%
 T, k = 48, 8
@@ -415,6 +460,7 @@ rnnlab.progress("bptt")
 #
 # - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), report §3.1: carrying the accumulated gradient back, T(T+1)/2 → T, N being the number of time steps.
 # - D. Britz, WildML, *RNN tutorial, part 3* (dennybritz/rnn-tutorial-rnnlm): back from every loss, truncated by a window. Its `bptt_truncate=4` goes back four steps beyond the loss's own, so it is a window of 5 as this lesson counts.
+# - A. Karpathy, *Neural networks: zero to hero* (karpathy/nn-zero-to-hero), *Becoming a backprop ninja*: every intermediate gradient compared.
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): slopes written with the output. Its eq. 24 prints ReLU's slope as h; it is 1 where h > 0, else 0.
 #
 # Next: [03 · Training](03_training.ipynb)

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 04 · Gradients read off a picture
 #
-# **Claim to test: a picture of a GRU shows, before any time is measured, how many matrix products each variant calls, what it must save for the backward pass, and which of two variants is faster.**
+# **Claim to test: what can a picture of a GRU tell you before any time is measured? Its gradient, how many matrix products it calls, what it must save for the backward pass, which of two variants is faster: is it all of that?**
 #
-# You will draw cells, reverse the arrows, count calls, and measure times for the last part of the claim. The recap prints a verdict.
+# You will draw cells, read gradients off them, count calls, and measure times for the last part. The recap prints a verdict for each.
 #
-# - **Time:** 210 minutes, exercises included (the exercises alone are 135). A good place for a break is after section 6.
+# - **Time:** 190 minutes, exercises included (the exercises alone are 115). A good place for a break is after section 6.
 # - **You need:** [02 · back through time](02_bptt.ipynb).
-# - **Afterwards you can** read a gradient off a graph, see what must be saved, transform a cell so that it calls fewer products, and plan its memory under a limit.
+# - **Afterwards you can** read a gradient off a graph, see what must be saved, and transform a cell so that it calls fewer products.
 
 # %%
 import rnnlab
@@ -16,9 +16,9 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A cell as a graph
 #
-# In these pictures **wires carry arrays** and **nodes are functions** without memory. Weights are inputs like any other input, so the same rules give the gradients of inputs and of parameters.
+# In the pictures of this lesson **wires carry arrays** and **nodes are functions** without memory. Weights are inputs like any other input, so the same rules give the gradients of inputs and of parameters.
 #
-# You draw a graph by writing the equation. Below is one step of a tanh network, for 4 sequences, 3 inputs and 5 units. `×` is a matrix product, `+b` adds a bias to every row.
+# You draw a graph by writing the equation. Below is one step of a tanh network, for 4 sequences, 3 inputs and 5 units. `×` is a matrix product, `+b` adds a bias to every row. Every wire has a shape, and a node refuses what does not fit: try `g.x @ g.U.T` afterwards.
 
 # %%
 import numpy as np
@@ -27,21 +27,12 @@ from rnncourse import drawings
 from rnnlab.graphs.graph import Sketch, run, sigmoid, tanh
 from rnncourse.views.graph_drawing import draw, side_by_side
 
-drawings.show("graph_and_mirror")
+drawings.show("cell_as_graph")
 
 g = Sketch(x=(4, 3), h=(4, 5), W=(5, 3), U=(5, 5), b=(5,))
 g.h_next = tanh(g.x @ g.W.T + g.h @ g.U.T + g.b)
 rnn = g.graph("h_next")
 draw(rnn)
-
-# %% [markdown]
-# Every wire has a shape, and a node refuses what does not fit. **Predict:** which message will `g.x @ g.U.T` cause? Read it before you go on: it names both wires.
-
-# %%
-try:
-    g.x @ g.U.T
-except ValueError as error:
-    print(error)
 
 # %% [markdown]
 # ## 2 · Six rules
@@ -57,7 +48,7 @@ except ValueError as error:
 # | product a · b | d · bᵀ and aᵀ · d | a, b |
 # | function h = f(a) | d ∘ f′, written on h | h |
 #
-# The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other.
+# The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other. (They are sum and copy: going back, a sum sends copies and a copy sends a sum.)
 #
 # Test one rule with central differences; a single node is a graph, too. **Guess** the relative error of central differences in float64, as a power of ten.
 
@@ -89,7 +80,13 @@ print(f"your guess: {my_guess:.0e}; error {error:.0e}")
 #
 # ## 3 · Reverse the arrows
 #
-# With these rules you get the gradient without algebra. Keep every node in its place, reverse every arrow, and replace each node by its rule: a sum becomes a copy, and a copy becomes a sum. We call the result the **mirror** of the graph; it computes the backward pass.
+# With these rules you get the gradient without algebra: start with the gradient of the result, and apply the rule of each node on the way back. **Predict:** draw that as a graph of its own. Which nodes does it have, where do they stand, and which way do its arrows point?
+
+# %%
+drawings.show("graph_and_mirror")
+
+# %% [markdown]
+# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. We call the result the **mirror** of the graph; it computes the backward pass. Now the same for the graph that you drew.
 #
 # A solid green wire carries a value that the backward pass does not need. A **dashed orange** wire carries a value that the backward pass reads. In the mirror, each node names the values that it reads.
 
@@ -152,6 +149,7 @@ drawings.show("gru_gates")
 # **Predict** before you look: how many nodes read `h`? Each of them sends a gradient back to `h`, and these are added up.
 
 # %%
+my_guess = 3
 from rnnlab.graphs.cells import gru_before
 
 drawings.show("lstm_gates")
@@ -174,14 +172,14 @@ drh = da_n @ wires["U_n"]
 da_r = drh * h * r * (1 - r)
 dh = dh_next * z + drh * r + da_r @ wires["U_r"] + da_z @ wires["U_z"]
 
-print(f"h is read by {len(gru.readers('h'))} nodes")
+print(f"h is read by {len(gru.readers('h'))} nodes; your guess: {my_guess}")
 exact = gradients(gru, values, {"h_next": dh_next})["h"]
 print(f"dh read off the picture: relative difference {relative_error(dh, exact):.0e}")
 
 # %% [markdown]
-# **Break it:** leave out `drh * r`, run the cell, and look at the error. All shapes are still right: only a comparison finds a forgotten wire.
+# **Break it:** leave out `drh * r`, run the cell, and look at the error. It grows from rounding to a size that you can see, and all shapes are still right: only a comparison finds a forgotten wire.
 #
-# Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
+# Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library. Section 5 counts them.
 
 # %%
 from rnncourse.views.graph_stepper import explore_graph
@@ -222,7 +220,7 @@ for T in (1, 10, 40):
 print(f"your guess for the GRU: {my_guess}")
 
 # %% [markdown]
-# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. This one wire costs a call in every step.
+# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. This one wire costs a call in every step: 2T + 1 in place of 6T, where T + 1 would be possible.
 #
 # ### Exercise: count
 #
@@ -237,6 +235,7 @@ print(f"your guess for the GRU: {my_guess}")
 # **Predict:** is it the same function? Stacking does not change the function: it gives the same numbers up to rounding. Run both.
 
 # %%
+my_guess = "the same function"
 T = 8
 before = sequence_graph("gru_before", T, B, I, H)
 variants = {
@@ -251,11 +250,12 @@ for name, graph in variants.items():
     difference = relative_error(run(graph, values)[f"h{T}"], textbook)
     calls = f"{graph.gemms():2} calls forward, {backward.gemms():2} backward"
     print(f"{name:14} {calls}, relative difference from V1 {difference:.0e}")
+print(f"your guess for V3: {my_guess}")
 
 # %% [markdown]
 # V1 and V2 are the same function, V3 is another one. A network that was trained with one of them cannot run with the other. The notes report very similar accuracy when each is trained from the beginning.
 #
-# **Break it:** for which weights would V3 be the same function as V1? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with one number off the diagonal.
+# **Break it:** for which weights would V3 be the same function as V1? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with small numbers (0.01) beside the diagonal.
 
 # %%
 diagonal = np.diag(rng.standard_normal(H))
@@ -265,6 +265,8 @@ for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
     print(f"U_n {name:15}: V3 is {relative_error(V3, V1):.0e} from V1")
 
 # %% [markdown]
+# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away, for weights of 0.01 beside the diagonal. So V3 is V1 for these weights alone.
+#
 # ### Exercise: reset after
 #
 # <!-- exercise: gru_reset_after -->
@@ -316,26 +318,27 @@ for wires in range(5):
     )
 
 # %% [markdown]
-# With room for three wires, compare the plan that the search found with variant 4 above. **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now, and why? So "no additional memory" has a condition: the input product must stay in memory.
+# With room for three wires the search finds variant 4: r, z and the product, with one tanh computed again (0.13 MFLOP). With two it saves r and z, and must compute a product again (34 MFLOP).
 #
-# ### Exercises: its gradient, its memory
+# **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now, and why?
+#
+# <details><summary>Answer</summary>Three wires are r, z and n then, and one product is computed again (34 MFLOP): without the input product, n does not follow from the saved one. So "no additional memory" has a condition: the input product must stay in memory.</details>
+#
+# ### Exercise: its gradient
 #
 # <!-- exercise: gru_backward -->
 #
-# <!-- exercise: plan_memory -->
-#
-# Both in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb).
-#
 # ## 8 · Five variants, one network
 #
-# The course has each variant as a **rung** (an implementation) of its **ladder** (the list of all implementations), forward and backward. There is a fifth beside the four of the notes: variant 3, with the product of **all** steps recomputed in one call, because every h is known in the backward pass.
+# The course has each variant as a **rung** (an implementation) of its **ladder** (the list of all implementations). There is a fifth beside the four of the notes: variant 3, with the product of **all** steps recomputed in one call, because every h is known in the backward pass.
 #
-# First: which of them agree? **Guess** the groups before you run the cell. The cell compares the gradients of the recurrent weights.
+# First: which of them agree? **Guess** how many different gradients the five compute. The cell compares those of the recurrent weights.
 
 # %%
 from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
 from rnncourse.lab.turns import disturbance, take_turns, verdict
 
+my_guess = 5
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
 parameters = Network.create("gru", H, H, dtype="float64", seed=3).parameters
@@ -350,13 +353,16 @@ for name in gradient:
         relative_error(gradient[name], gradient[other]) for other in ("gru_textbook", "gru_reset_after")
     )
     print(f"{name:22} {from_V1:5.0e} from V1, {from_V3:5.0e} from V3")
+print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 and V5")
 
 # %% [markdown]
 # ## 9 · What the clock says
 #
 # The notes measured V1 to V4 on a TitanX at minibatch 128: the time of V1 divided by that of each variant, read off their figure. Now the same here: float32, 3 steps, forward and backward, variants taking turns, median of 5 rounds.
 #
-# **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. Below the table it prints the spread, the distance between the quartiles as a share of the median. If two variants differ by less than their spread, the measurement has not shown which of them is faster. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
+# **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. If another program used the cores, the first lines of the output say so: do not believe the table then.
+#
+# Below the table stands the spread, the distance between the quartiles as a share of the median. Where two variants differ by less than their spread, the measurement cannot say which of them is faster. To find out, **change** `rounds` to 20 while your machine is idle. If you have some minutes, add 2048 units, or minibatches down to 8.
 
 # %%
 sizes = (128, 256, 512, 1024)
@@ -380,9 +386,9 @@ for case in cases:
 # %% [markdown]
 # ## 10 · Why a CPU and a GPU differ
 #
-# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step it recomputes, forward and backward together; V3 must gain at least that share by its larger calls.
+# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step V3 computes a second time, forward and backward together. V3 is faster than V2 only if its larger calls save more time than this share costs.
 #
-# Then the cell measures prices on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
+# Then the cell measures times on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
 
 
 # %%
@@ -403,10 +409,12 @@ for H in (128, 256, 512, 1024):
     h, U = (rng.standard_normal(shape).astype("float32") for shape in ((B, H), (3 * H, H)))
     ways = {"three products": partial(three_products, h, U), "stacked": partial(np.matmul, h, U.T)}
     ways |= {"one": partial(np.matmul, h, U[:H].T), "tanh": partial(np.tanh, h)}
-    prices = take_turns(ways, 7)
-    words = ", ".join(f"{name} {1e6 * timing.median:.0f} µs" for name, timing in prices.items())
-    ratio = prices["one"].median / prices["tanh"].median
-    print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product) {disturbance(prices)}")
+    times = take_turns(ways, 7)
+    words = ", ".join(f"{name} {1e6 * timing.median:.0f} µs" for name, timing in times.items())
+    ratio = times["one"].median / times["tanh"].median
+    if warning := disturbance(times):
+        print(warning)
+    print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product)")
 
 # %% [markdown]
 # Compare your tables with three explanations. Which of them agree with what you measured?
@@ -416,9 +424,26 @@ for H in (128, 256, 512, 1024):
 # 3. **At small sizes neither matters.** Each NumPy call costs about a microsecond before it computes anything, and V3 to V5 make more elementwise calls.
 
 # %% [markdown]
-# The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need prices, the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where the prices are known. On the TitanX, too, the gain was smaller at 2048, where each product already used the whole machine.
+# The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where these times are known. On the TitanX, too, the gain was smaller at 2048, where each product already used the whole machine.
 #
 # ## Recap
+#
+# **A picture of a GRU shows its gradient, how many products each variant calls, and what it must save: exactly, and before anything runs. Which variant is faster it shows only together with the times of a machine.**
+#
+# The scoreboard gets the first and the fourth variant: a GRU has three times the products of the tanh network.
+
+# %%
+from rnncourse import scoreboard
+from rnnlab.ladder import gru_store_product, gru_textbook
+
+ways, networks = {}, {}
+for name, rung, reset in (("V1", gru_textbook, "before"), ("V4", gru_store_product, "after")):
+    networks[name], x, state, dy = scoreboard.problem("gru", reset=reset)
+    step = lambda rung=rung, network=networks[name], x=x, state=state, dy=dy: rung.backward(
+        network, rung.forward(network, x, state)[2], dy, None
+    )
+    ways[f"training a GRU, {name}"] = step
+timings = scoreboard.measure("04", ways, networks["V1"], scoreboard.TRAINING)
 
 # %%
 published = PUBLISHED[cases[-1].hidden_size]

@@ -87,7 +87,7 @@ def _blank():
     edges = (b[0], b[-1], w[0], w[-1])
     shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it
     image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", norm=shades)
-    figure.colorbar(image, ax=left, label="loss", format=lambda value, _: f"{value:g}")
+    figure.colorbar(image, ax=left, label="loss at (w, b)", format=lambda value, _: f"{value:g}")
     left.plot(*START[::-1], "s", color=PALETTE["black"], mfc="white", label="start")
     parts = {}
     for name, colour, mark in (("unclipped", "red", "X--"), ("clipped", "blue", "o-")):
@@ -96,7 +96,7 @@ def _blank():
         (parts[f"{name} loss"],) = right.semilogy([], [], mark, **style)
     left.set(xlabel="b", ylabel="w", xlim=edges[:2], ylim=edges[2:], title="from (w, b) = (1.2, -0.3)")
     left.legend(loc="lower right", fontsize=8)
-    right.set(xlabel="updates", ylabel="loss", xlim=(0, UPDATES), ylim=(1e-8, 10))
+    right.set(xlabel="updates", title="loss on the way", xlim=(0, UPDATES), ylim=(1e-8, 10))
     right.minorticks_off()
     right.yaxis.set_major_formatter(lambda value, _: f"{value:.0e}")  # typeset powers are slow
     right.legend(loc="upper right", fontsize=8)

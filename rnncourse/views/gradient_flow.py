@@ -122,9 +122,10 @@ def _map(axis: Axes):
     # an image, not a mesh of 3100 polygons, and no colour bar: all of it is drawn again at every move
     axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
     lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
-    axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8)
+    high = [(0.87, 85), (0.94, 85), (1.13, 85), (1.52, 85)]  # away from where the marker starts
+    axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8, manual=high)
     (marker,) = axis.plot(
-        [], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white", clip_on=False
+        [], [], "o", markersize=11, markeredgewidth=2, color=PALETTE["black"], fillstyle="none", clip_on=False
     )
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
     return marker

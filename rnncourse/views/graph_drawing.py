@@ -7,6 +7,7 @@ green, solid wires need nothing.  igraph's Sugiyama layout places the nodes in l
 
 import re
 from html import escape
+from itertools import pairwise
 
 import igraph
 
@@ -14,7 +15,7 @@ from rnncourse.figures.picture import PALETTE, Page
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
 
-LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 76, 52, 15, 46
+LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX, HEAD_PX = 84, 52, 15, 46, 9
 INK, PAPER = "#222222", "#FFFFFF"
 SYMBOLS = {
     "product": "×", "product_add": "×+", "sum": "+", "bias": "+b", "times": "∘", "tanh": "tanh",
@@ -29,13 +30,17 @@ REVERSED = {
 
 def draw(graph: Graph, mark: str | None = None) -> Page:
     """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
-    red, places = mirror(graph).needed(graph), layout(graph)
+    red, (places, routes) = mirror(graph).needed(graph), _arrange(graph)
     inner = [wire for wire in red if wire not in graph.inputs]
     alt = (
         f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
         f"Besides its inputs, the reverse pass needs {', '.join(inner) or 'nothing'}."
     )
-    parts = [_wire(places, _source(graph, wire), key, wire in red) for wire, key in _edges(graph)]
+    ends = {("out", wire): _half_px(wire) for wire in graph.outputs}
+    parts = [
+        _wire(route, wire in red, ends.get(key, RADIUS_PX))
+        for (wire, key), route in zip(_edges(graph), routes, strict=True)
+    ]
     for node in graph.nodes:
         parts.append(_circle(*places[_key(node)], SYMBOLS[node.op], _key(node), _key(node) == mark))
     parts += [_box(*places[key], wire, wire in red) for wire, key in _ends(graph)]
@@ -44,12 +49,16 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
 
 def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
-    places, reverse = layout(graph), mirror(graph)
+    (places, routes), reverse = _arrange(graph), mirror(graph)
     alt = (
         f"Reverse graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
         f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
     )
-    parts = [_wire(places, key, _source(graph, wire), False) for wire, key in _edges(graph)]
+    ends = {wire: _half_px(f"d{wire}") for wire in graph.inputs}
+    parts = [
+        _wire(route[::-1], False, ends.get(_source(graph, wire), RADIUS_PX))
+        for (wire, _), route in zip(_edges(graph), routes, strict=True)
+    ]
     for node in graph.nodes:
         parts.append(_circle(*places[_key(node)], REVERSED[node.op], f"d{_key(node)}", _key(node) == mark))
         parts.append(_tag(*places[_key(node)], needs(graph, node)))
@@ -65,17 +74,37 @@ def needs(graph: Graph, node: Node) -> tuple[str, ...]:
 
 def layout(graph: Graph) -> dict:
     """(x, y) in pixels of every input (by wire), node (by its first output) and output (by ("out", wire))."""
+    return _arrange(graph)[0]
+
+
+def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
+    """(places, for each piece of wire the points that it goes through, in the order of `_edges`).
+
+    A wire that passes layers gets a place of its own in each of them, so that it goes around their nodes.
+    """
     keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
     number = {key: k for k, key in enumerate(keys)}
     edges = [(number[_source(graph, wire)], number[key]) for wire, key in _edges(graph)]
-    coordinates = (
-        igraph.Graph(len(keys), edges, directed=True).layout_sugiyama(maxiter=300).coords[: len(keys)]
-    )
-    left, top = min(layer for _, layer in coordinates), min(row for row, _ in coordinates)
-    return {
-        key: (MARGIN_PX + LAYER_PX * (layer - left), MARGIN_PX + ROW_PX * (row - top))
-        for key, (row, layer) in zip(keys, coordinates, strict=True)
-    }
+    layers = [round(layer) for _, layer in _sugiyama(len(keys), edges)]
+    routes = []
+    for start, end in edges:
+        between = range(layers[start] + 1, layers[end])
+        routes.append([start, *range(len(layers), len(layers) + len(between)), end])
+        layers += between
+    pieces = [piece for route in routes for piece in pairwise(route)]
+    coordinates = _sugiyama(len(layers), pieces, layers)
+    left, top = min(layers), min(row for row, _ in coordinates)
+    points = [
+        (MARGIN_PX + LAYER_PX * (layer - left), MARGIN_PX + ROW_PX * (row - top))
+        for (row, _), layer in zip(coordinates, layers, strict=True)
+    ]
+    return dict(zip(keys, points, strict=False)), [[points[k] for k in route] for route in routes]
+
+
+def _sugiyama(size: int, edges: list, layers: list[int] | None = None) -> list[tuple[float, float]]:
+    """(row, layer) of each of `size` nodes."""
+    graph = igraph.Graph(size, edges, directed=True)
+    return graph.layout_sugiyama(layers=layers, maxiter=300).coords[:size]
 
 
 def side_by_side(graph: Graph, mark: str | None = None) -> Page:
@@ -114,12 +143,18 @@ def _source(graph: Graph, wire: str) -> str:
     return _key(maker) if maker else wire
 
 
-def _wire(places: dict, start, end, needed: bool) -> str:
-    (x1, y1), (x2, y2) = places[start], places[end]
-    bend = (x2 - x1) / 2
+def _wire(route: list[tuple[float, float]], needed: bool, end_px: float = RADIUS_PX) -> str:
+    """A wire through the points of its route, with an arrowhead where the last one's figure begins."""
     colour, dash = (PALETTE["red"], ' stroke-dasharray="7 4"') if needed else (PALETTE["green"], "")
-    path = f"M{x1:.0f} {y1:.0f} C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
+    (x, y), way = route[-1], 1 if route[-1][0] > route[0][0] else -1
+    tip, tail = x - way * end_px, x - way * (end_px + HEAD_PX)
+    head = f"{tip:.0f},{y:.0f} {tail:.0f},{y - HEAD_PX / 2:.1f} {tail:.0f},{y + HEAD_PX / 2:.1f}"
+    path = f"M{route[0][0]:.0f} {route[0][1]:.0f}"
+    for (x1, y1), (x2, y2) in pairwise([*route[:-1], (tail, y)]):
+        bend = (x2 - x1) / 2
+        path += f" C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+    line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
+    return f'{line}<polygon points="{head}" fill="{colour}"/>'
 
 
 def _circle(x: float, y: float, symbol: str, wire: str, mark: bool) -> str:
@@ -131,11 +166,16 @@ def _circle(x: float, y: float, symbol: str, wire: str, mark: bool) -> str:
 
 
 def _box(x: float, y: float, label: str, needed: bool) -> str:
-    half = max(20, 4 * len(label) + 6)
+    half = _half_px(label)
     edge = f'stroke="{PALETTE["red"]}" stroke-dasharray="4 2"' if needed else f'stroke="{INK}"'
     size = f'width="{2 * half:.0f}" height="22" rx="4"'
     box = f'<rect x="{x - half:.0f}" y="{y - 11:.0f}" {size} fill="#F3F3F3" {edge}/>'
     return box + _text(x, y + 4, label, 12)
+
+
+def _half_px(label: str) -> float:
+    """Half of the width of an end's box."""
+    return max(20, 4 * len(label) + 6)
 
 
 def _tag(x: float, y: float, wires: tuple[str, ...]) -> str:

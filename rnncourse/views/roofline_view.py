@@ -14,6 +14,7 @@ FLOAT32_BYTES = 4
 MINIBATCHES = tuple(2**k for k in range(11))  # sequences
 HIDDEN_SIZES = tuple(2**k for k in range(6, 13))  # units
 Measured = Mapping[tuple[int, int], float]  # {(B, H): GFLOP/s}
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # behind a word, where a line passes
 INTENSITIES = 0.25, 1024.0  # FLOP/byte, the ends of the axis
 
 
@@ -59,7 +60,8 @@ def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
     axis.axvline(ends[1], color=PALETTE["black"], linewidth=0.6, linestyle=":")
     for (B, H), rate in measured.items():
         axis.plot(intensity(B, H), rate, "x", color=PALETTE["red"])
-        axis.annotate(f"{B}", (intensity(B, H), rate), xytext=(4, -10), textcoords="offset points", size=8)
+        place = {"xytext": (4, -10), "textcoords": "offset points", "bbox": PAPER}
+        axis.annotate(f"{B}", (intensity(B, H), rate), size=8, **place)
     (stem,) = axis.plot([], [], color=PALETTE["blue"], linestyle="--")
     (point,) = axis.plot([], [], "o", color=PALETTE["blue"], markersize=9)
     axis.text(ends[2], roof.peak * 1.15, f"peak {roof.peak:.0f} GFLOP/s", ha="right")

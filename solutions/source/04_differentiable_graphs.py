@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 04 · Gradients read off a picture: exercises
 #
-# Six rules, a cell backward, products counted, a GRU with fewer of them, its gradient, and what to save for it.
+# Six rules, a cell backward, products counted, a GRU with fewer of them, and its gradient.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(graph_rules)` opens one hint, and once more the next one.
 
@@ -91,24 +91,6 @@ for name, step in cells.items():
 # %% [exercise] gru_reset_after
 
 # %% [exercise] gru_backward
-
-# %% [exercise] plan_memory
-
-# %% [markdown]
-# Now let it plan a GRU's memory for a step of 64 sequences and 512 units, 131 072 bytes a wire in float32. The input product of all steps is there already. Which wires does it choose where three fit?
-
-# %%
-from rnnlab.graphs.mirror import mirror
-from rnnlab.graphs.plan import candidates, make_plan
-
-graph = step_graph("gru_after", 64, 512, 512)
-reverse, alive = mirror(graph), ("x·W_nᵀ+b_n",)
-sizes = {wire: 4 * 64 * 512 for wire in candidates(graph, reverse, alive)}
-extra_flops = lambda saved: make_plan(graph, reverse, saved, alive).extra_flops
-plan = use(plan_memory)
-for wires in range(5):
-    saved = plan(sizes, extra_flops, wires * 4 * 64 * 512)
-    print(f"{wires} wires: save {', '.join(saved) or 'nothing':22} {extra_flops(saved) / 1e6:6.1f} MFLOP again")
 
 # %%
 progress("differentiable_graphs")

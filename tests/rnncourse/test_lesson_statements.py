@@ -11,7 +11,11 @@ from nbjudge.authoring.course import ROOT
 from nbjudge.authoring.percent import parse
 from rnncourse.lab import svail_gemm
 from rnncourse.lab.roofline import Roofline
+from rnncourse.views.gradient_flow import gains
 from rnncourse.views.roofline_view import figure_roofline
+from rnnlab.graphs.cells import step_graph
+from rnnlab.graphs.mirror import mirror
+from rnnlab.graphs.plan import cheapest
 from rnnlab.kernels.packed import products
 from rnnlab.tasks import rotated_images, text
 
@@ -20,6 +24,12 @@ def code_cells(lesson: str) -> list[str]:
     """The code cells of a lesson."""
     source = (ROOT / "notebooks" / "source" / f"{lesson}.py").read_text(encoding="utf-8")
     return [cell.text for cell in parse(source, lesson) if cell.kind == "code"]
+
+
+def source_of(number: str) -> str:
+    """The text of the lesson with this number."""
+    (path,) = (ROOT / "notebooks" / "source").glob(f"{number}_*.py")
+    return path.read_text(encoding="utf-8")
 
 
 def run_step(old: str = "", new: str = "") -> list[list[str]]:
@@ -53,6 +63,46 @@ def test_a_step_backward_agrees_with_central_differences_in_all_five_results():
 def test_a_wrong_expression_of_the_step_backward_shows_in_both_comparisons(old, new, place):
     _, _, own, numeric = run_step(old, new)[place]
     assert min(float(own), float(numeric)) > 0.1
+
+
+@pytest.mark.parametrize("lesson", ["00", "01", "02", "03", "04"])
+def test_the_claim_is_a_question_and_its_answer_stands_in_the_recap(lesson):
+    claim, recap = (
+        re.search(pattern, source_of(lesson), re.S)[1]
+        for pattern in (r"\*\*Claim to test: (.*?)\*\*", r"## Recap\n#\n# [^#]*?\*\*(.*?)\*\*")
+    )
+    assert "?" in claim
+    assert "?" not in recap
+
+
+@pytest.mark.parametrize(
+    ("lesson", "answer"),
+    [("00", "shared_weights"), ("02", "arrows_back"), ("04", "graph_and_mirror")],
+)
+def test_the_drawing_that_answers_a_lesson_stands_behind_a_prediction(lesson, answer):
+    before, _ = source_of(lesson).split(f'drawings.show("{answer}")')
+    assert re.search(r"guess_64 =|\*\*Predict:\*\*", before)
+    assert 'drawings.show("' in before
+
+
+def test_lesson_02_states_what_the_picture_of_vanishing_gradients_shows():
+    size = lambda radius: gains(radius, 100)
+    stated = f"{next(k for k in range(101) if size(0.9)[k] < 1e-3)} steps", f"{size(1.15)[-1]:.2f} are left"
+    stated += f"At 1.0 it is {size(1.0)[-1]:.4f}", f"at 1.5 it is {float(f'{size(1.5)[-1]:.2g}'):.0f}"
+    assert not [words for words in stated if words not in source_of("02")]
+
+
+def test_lesson_04_states_what_the_search_for_plans_finds():
+    graph, wire = step_graph("gru_after", 64, 512, 512), 4 * 64 * 512
+    product, alive = "h·U_nᵀ+c_n", ("x·W_nᵀ+b_n",)
+    plans = {
+        (wires, kept_wires): cheapest(graph, mirror(graph), wires * wire, kept_wires)
+        for wires, kept_wires in ((3, alive), (2, alive), (3, ()))
+    }
+    assert [{*plan.saved} for plan in plans.values()] == [{product, "r", "z"}, {"r", "z"}, {"r", "z", "n"}]
+    work = [float(f"{plan.extra_flops / 1e6:.2g}") for plan in plans.values()]
+    assert work == [0.13, 34, 34]
+    assert all(f"({flop:g} MFLOP)" in source_of("04") for flop in work)
 
 
 def test_times_of_96_and_128_sequences_are_those_that_lesson_05_states():

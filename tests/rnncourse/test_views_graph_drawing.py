@@ -3,12 +3,13 @@
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from values_in import holds
 
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
-from rnncourse.views.graph_drawing import draw, draw_mirror, layout, needs, side_by_side
+from rnncourse.views.graph_drawing import HEAD_PX, RADIUS_PX, draw, draw_mirror, layout, needs, side_by_side
 from rnnlab.graphs.cells import EQUATIONS, step_graph
 from rnnlab.graphs.mirror import mirror
 
@@ -72,3 +73,35 @@ def test_one_node_can_be_lit():
     assert len(set(fills(draw(graph).html))) == 1
     lit = fills(draw(graph, mark="h_next").html)
     assert sorted(map(lit.count, set(lit))) == [1, len(graph.nodes) - 1]
+
+
+def points_of(path):
+    """Points [n,2] along the path of a wire: 20 of each Bézier curve."""
+    numbers = np.array(re.findall(r"-?\d+", path.attrib["d"]), float).reshape(-1, 2)
+    s = np.linspace(0, 1, 20)[:, np.newaxis]
+    curve = lambda a, b, c, d: (1 - s) ** 3 * a + 3 * (1 - s) ** 2 * s * b + 3 * (1 - s) * s**2 * c + s**3 * d
+    return np.concatenate([curve(*numbers[k : k + 4]) for k in range(0, len(numbers) - 1, 3)])
+
+
+@pytest.mark.parametrize("picture", [draw, draw_mirror])
+@pytest.mark.parametrize("cell", EQUATIONS)
+def test_a_wire_goes_around_the_nodes_that_it_does_not_end_at(cell, picture):
+    graph = step_graph(cell, *SIZES)
+    page = ElementTree.fromstring(picture(graph).html)
+    circles = np.array([[float(c.attrib[k]) for k in ("cx", "cy")] for c in page.iter(f"{SVG}circle")])
+    for path in page.iter(f"{SVG}path"):
+        points = points_of(path)
+        ends = points[[0, -1]]
+        others = [c for c in circles if np.linalg.norm(ends - c, axis=1).min() > RADIUS_PX + HEAD_PX + 1]
+        for circle in others:
+            assert np.linalg.norm(points - circle, axis=1).min() > RADIUS_PX
+
+
+@pytest.mark.parametrize(("picture", "way"), [(draw, 1), (draw_mirror, -1)])
+def test_an_arrowhead_at_each_wire_points_the_way_that_numbers_go(picture, way):
+    page = ElementTree.fromstring(picture(step_graph("gru_before", *SIZES)).html)
+    heads = [
+        np.array(re.findall(r"[\d.]+", head.attrib["points"]), float) for head in page.iter(f"{SVG}polygon")
+    ]
+    assert len(heads) == len(list(page.iter(f"{SVG}path")))
+    assert {float(np.sign(head[0] - head[2])) for head in heads} == {way}  # tip minus tail

@@ -7,8 +7,9 @@
 # other, but they have the same weights. So one product can compute all of them.
 #
 # Every product must go through `multiply(a, b)`: the matrix product of a [M,K] and b [K,N]. It counts its calls and
-# allows **2 a step**, 2·T in all, however many sequences there are. It also counts multiplications, and allows as many
-# as products of `[B,I]` and of `[B,H]` need, each with a column of ones for its bias: zeros and repeated rows cost time, too. The states again have the dtype of `h0`.
+# allows **2 a step**, 2·T in all, however many sequences there are. It also counts multiplications: at
+# most those of one product with `[B,I]` and one with `[B,H]` a step, where each may have one more column of ones for
+# its bias. Zeros and repeated rows count like other numbers. The states again have the dtype of `h0`.
 
 # %%
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -6,8 +6,8 @@
 # The same numbers from **one** sweep: `T` calls of `cell_backward` instead of T(T+1)/2. States are `h [T+1,B,H]`:
 # `h[0]` is given, `h[t+1]` follows `x[t]`.
 #
-# The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts: every call after the `T`-th adds
-# 1000 to the bias gradient it returns, so that a call too many shows.
+# The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts its calls: from call T + 1 on it adds
+# 1000 to the bias gradient that it returns. So one call too many shows in your result.
 
 
 # %%

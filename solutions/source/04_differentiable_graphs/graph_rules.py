@@ -12,7 +12,8 @@
 # | `"times"` | a ∘ b | | `"sigmoid"` | 1/(1 + e⁻ᵃ) |
 # | `"product"` | a @ b | | | |
 #
-# A rule gets only the values that it needs. Values that it does not need are `None`, in `inputs` or as `output`; this is a hint, too.
+# A rule gets only the values that it needs. Values that it does not need are `None`, in `inputs` or as `output`. So a `None` tells you
+# that the rule works without that value.
 
 
 # %%
