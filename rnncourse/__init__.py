@@ -4,6 +4,7 @@ figures    colours, shapes, tables and sliders of every picture; drawings: what 
 views      pictures, with and without sliders
 lab        what this computer can do: doctor, roofline, turns; JupyterLab and set-up
 records    stored measurements with their provenance; their tables and pictures
+scoreboard rates of one problem, from lesson to lesson, measured by the learner
 scaling    a model of what training on many ranks costs; the command that trains on them
 loop_nests, cache_model, lambert: one subject of one lesson each
 capstone   a residual RNN; schedules as data, their scores beside a lower bound

@@ -1,0 +1,120 @@
+"""Scoreboard of lessons 00 to 08: one problem, every way to compute it, timed by the learner's own runs.
+
+The problem stays the same, so the rows can be compared: T steps of B sequences through H units with H inputs.
+A rate counts the FLOP that the result needs; a way that computes something twice gets nothing for it.  Rows
+lie in one file beside the progress of this machine, so that the table grows from lesson to lesson:
+
+    scoreboard.measure_product()
+    network, x, state, dy = scoreboard.problem()
+    scoreboard.measure("01", {"a minibatch": lambda: forward(network, x, state)}, network)
+"""
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from nbjudge.progress_file import home
+from rnncourse.lab.roofline import gemm_rate
+from rnncourse.lab.turns import Timing, disturbance, take_turns
+from rnnlab.network import Network, State
+
+T, B, H = 16, 64, 256
+FORWARD, TRAINING = 1, 3  # passes: the backward pass computes each product of the forward pass twice
+FILE = "scoreboard.json"
+PRODUCT = "one large product on one core"  # lesson 00's row: the rate that the others are compared with
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to compute something: its rate in GFLOP/s, and its seconds if it computed the problem."""
+
+    lesson: str
+    way: str
+    rate: float
+    seconds: float | None = None
+    disturbed: bool = False
+
+
+def problem(cell: str = "rnn_tanh", **options) -> tuple[Network, np.ndarray, State, np.ndarray]:
+    """(network, x [T,B,H], zero state, dy [T,B,H]) in float32; options are those of Network.create."""
+    network, rng = Network.create(cell, H, H, seed=1, **options), np.random.default_rng(1)
+    x, dy = rng.standard_normal((2, T, B, H), dtype=np.float32)
+    return network, x, network.zero_state(B), dy
+
+
+def flop(network: Network, passes: int = FORWARD) -> int:
+    """FLOP of the products that the problem needs; passes is FORWARD or TRAINING."""
+    weights = network.parameters["weight_ih_l0"].size + network.parameters["weight_hh_l0"].size
+    return passes * 2 * T * B * weights
+
+
+def measure(
+    lesson: str,
+    ways: Mapping[str, Callable[[], object]],
+    network: Network,
+    passes: int = FORWARD,
+    rounds: int = 5,
+    threads: int = 1,
+) -> dict[str, Timing]:
+    """Time ways to compute the problem in turns, on so many threads of the BLAS; keep and print the rows."""
+    with threadpool_limits(threads):
+        timings = take_turns(ways, rounds)
+    for way, timing in timings.items():
+        rate = flop(network, passes) / timing.median / 1e9
+        keep(Row(lesson, way, rate, timing.median, bool(disturbance({way: timing}))))
+    print(table())
+    return timings
+
+
+def measure_product(seconds: float = 0.5) -> float:
+    """GFLOP/s of one large product on one core, kept as the row that all others are compared with."""
+    with threadpool_limits(1):
+        rate = gemm_rate(1024, 1024, 1024, seconds)
+    keep(Row("00", PRODUCT, rate))
+    return rate
+
+
+def keep(row: Row) -> None:
+    """Put a row in the place of its older one, unless the older one alone was left undisturbed."""
+    known = {(old.lesson, old.way): old for old in rows()}
+    older = known.get((row.lesson, row.way))
+    if older and row.disturbed and not older.disturbed:
+        return
+    known[row.lesson, row.way] = row
+    in_order = sorted(known.values(), key=lambda row: row.lesson)
+    beside = home() / f"scoreboard.{os.getpid()}"  # renamed when complete: two lessons may write at once
+    try:
+        home().mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside.write_text(json.dumps([asdict(row) for row in in_order], indent=1), encoding="utf-8")
+        os.replace(beside, home() / FILE)
+    except OSError as error:
+        warnings.warn(f"The scoreboard was not stored: {error}. Set RNNLAB_HOME to a folder you may write.",
+                      stacklevel=2)  # fmt: skip
+
+
+def rows() -> list[Row]:
+    """Rows that were kept, by lesson; empty if the file is missing or damaged."""
+    try:
+        return [Row(**row) for row in json.loads((home() / FILE).read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def table() -> str:
+    """The scoreboard as text."""
+    in_order = rows()
+    product = next((row.rate for row in in_order if row.way == PRODUCT), None)
+    part = lambda row: f"{row.rate / product:.1%}" if product else "-"
+    time = lambda row: f"{1e3 * row.seconds:.1f}" if row.seconds else "-"
+    lines = [f"{'lesson':8}{'way':44}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
+    for row in in_order:
+        mark = "  *" if row.disturbed else ""
+        lines.append(f"{row.lesson:8}{row.way:44}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
+    if any(row.disturbed for row in in_order):
+        lines.append("* other programs used the cores: run that lesson again")
+    return "\n".join(lines)
