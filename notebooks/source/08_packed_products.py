@@ -125,11 +125,6 @@ for B_of_product, guess in my_guess.items():
 # %% [markdown]
 # Packing costs the same for any number of rows, so its share falls as the rows become more: 16 times as many rows share it. The library packs in a faster way than this loop does, but in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 
-# %%
-from rnncourse import drawings
-
-drawings.show("packed_panels")
-
 # %% [markdown]
 # A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
@@ -150,8 +145,10 @@ def panel_by_panel(a, panels, c):
 
 
 # %%
+from rnncourse import drawings
 from rnnlab.kernels.packed.panels import panel_width
 
+drawings.show("packed_panels")
 width = panel_width("float32")
 
 
@@ -282,7 +279,7 @@ rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# From the left, each tile waits less for its sums, until two FMAs begin in every cycle. Then the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: a spilled sum comes back late, and the next term waits for it. If the rate falls right of the line, that is why; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. If the small tiles reach twice what was predicted, your core begins one FMA a cycle, not two, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: a spilled sum comes back late, and the next term waits for it. If the rate falls right of the line, that is why; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
 #
 # **Break it:** how slow can a tile become? The more sums spill, the more the loop resembles one that keeps its sums in memory.
 
@@ -349,15 +346,12 @@ for H, guess in my_guess.items():
     factor = table["pieces of K"][H][0] / table["tiles in registers"][H][0]
     print(f"{H} units: {factor:.2f} times the rate of whole panels; you guessed {guess}")
 print(disturbed["pieces of K"])
-
-# %% [markdown]
-# At 128 units nothing was cut, since a panel has 128 terms: a factor far from 1 there is noise. At 512 a factor above 1 says that the nearest cache was the limit; near 1, your second cache delivers fast enough. Which order the calls should have is easier to see when loads are counted.
-
-# %%
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# The order decides much more than the cut. With panels outside, every panel comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times.
+# At 128 units nothing was cut, since a panel has 128 terms: a factor far from 1 there is noise. At 512 a factor above 1 says that the nearest cache was the limit; near 1, your second cache delivers fast enough.
+#
+# The order of the loops decides much more than the cut. With panels outside, every panel comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times.
 #
 # ### Exercise: the order of the calls
 #
@@ -466,7 +460,21 @@ show(figure, f"Rate over NumPy's at {SIZES[0]} and {SIZES[1]} units, after each 
 # %% [markdown]
 # Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 512, its tile or its order suits your processor better. Libraries know the idea, too: MKL, oneDNN and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
-# The ladder's rung `packed_weights` adds edges, gates and gradients to these parts; [docs/performance.md](../docs/performance.md) compares its training step with PyTorch, JAX and PyTensor. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does.
+# The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
+
+# %%
+from rnncourse import scoreboard
+from rnnlab.ladder import packed_weights
+
+my_guess = {1: 0.8, cores: 1.6}
+network, x, state, _ = scoreboard.problem("rnn_tanh")
+forward = lambda: packed_weights.forward(network, x, state)
+for threads in sorted({1, cores}):
+    scoreboard.measure("08", {f"packed weights, {threads} threads": forward}, network, rounds=9, threads=threads)
+print("you guessed", my_guess)
+
+# %% [markdown]
+# That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does, so no row on one core can pass 100 % by much. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap
 

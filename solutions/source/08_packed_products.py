@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 08 · A product in Python: exercises
+# # 08 · Packed products: exercises
 #
 # A tile that fits into registers, the instructions that compute it, and calls in an order that suits the caches.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
