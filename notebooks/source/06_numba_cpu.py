@@ -47,7 +47,7 @@ print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
 # %% [markdown]
-# Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. A pass does only a handful of operations for each number.
+# 18 passes, and 8.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. A pass does only a handful of operations for each number.
 #
 # **Loop fusion** changes the order: one loop over the units, and all operations of unit j inside it. The results in between stay in registers.
 #
@@ -168,7 +168,7 @@ show(figure, f"Error in float32 ulps, worst up to a = 9: {summary}. Dotted: what
 print(summary, "· you guessed", my_guess)
 
 # %% [markdown]
-# 13 levels: 11 are still off by some 9 ulps at a = 9, and 13 by less than a tenth of one. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
+# 13 levels: with 11 the error still reaches 60 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
 #
 # ### Exercise: a tanh of multiplications
 #

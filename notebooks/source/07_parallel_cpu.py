@@ -219,13 +219,14 @@ def ours(holding_blas):
 crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
           "BLAS with its own threads": partial(ours, nullcontext)}
 times = take_turns(crowds, 7, settled=True)
+print(disturbance(times))
 for name, timing in times.items():
     low, high = timing.spread
     print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
 single, several = times.values()
 disjoint = single.spread[1] < several.spread[0] or several.spread[1] < single.spread[0]
-print(disturbance(times))
 print(f"with its own threads {several.median / single.median:.2f} times as long; you guessed {my_guess};", "the halves", "do not overlap" if disjoint else "overlap")
+drawings.show("two_thread_pools")
 
 # %% [markdown]
 # Above 1, BLAS's threads and ours took turns on the cores, some milliseconds each, and all threads at the next barrier waited for them. Near 1, or where the halves overlap, this run shows no difference: BLAS may leave so small a product to one thread. Below 1, our threads left cores idle, and BLAS used them. Look at the spread as well: on some machines the medians are close, and single runs take many times as long.

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnncourse import drawings
+
+drawings.show("same_weights_every_step")
+
 # %% [markdown]
 # ## 1 · Three loops beside a library
 #
@@ -145,7 +150,6 @@ def panel_by_panel(a, panels, c):
 
 
 # %%
-from rnncourse import drawings
 from rnnlab.kernels.packed.panels import panel_width
 
 drawings.show("packed_panels")

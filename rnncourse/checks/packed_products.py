@@ -92,10 +92,10 @@ def _incomplete(machine: CountingCore) -> Wrong | None:
         return Wrong("The result of row {}, vector {} is never stored.".format(*machine.missing))
     if machine.loads > (fewest := terms * (rows + vectors)):
         return Wrong(
-            f"The results are right. They take {machine.loads} loads; {terms} · ({rows} + {vectors}) = {fewest} "
-            "are enough.",
+            f"The results are right. They take {machine.loads} loads; "
+            f"{terms} · ({rows} + {vectors}) = {fewest} are enough.",
             None,
-            "What is loaded for one term serves the whole tile: each vector all rows, each state all vectors.",
+            "What is loaded for a term serves the whole tile: a vector all rows, a state all vectors.",
         )
     return None
 

@@ -1,8 +1,8 @@
 """A core with five instructions that multiplies a tile: it counts, and it knows what each register holds.
 
-A tile is r rows of states a [r,K] times v vectors of a panel [K,v].  No number is computed: a register holds
-a vector of the panel, a state, or a sum, and a sum is the set of its terms.  So a missing term, a term that is
-added twice and a register that does not exist are found without any arithmetic, and loads are counted.
+A tile is r rows of states a [r,K] times v vectors of a panel [K,v].  Nothing is multiplied: a register holds
+a vector of the panel, a state, or a sum, and a sum is the set of its terms.  So a missing term, a term
+that is added twice and a register that does not exist are found without arithmetic, and loads are counted.
 `CompiledCore` in tile_rates.py has the same instructions and emits them for this processor.
 """
 
@@ -122,7 +122,7 @@ class CountingCore:
     def _put(self, register: int, content: Weights | State | Sum) -> None:
         if not 0 <= register < self.registers:
             raise Wrong(
-                f"{self.listing[-1]}: there are {self.registers} registers, numbers 0 to {self.registers - 1}."
+                f"{self.listing[-1]}: the core has {self.registers} registers, 0 to {self.registers - 1}."
             )
         self._holds[register] = content
 

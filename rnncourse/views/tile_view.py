@@ -96,7 +96,8 @@ def find_cliff(measured: Measured, registers: int) -> str:
     share = lambda tile: (
         f"{tile[0]} × {tile[1]} reaches {measured[tile]:.0f} GFLOP/s ({measured[tile] / best:.0%})"
     )
-    text = f"Of the tiles that fit into {registers} registers {share(max(filter(fits, measured), key=measured.get))}"
+    fastest = max(filter(fits, measured), key=measured.get)
+    text = f"Of the tiles that fit into {registers} registers {share(fastest)}"
     spilled = sorted((tile for tile in measured if not fits(tile)), key=measured.get)
     return (
         f"{text}; of those that spill, {share(spilled[0])}, {share(spilled[-1])}." if spilled else f"{text}."

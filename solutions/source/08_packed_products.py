@@ -31,10 +31,11 @@ from rnncourse.lab.tile_rates import EmittedTile
 from rnncourse.lab.turns import take_turns
 
 own_emitter = use(emit_tile)
-emitted = {tile: EmittedTile(own_emitter, *tile) for tile in ((1, 1), (4, 1), (4, 3), (16, 2))}
-for tile, timing in take_turns({tile: own.run for tile, own in emitted.items()}, 5).items():
-    gflops, is_right = emitted[tile].rate(timing), emitted[tile].is_right()
-    print(f"{tile[0]:2} × {tile[1]}: {gflops:6.1f} GFLOP/s; same product as NumPy's: {is_right}")
+emitted = {name: EmittedTile(own_emitter, *name) for name in ((1, 1), (4, 1), (4, 3), (16, 2))}
+emitted_times = take_turns({name: own.run for name, own in emitted.items()}, 5)
+for (r, v), timing in emitted_times.items():
+    gflops, is_right = emitted[r, v].rate(timing), emitted[r, v].is_right()
+    print(f"{r:2} × {v}: {gflops:6.1f} GFLOP/s; same product as NumPy's: {is_right}")
 
 # %% [exercise] tiled_product
 
@@ -42,7 +43,7 @@ for tile, timing in take_turns({tile: own.run for tile, own in emitted.items()},
 # Your order with real numbers. NumPy stands in for the compiled kernel, so this says that the product is right, not how fast it is.
 
 # %%
-a, weights = rng.normal(size=(10, 70)), rng.normal(size=(70, 24))
+a, weights = rng.normal(emitted_tile=(10, 70)), rng.normal(emitted_tile=(70, 24))
 columns = np.stack(np.split(weights, 3, axis=1))  # panels [3,70,8]
 sums = np.zeros((10, 24))
 
