@@ -5,7 +5,7 @@
 #
 # You will count the passes and time a loop that makes only one. Then the same question about a product: how often does a number come from memory? The recap prints the verdict for your machine.
 #
-# - **Time:** 95 minutes, exercises included.
+# - **Time:** 100 minutes, exercises included.
 # - **You need:** [01 · RNN forward](01_rnn_forward.ipynb), what an LSTM computes, and Numba, which `make lab` installs. No GPU.
 # - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, say when compiling pays, and order the loops of a product so that it seldom misses the cache.
 
@@ -89,7 +89,7 @@ print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you gu
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# It makes one pass only, and yet the factor is far from the ratio of the bytes. Below 1 the loop has lost against NumPy, and the passes were not what NumPy's time was spent on. Above 1 your library's functions are fast, or NumPy's slow. Before you read on: which line do you suspect? **Change** it: take the functions out of the loop, run it again, and put them back.
+# It makes one pass only, and yet the factor is far from the ratio of the bytes. Below 1 the loop has lost, so NumPy did not spend its time on passes. Before you read on: which line do you suspect? **Change** it: take the functions out of the loop, run it again, and put them back.
 #
 # ### Exercise: a GRU's gates in one loop
 #
@@ -284,7 +284,6 @@ def in_one_pass(function):
 
 # %%
 own_tanh, own_sigmoid = in_one_pass(nonlinear.tanh), in_one_pass(nonlinear.sigmoid)
-
 
 def step_in_passes(a, c, i, f, g, o, c_next, h_next):
     """The step by the course's own functions, a pass for each operation, into arrays [B,H] that exist."""

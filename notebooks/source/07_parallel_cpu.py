@@ -71,7 +71,7 @@ for kind in ("products", "sequences"):
 drawings.show("three_cuts")
 
 # %% [markdown]
-# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and sharing it means to start the other thread and to wait for it, once a step. A factor below 1 says that two threads took longer than one: they waited for each other longer than the shared work took. (`settled` waits until BLAS's threads rest: part 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: part 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # ## 2 · Barriers
 #
@@ -379,7 +379,25 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes nearest in the largest steps, where everybody waits for the same multiply-adds.
+#
+# **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
+
+# %%
+from rnncourse import scoreboard
+
+my_guess = 2.0
+network, x, state, _ = scoreboard.problem("rnn_tanh")
+forward = lambda: numba_parallel.forward(network, x, state)
+seconds = {
+    n: scoreboard.measure("07", {f"sequences shared, {n} threads": forward}, network, threads=n)
+    for n in sorted({1, cores})
+}
+one, many = (next(iter(seconds[n].values())).median for n in (1, cores))
+print(f"{one / many:.2f} times as fast with {cores} threads; you guessed {my_guess}")
+
+# %% [markdown]
+# Below the number of cores, what is missing was lost at the barrier, in the serial part, or to other programs; a star marks rows that those disturbed.
 #
 # ## Recap
 

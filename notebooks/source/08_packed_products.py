@@ -130,12 +130,14 @@ for B_of_product, guess in my_guess.items():
 # %% [markdown]
 # Packing costs the same for any number of rows, so its share falls as the rows become more: 16 times as many rows share it. The library packs in a faster way than this loop does, but in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 
+# %%
+drawings.show("packed_panels")
+
 # %% [markdown]
 # A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
 my_guess = 0.5
-
 
 @njit(nogil=True, fastmath=True)
 def panel_by_panel(a, panels, c):
@@ -152,7 +154,6 @@ def panel_by_panel(a, panels, c):
 # %%
 from rnnlab.kernels.packed.panels import panel_width
 
-drawings.show("packed_panels")
 width = panel_width("float32")
 
 
@@ -181,8 +182,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 # ## 3 · A tile in registers
 #
 # A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only so many loads in a cycle. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
-
-# %% [markdown]
+#
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
 #
 # **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? The sliders help.
