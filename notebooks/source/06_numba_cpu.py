@@ -50,7 +50,8 @@ drawings.show("passes_over_memory")
 # 18 passes, and 8.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. A pass does only a handful of operations for each number.
 #
 # **Loop fusion** changes the order: one loop over the units, and all operations of unit j inside it. The results in between stay in registers.
-#
+
+# %% [markdown]
 # ## 2 · One loop, and a surprise
 #
 # **Numba** translates a Python function to machine code when it is first called; `@njit` is all it takes. Here is the same step in one loop. It makes one pass where NumPy makes many.
@@ -96,7 +97,8 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 # <!-- exercise: fused_gates -->
 #
 # In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). Its arrays notice a second pass.
-#
+
+# %% [markdown]
 # ## 3 · What a call in a loop costs
 #
 # A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler uses them if the loop's body is arithmetic. `math.tanh` is not arithmetic: it is a function of the C library, which is called for one number at a time. A single call makes the whole loop go number by number.
@@ -175,7 +177,8 @@ print(summary, "· you guessed", my_guess)
 # <!-- exercise: fast_tanh -->
 #
 # In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). Each operation is counted.
-#
+
+# %% [markdown]
 # ## 4 · Five ways to a tanh
 #
 # Lambert's fraction after seven levels is short enough for one line. It is compiled twice. `error_model="python"`, Numba's default, tests every divisor for zero, because Python raises an error there. `error_model="numpy"` divides and lets ∞ come out. Beside them stand the course's own tanh, the C library's and NumPy's.
@@ -309,6 +312,8 @@ times = take_turns(ways, 15)
 print(disturbance(times))
 for name, timing in times.items():
     print(f"{name:27} {1e9 * timing.median / c.size:6.2f} ns a unit")
+
+# %%
 compared = {name: times[name] for name in ("NumPy", *list(ways)[2:])}
 numpy_seconds, many, one = (timing.median for timing in compared.values())
 disturbed = disturbance(compared)
@@ -321,7 +326,8 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
 # The line *saved per unit* answers the claim at the top. If the functions save more than the passes, then NumPy's time was mostly arithmetic: its exp and tanh are more exact than the course's, and cost more; new arrays for each result cost time, too. If the passes save more, your arrays are far from the core. A negative number says that this part cost time. **Change** B in section 1 to 8, then to 1 024, and run from there: the share of the passes grows where arrays outgrow a cache, and at B = 8 the cost of each call into NumPy adds to it.
-#
+
+# %% [markdown]
 # ## 6 · What compiling costs
 #
 # A function compiled at run time keeps its first caller waiting. With `cache=True` the machine code goes to disk, for the next process. Below, two fresh processes call `gates.lstm`, with one folder as cache: empty for the first, filled for the second.
@@ -357,7 +363,8 @@ print("you guessed", my_guess)
 
 # %% [markdown]
 # Both second calls do the same work as the first: all the rest is compiling, or finding and loading what was compiled. Students at CMU paid the same compilation cost in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
-#
+
+# %% [markdown]
 # ## 7 · In which order?
 #
 # Three loops make a product, c[i,j] += a[i,k] · b[k,j], and any order of them gives the same sums. Memory comes in **cache lines**, here 64 bytes, 16 float32: a loop along a row uses all of a line, a loop down a column uses one number of each line.

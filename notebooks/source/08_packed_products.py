@@ -24,6 +24,8 @@ drawings.show("same_weights_every_step")
 # NumPy hands a product to a **BLAS**, a library written in assembly language for large matrices. A step's product is smaller: the states of a minibatch [B,K] times weights [K,N]. Here B is 64; K and N are 128 in one column of the table and 512 in the other.
 #
 # `climb` below measures a way of multiplying in turns with NumPy, on one core each, and prints the table as it grows.
+#
+# **Predict:** what part of the library's rate do three plain loops reach, compiled by Numba, at 512 units?
 
 # %%
 from functools import partial
@@ -70,9 +72,6 @@ def show_table():
         cells = (f"{gflops:9.3g} GFLOP/s, {part:4.0%} of it" for gflops, part in row.values())
         print(f"{step:26}", *cells, " disturbed" if disturbed[step] else "")
 
-
-# %% [markdown]
-# **Predict:** what part of the library's rate do three plain loops reach, compiled by Numba, at 512 units?
 
 # %%
 from numba import njit
@@ -182,7 +181,8 @@ print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 # ## 3 · A tile in registers
 #
 # A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only so many loads in a cycle. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
-#
+
+# %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
 #
 # **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? The sliders help.

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import re
 
 import numpy as np
 import pytest
