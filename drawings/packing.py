@@ -13,7 +13,8 @@ def same_weights_every_step() -> Sheet:
     s = Sheet(
         "The product of a step",
         "In each step of a recurrent network a few rows of states are multiplied by a large matrix of "
-        "weights. The states change, and the weights stay the same. Three steps, one below the other, drawn to scale: 16 rows of states, 64 terms and 64 columns of weights.",
+        "weights. The states change, and the weights stay the same. Three steps, one below the other, drawn "
+        "to scale: 16 rows of states, 64 terms and 64 columns of weights.",
         420,
     )
     s.heading(20, "A product in every step", "To scale: 16 rows of 64 states times 64 by 64 weights.")

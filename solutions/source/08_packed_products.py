@@ -43,6 +43,7 @@ for (r, v), timing in emitted_times.items():
 # Your order with real numbers. NumPy stands in for the compiled kernel, so this says that the product is right, not how fast it is.
 
 # %%
+rng = np.random.default_rng(0)
 a, weights = rng.normal(emitted_tile=(10, 70)), rng.normal(emitted_tile=(70, 24))
 columns = np.stack(np.split(weights, 3, axis=1))  # panels [3,70,8]
 sums = np.zeros((10, 24))
