@@ -44,7 +44,7 @@ for (r, v), timing in emitted_times.items():
 
 # %%
 rng = np.random.default_rng(0)
-a, weights = rng.normal(emitted_tile=(10, 70)), rng.normal(emitted_tile=(70, 24))
+a, weights = rng.normal(size=(10, 70)), rng.normal(size=(70, 24))
 columns = np.stack(np.split(weights, 3, axis=1))  # panels [3,70,8]
 sums = np.zeros((10, 24))
 
