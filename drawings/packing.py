@@ -1,4 +1,4 @@
-"""Drawing of weights as they are stored, and packed into panels in the order in which a tile reads them."""
+"""Drawings of a step's product, and of weights packed into panels in the order in which a tile reads them."""
 
 from rnncourse.figures.pen import PLAIN, QUIET, Sheet
 
@@ -6,6 +6,32 @@ TERMS, PANELS = 5, 3  # rows of weights; pieces of a row
 MARK = 1  # panel that a tile reads
 PIECE, HEIGHT = 112, 30  # pixels of a piece of a row
 CELL = 27.3  # pixels of a piece in memory
+
+
+def same_weights_every_step() -> Sheet:
+    """Lesson 08: what changes from step to step is small; the weights are large and stay."""
+    s = Sheet(
+        "The product of a step",
+        "In each step of a recurrent network a few rows of states are multiplied by a large matrix of "
+        "weights. The states change, and the weights stay the same. Three steps, one below the other, drawn "
+        "to scale: 16 rows of states, 64 terms and 64 columns of weights.",
+        420,
+    )
+    s.heading(20, "A product in every step", "To scale: 16 rows of 64 states times 64 by 64 weights.")
+    for x, words in ((164, "states"), (344, "weights"), (524, "results")):
+        s.text(x, 92, words, colour=QUIET)
+    for step in range(3):
+        y = 108 + step * 104
+        s.note(20, y + 50, f"step {step}", bold=True)
+        s.box(120, y + 34, 88, 22, "state", radius=1)
+        s.text(254, y + 51, "×", size=PLAIN)
+        s.box(300, y, 88, 88, "weights", radius=1)
+        s.text(434, y + 51, "=", size=PLAIN)
+        s.box(480, y + 34, 88, 22, "data", radius=1)
+    s.note(620, 158, "The states are new in every step.")
+    s.note(620, 262, "The weights are the same numbers.")
+    s.note(620, 366, "Each weight: 16 multiply-adds.")
+    return s
 
 
 def packed_panels() -> Sheet:

@@ -43,32 +43,6 @@ def two_roofs() -> Sheet:
     return s
 
 
-def pieces_of_a_product() -> Sheet:
-    """Lesson 05: a library cuts a product into pieces, and a part of the last piece may be empty."""
-    s = Sheet(
-        "Pieces of a product",
-        "With pieces 64 sequences wide, a product of 96 sequences has as many pieces as one of 128. Four "
-        "rows to scale: 64 sequences fill one piece, 96 fill one and a half of two, 128 fill two, and 130 "
-        "need a third piece that is nearly empty. Hatched places compute nothing of use. This is a model of "
-        "empty places alone; measured times of cuBLAS in 2015 were longer.",
-        372,
-    )
-    s.heading(20, "A model: pieces 64 sequences wide", "Hatched: computed and thrown away.")
-    for place, sequences in enumerate((64, 96, 128, 130)):
-        y, pieces = 86 + 68 * place, -(-sequences // PIECE)
-        s.note(20, y + 30, f"{sequences} sequences", bold=True)
-        scale = 2.6
-        full = sequences * scale
-        if sequences % PIECE:
-            s.hatch(160 + full, y, pieces * PIECE * scale - full, 48)
-        s.box(160, y, full, 48, "work", radius=1)
-        for piece in range(pieces + 1):
-            x = 160 + piece * PIECE * scale
-            s.line((x, y - 6), (x, y + 54), width=3)
-        s.note(160 + pieces * PIECE * scale + 14, y + 30, f"{pieces} piece{'s' * (pieces > 1)}")
-    return s
-
-
 def padding_with_zeros() -> Sheet:
     """Lesson 05: zeros make a size suit and change no sum."""
     s = Sheet(

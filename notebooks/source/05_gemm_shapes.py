@@ -3,20 +3,15 @@
 #
 # **Claim to test: a product of two matrices takes the time of its multiply-adds, whatever the shape.**
 #
-# You will measure shapes with the same arithmetic, and learn three ways to give a network better ones. The recap prints the verdict for your machine.
+# You will measure shapes with the same arithmetic, and look for the shapes that a network can choose. The recap prints the verdict for your machine.
 #
-# - **Time:** 80 minutes, exercises included.
+# - **Time:** 60 minutes, exercises included.
 # - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb): which products an RNN has.
-# - **Afterwards you can** tell from B, H and two numbers of a machine whether a product waits for memory, choose a minibatch, a layout and a padding, and say which products to batch over time.
+# - **Afterwards you can** tell from B, H and two numbers of a machine whether a product waits for memory, choose a minibatch, and say which products to batch over time.
 
 # %%
 import rnnlab
 rnnlab.banner()
-
-# %%
-from rnncourse import drawings
-
-drawings.show("equal_arithmetic")
 
 # %% [markdown]
 # ## 1 · The same work in different shapes
@@ -49,7 +44,13 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 
 # %% [markdown]
 # If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, and a line above names a large spread, run the cell again.
-#
+
+# %%
+from rnncourse import drawings
+
+drawings.show("equal_arithmetic")
+
+# %% [markdown]
 # The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is finished as soon as they have been read. If two sequences take more than twice as long as one, the library calls another routine for them; section 2 says what it does first.
 
 # %% [markdown]
@@ -61,14 +62,18 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 #
 # For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the rate that its BLAS reaches at best (printed as the peak), and its bandwidth times the intensity. The lower one holds.
 #
-# **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
+# **Predict:** from which minibatch on does your machine reach four fifths of its best rate? Then move the slider: where do the bounds meet?
 
 # %%
+my_guess = 16
 from rnncourse.lab import roofline
 from rnncourse.views.roofline_view import explore_roofline
 
 roof = roofline.measure(seconds=1.0)
 print(f"{roof.peak:.3g} GFLOP/s, {roof.bandwidth:.3g} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
+best = max(rates.values())
+enough = next(B for B in minibatches if rates[B] >= 0.8 * best)
+print(f"four fifths of the best rate, {best:.3g} GFLOP/s, from {enough} sequences on; you guessed {my_guess}")
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
@@ -83,9 +88,24 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 # %% [markdown]
 # ## 3 · What it looked like on a GPU
 #
-# In 2015 Erich Elsen of Baidu's lab in Silicon Valley measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches from 32 to 256, two libraries. They call the minibatch N.
+# In 2015 Erich Elsen of Baidu's lab in Silicon Valley measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches (his N) from 32 to 256, two libraries.
 #
-# **Predict:** what part of its peak does a GPU reach with 32 sequences? Choose the size of the weights; your machine's own curve is the dashed one.
+# **Predict:** what part of its peak does that GPU reach with 32 sequences and 2 560 units? And how much longer does each sequence take if there are 125 of them, 2 % fewer than 128?
+
+# %%
+from rnncourse.lab import svail_gemm
+
+my_guess = {"32 sequences": 0.5, "125 for 128": 1.02}
+measured = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))
+for k, library in enumerate(svail_gemm.LIBRARIES):
+    print(f"{library:8}: {measured[32][k] / svail_gemm.PEAK:.0%} of the peak with 32 sequences; "
+          f"with 125 a sequence takes {measured[128][k] / svail_gemm.ODD_2560[125][k]:.2f} times as long as with 128")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# 24 % and 51 %: a GPU needs a larger minibatch than most CPUs, because it has more arithmetic for each byte. And 4.78 or 1.19 times as long for sizes that differ by 2 %: one library takes nearly five times as long, the other a fifth longer, on the same chip. So the price of an odd size comes from the library. We believe that cuBLAS had a slower routine for such sizes; the post does not say so.
+#
+# **Look for** the sawtooth: choose the size of the weights; the dashed curve is your machine's.
 
 # %%
 from rnncourse.views.gemm_view import explore_gemm
@@ -94,38 +114,9 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve is a sawtooth. A library cuts the product into pieces, and the last one may be partly empty. Empty places alone would make 96 sequences take as long as 128 at most, if the pieces are 64 wide. The cell below compares this with the measured times.
+# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024.
 #
-# Their post gives the price of a size that does not suit in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
-
-# %%
-drawings.show("pieces_of_a_product")
-
-# %%
-from rnncourse.lab import svail_gemm
-
-my_guess = {"cuBLAS": 1.02, "Nervana": 1.02}
-full = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))[128]
-odd = svail_gemm.ODD_2560[125]
-for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
-    print(f"{library:8}: {fast} TFLOP/s with 128, {slow} with 125: {fast / slow:.2f} times as long a "
-          f"sequence; you guessed {my_guess[library]}")
-for library in svail_gemm.LIBRARIES:
-    ratios = []
-    for size in svail_gemm.FORWARD:
-        rate_of = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.forward(size, library), strict=True))
-        ratios.append(96 / rate_of[96] / (128 / rate_of[128]))
-    print(f"{library:8}: 96 sequences take", ", ".join(f"{ratio:.2f}" for ratio in ratios), "of the time of 128, for",
-          ", ".join(map(str, svail_gemm.FORWARD)), "units")
-
-# %% [markdown]
-# Published, TitanX, 2560 by 2560. One library takes more than four times as long for a sequence, the other a fifth longer: the sawtooth comes from the library, not from the hardware. In cuBLAS 96 sequences took longer than 128, by a third to more than twice, and empty places cannot explain that: 125 sequences leave 2 % of the places empty. We believe that sizes that are no multiple of 64 got a slower routine of the library; the post does not say so. In Nervana's kernels 96 took less time than 128.
-#
-# ## 4 · Padding
-#
-# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024, the letters of an alphabet of 90 become 96.
-#
-# **Predict:** does your machine have a sawtooth, too? And is 1 024 a good size on it?
+# **Predict:** which of the sizes below reaches the highest rate on your machine, and which the lowest?
 
 # %%
 drawings.show("padding_with_zeros")
@@ -137,30 +128,25 @@ def product_of(B, n):
     return lambda: a @ b
 
 
+my_guess = {"highest": 1024, "lowest": 1023}
 sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
 timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
 print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
-for n in sizes:
-    seconds = timings[n].median
-    print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.3g} GFLOP/s")
+rate_of = {n: 2e-9 * 64 * n * n / timings[n].median for n in sizes}
+print(", ".join(f"{n}: {rate:.3g} GFLOP/s" for n, rate in rate_of.items()))
+print(f"highest at {max(sizes, key=rate_of.get)}, lowest at {min(sizes, key=rate_of.get)}; you guessed {my_guess}")
 
 # %% [markdown]
-# What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the slowest size: rows 4 096 bytes apart compete for the same few places of a cache.
+# If all rates are within a tenth, your library handles the rest of a row well, and padding buys nothing. If 1 023 or 1 025 is lowest, an odd size costs what it cost on the TitanX, only less. If 1 024 is lowest, its rows, 4 096 bytes apart, compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
 #
-# So padding is no rule but a question to be measured. **Break it:** try 1 500 and 1 504, or 250 and 256 for the sequences.
+# ## 4 · Which way the weights lie
 #
-# ### Exercise: padding that nobody notices
+# PyTorch and this course store a row of U for each unit, so the forward product h Uᵀ reads U transposed. With U transposed in memory it would read the rows as they are stored. The numbers are the same.
 #
-# <!-- exercise: pad_dimension -->
-
-# %% [markdown]
-# ## 5 · Which way the weights lie
-#
-# A library reads each factor as it is stored (**N**), or transposed (**T**). The forward product h Uᵀ reads U transposed, since PyTorch and this course store a row for each unit; the product of the backward pass, d U, reads it as it is stored; the weight gradient transposes its first factor. Elsen's letters are those of column order, in which our arrays read as their transposes: our h Uᵀ is a TN there, and the fast NN is what we write `h @ weights`, with the weights as they are stored.
-#
-# The numbers are the same. **Predict:** does the layout change the time?
+# **Predict:** how many times as long do 20 steps take that read the weights transposed?
 
 # %%
+my_guess = 1.0
 B, T = 64, 20
 weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
 transposed = np.ascontiguousarray(weights.T)
@@ -170,14 +156,17 @@ loops = {
     "transposed once, then as stored": lambda: [h @ copy for copy in [np.ascontiguousarray(weights.T)] * T],
 }
 layouts = take_turns(loops, 9)
+print(disturbance(layouts))
 for name, timing in layouts.items():
     print(f"{name:32} {1e3 * timing.median:6.2f} ms for {T} steps")
-print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4), disturbance(layouts))
+first, second, _ = (timing.median for timing in layouts.values())
+print(f"transposed at every step: {first / second:.2f} times as long; you guessed {my_guess}")
+print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so transposing U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, however they are stored; what is left of the difference you see above. The last line contains the copy, made once for all steps. If it is the slowest, the copy took longer than it saved in so few steps: NumPy transposes 4 MB in small pieces, each far from the next.
+# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy. The last line contains our own copy, made once. If it is the slowest, the copy took longer than 20 steps could save.
 #
-# ## 6 · Products over time
+# ## 5 · Products over time
 #
 # The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step. Only the recurrent product has to take B rows at a time.
 #
@@ -196,26 +185,21 @@ ways = {
     "1 product of 256 rows": lambda: x.reshape(T * B, H) @ weights,
 }
 over_time = take_turns(ways, 9)
+print(disturbance(over_time))
 for name, timing in over_time.items():
     print(f"{name:24} {1e3 * timing.median:7.2f} ms")
 slow, fast = (over_time[name].median for name in (*ways,)[::2])
-print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}. {disturbance(over_time)}")
+print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 shows when two steps at a time are better than all.
+# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The factor costs nothing but memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 shows when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #
 # <!-- exercise: batch_input_gemm -->
 
-# %%
-for size, rates_over_time in svail_gemm.OVER_TIME.items():
-    shares = ", ".join(f"{name} {100 * rate / svail_gemm.PEAK:.0f} %"
-                     for name, rate in zip(svail_gemm.LIBRARIES, rates_over_time, strict=True))
-    print(f"4096 rows, weights {size:4} × {size:4}: {shares} of the peak (published)")
-
 # %% [markdown]
-# ## 7 · What remains
+# ## 6 · What remains
 #
 # Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights are read again. From here on the course is about that product, and about everything that stands between two of them.
 #
@@ -225,11 +209,26 @@ for size, rates_over_time in svail_gemm.OVER_TIME.items():
 my_guess = 0.5
 parts = take_turns({"inputs": ways["1 product of 256 rows"], "recurrent": lambda: [h_t @ weights for h_t in x]}, 9)
 fast, recurrent = (parts[name].median for name in ("inputs", "recurrent"))
+print(disturbance(parts))
 print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by one: {1e3 * recurrent:.2f} ms")
-print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}. {disturbance(parts)}")
+print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}")
 
 # %% [markdown]
-# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where the task allows it, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
+# Both have the same number of operations, so the share beyond one half is the price of the shape.
+
+# %%
+from rnncourse import scoreboard
+from rnnlab.ladder import one_big_gemm, one_step_at_a_time
+
+network, x, state, _ = scoreboard.problem("rnn_tanh")
+ways = {
+    "inputs step by step": lambda: one_step_at_a_time.forward(network, x, state),
+    "inputs batched over time": lambda: one_big_gemm.forward(network, x, state),
+}
+timings = scoreboard.measure("05", ways, network)
+
+# %% [markdown]
+# That is the scoreboard of lessons 00 to 08, with two rows of this lesson. There are three ways out, and each has its lessons: a larger minibatch where the task allows it, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 
@@ -237,8 +236,7 @@ print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed 
 rows = [
     ("arithmetic intensity", "FLOP for each byte moved; about B/2 for a recurrent product"),
     ("balance", "peak over bandwidth: above it arithmetic is the limit"),
-    ("a sawtooth", "a library's pieces that a size does not fill"),
-    ("padding", "zeros that make a size suit; measure before and after"),
+    ("an odd size", "its price is the library's; measure before you pad"),
     ("layout", "as stored, or transposed; transpose once if that is faster"),
     ("batched over time", "input products and weight gradients: T·B rows in one"),
     ("what remains", "the recurrent product: B rows, T times, the same weights"),
@@ -257,8 +255,6 @@ rnnlab.progress("gemm_shapes")
 # <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
 #
 # <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is arithmetic the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
-#
-# <details><summary>With pieces 64 sequences wide, how long would 96 sequences take beside 128, and how long did they take in cuBLAS of 2015?</summary>As long: both need two pieces. Measured were 1.3 to 2.2 times as long, so empty places were not the reason.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #

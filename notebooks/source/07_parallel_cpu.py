@@ -3,7 +3,7 @@
 #
 # **Claim to test: with two cores an RNN trains twice as fast, wherever you let them share the work.**
 #
-# You will share it in three places, measure what each is worth on your machine (the recap prints the verdict), and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
+# You will share it in three places and measure what each is worth on your machine; the recap prints the verdict.
 #
 # - **Time:** 105 minutes, exercises included.
 # - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
@@ -13,11 +13,6 @@
 import rnnlab
 rnnlab.banner()
 
-# %%
-from rnncourse import drawings
-
-drawings.show("threads_and_barriers")
-
 # %% [markdown]
 # ## 1 · Where can two threads share an RNN?
 #
@@ -26,9 +21,6 @@ drawings.show("threads_and_barriers")
 # NumPy's BLAS shares products by itself: that is what happened in every lesson so far. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
 # **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
-
-# %%
-drawings.show("three_cuts")
 
 # %%
 import numpy as np
@@ -59,6 +51,8 @@ print(usable_cores(), "cores")
 # %%
 from functools import partial
 
+from rnncourse import drawings
+
 cores = usable_cores()
 ways = {
     "products, one thread": partial(training_step, one_big_gemm, 1),
@@ -67,17 +61,17 @@ ways = {
     "sequences shared": partial(training_step, numba_parallel, cores),
 }
 times = take_turns(ways, 7, settled=True)
-speedups = {}
+disturbed, speedups = disturbance(times), {}
+print(disturbed)
 for kind in ("products", "sequences"):
     one, many = (times[f"{kind}{end}"].median for end in (", one thread", " shared"))
     print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, {one / many:.2f} times; "
           f"you guessed {my_guess[f'{kind} shared']}")
     speedups[kind] = one / many
-disturbed = disturbance(times)
-print(disturbed)
+drawings.show("three_cuts")
 
 # %% [markdown]
-# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 says that the threads waited longer than they gained: other programs use the cores, or the steps are too small. (`settled` waits until BLAS's threads rest: part 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: part 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # ## 2 · Barriers
 #
@@ -86,8 +80,12 @@ print(disturbed)
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
 # %%
-from rnncourse.views.thread_timeline import explore_threads
+from rnncourse.views.thread_timeline import STEP, barrier_every_step, explore_threads
 
+my_guess = 4.0
+left = 8 * STEP / barrier_every_step(4, 8, barrier=10, uneven=20).makespan
+print(f"{left:.2f} times one thread is left; you guessed {my_guess}")
+drawings.show("threads_and_barriers")
 explore_threads()
 
 # %% [markdown]
@@ -203,13 +201,12 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 #
 # BLAS has threads of its own, and each of our threads calls BLAS. Then there are more threads than cores. Idle threads of BLAS do not sleep at once: they *spin*, which means that they look for work in a loop and keep their core busy.
 #
-# **Predict:** what does it cost to leave BLAS its threads while ours run?
-
-# %%
-drawings.show("two_thread_pools")
+# **Predict:** how many times as long does our loop take if BLAS keeps its threads?
 
 # %%
 from contextlib import nullcontext
+
+my_guess = 1.0
 
 
 def ours(holding_blas):
@@ -222,12 +219,14 @@ def ours(holding_blas):
 crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
           "BLAS with its own threads": partial(ours, nullcontext)}
 times = take_turns(crowds, 7, settled=True)
+print(disturbance(times))
 for name, timing in times.items():
     low, high = timing.spread
     print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
 single, several = times.values()
 disjoint = single.spread[1] < several.spread[0] or several.spread[1] < single.spread[0]
-print(f"with its own threads {several.median / single.median:.2f} times as long;", "the halves", "do not overlap" if disjoint else "overlap")
+print(f"with its own threads {several.median / single.median:.2f} times as long; you guessed {my_guess};", "the halves", "do not overlap" if disjoint else "overlap")
+drawings.show("two_thread_pools")
 
 # %% [markdown]
 # Above 1, BLAS's threads and ours took turns on the cores, some milliseconds each, and all threads at the next barrier waited for them. Near 1, or where the halves overlap, this run shows no difference: BLAS may leave so small a product to one thread. Below 1, our threads left cores idle, and BLAS used them. Look at the spread as well: on some machines the medians are close, and single runs take many times as long.
@@ -291,9 +290,10 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; wit
 #
 # In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. In their table the best took 2.9 s an epoch and NumPy 0.95 s; both times are from their progress report. (Their web page sums up otherwise: 366 s for the naive schedule, 8 s for the best one, 5 s for NumPy, with 1 024 units. We did not check those; either way NumPy stays ahead.)
 #
-# **Predict:** what was missing: threads, vectors, tiles, or something else?
+# **Predict:** what was missing: threads, vectors, tiles, or something else? The answer stands below the picture.
 
 # %%
+my_guess = "threads"
 from rnncourse import records
 from rnncourse.records import cmu_picture, cmu_report
 
@@ -350,7 +350,7 @@ for by, races in raced.items():
     print(f"{result}: {result.gflops / small.gflops:.2f} times the small tile's rate")
 
 # %% [markdown]
-# These are 64 sums of a vector with vectors of 16 numbers, and 128 with vectors of 8. They do not fit into 16 or 32 registers: whichever compiler it is, they go to memory and back.
+# The tile has 16 · 64 = 1 024 sums. With vectors of 16 numbers that takes 64 registers, with vectors of 8 it takes 128, and a core has 16 or 32. So most sums go to memory and back in every term, whichever compiler it is. If the big tile is faster all the same, the small one was slow for the same reason: its sums were in memory, too.
 #
 # ### Exercise: choose the order
 #
@@ -366,18 +366,38 @@ for by, races in raced.items():
 # **Predict:** where does PyTorch come nearest to the fastest rung, at one sequence or at 64?
 
 # %%
+my_guess = 64
 from rnncourse.records import cpu_picture, cpu_report
 
 paths = records.stored("bench cpu")
 if paths:
     ladder = records.read(paths[-1])
     print(cpu_report.heading(ladder))
+    print(cpu_picture.nearest(ladder), "you guessed", my_guess)
     show(cpu_picture.draw(ladder), alt=cpu_picture.finding(ladder))
 else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes nearest in the largest steps, where everybody waits for the same multiply-adds.
+#
+# **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
+
+# %%
+from rnncourse import scoreboard
+
+my_guess = 2.0
+network, x, state, _ = scoreboard.problem("rnn_tanh")
+forward = lambda: numba_parallel.forward(network, x, state)
+seconds = {
+    n: scoreboard.measure("07", {f"sequences shared, {n} threads": forward}, network, threads=n)
+    for n in sorted({1, cores})
+}
+one, many = (next(iter(seconds[n].values())).median for n in (1, cores))
+print(f"{one / many:.2f} times as fast with {cores} threads; you guessed {my_guess}")
+
+# %% [markdown]
+# Below the number of cores, what is missing was lost at the barrier, in the serial part, or to other programs; a star marks rows that those disturbed.
 #
 # ## Recap
 
@@ -422,4 +442,4 @@ rnnlab.progress("parallel_cpu")
 # - J. Ragan-Kelley et al., *Halide*, PLDI 2013: schedules apart from algorithms.
 # - [docs/halide.md](../docs/halide.md) and [docs/performance.md](../docs/performance.md): how the two records were made.
 #
-# Next: [08 · A product in Python](08_packed_products.ipynb)
+# Next: [08 · Packed products](08_packed_products.ipynb)

@@ -1,13 +1,13 @@
 # %% [markdown]
-# # 08 · A product in Python
+# # 08 · Packed products
 #
-# **Claim to test: a product that Python compiles while it runs, without C or assembly, cannot beat the library that NumPy calls.**
+# **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls.**
 #
-# You will find out what that library does for a large product, which part of it is wasted on the product of one step, and how to leave that part out. The recap prints the verdict for your machine.
+# You will take the product of one step from three plain loops as far as your cores go, one idea at a time, and keep a table: what is each idea worth? The recap prints it again, with the verdict for your machine.
 #
-# - **Time:** 135 minutes, exercises included.
+# - **Time:** 125 minutes, exercises included.
 # - **You need:** [07 · Threads](07_parallel_cpu.ipynb), and Numba, which `make lab` installs. No GPU.
-# - **Afterwards you can** pack weights into panels, compute the best tile for a number of registers, count what each cache loads for an order of calls, and decide how two cores share a step.
+# - **Afterwards you can** compute the best tile for a number of registers, write its instructions, count what each cache loads for an order of calls, and say what every step of a fast product is worth.
 
 # %%
 import rnnlab
@@ -16,253 +16,346 @@ rnnlab.banner()
 # %%
 from rnncourse import drawings
 
-drawings.show("packed_panels")
+drawings.show("same_weights_every_step")
 
 # %% [markdown]
-# ## 1 · What the library reaches
+# ## 1 · Three loops beside a library
 #
-# NumPy hands a product to a **BLAS**, a library that was written for large matrices, in assembly language. Its rate for 1 024 by 1 024 by 1 024 serves as the roof of this lesson.
+# NumPy hands a product to a **BLAS**, a library written in assembly language for large matrices. A step's product is smaller: the states of a minibatch [B,K] times weights [K,N]. Here B is 64; K and N are 128 in one column of the table and 512 in the other.
 #
-# A step's product is smaller: the states of a minibatch [B,H] times weights [H,N], with N = 4H for an LSTM. **Predict:** what part of that rate does NumPy reach for 64 sequences and 64 units? And for 512 units?
+# `climb` below measures a way of multiplying in turns with NumPy, on one core each, and prints the table as it grows.
+#
+# **Predict:** what part of the library's rate do three plain loops reach, compiled by Numba, at 512 units?
 
 # %%
 from functools import partial
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from rnncourse.lab.turns import disturbance, take_turns
 
-rng = np.random.default_rng(0)
+B, SIZES, table, disturbed, rng = 64, (128, 512), {}, {}, np.random.default_rng(0)
 
 
-def repeats(B, K, N):
-    """How often a product is repeated in a timed run: to about 400 million operations, at least once."""
-    return max(1, 200_000_000 // (B * K * N))
+def turns_of(H):
+    """How often a product is repeated in a timed run: about 130 million operations, at least once."""
+    return max(1, 1_000_000 // (H * H))
 
 
-def by_numpy(B, K, N):
-    """NumPy's product of [B,K] and [K,N], repeated, ready to run."""
-    a, weights, c = rng.random((B, K), "float32"), rng.random((K, N), "float32"), np.empty((B, N), "float32")
-    return lambda: [np.matmul(a, weights, out=c) for _ in range(repeats(B, K, N))]
-
-
-def rate(shape, timing):
-    """GFLOP/s of a product that was repeated so often."""
-    return 2e-9 * np.prod(shape) * repeats(*shape) / timing.median
-
+def climb(step, prepare, threads=1):
+    """Measure prepare(turns, a, weights, c)() beside NumPy, and print the table so far."""
+    row, disturbed[step] = {}, ""
+    for H in SIZES:
+        a, weights, c = (rng.random(shape, "float32") for shape in ((B, H), (H, H), (B, H)))
+        ways = {step: prepare(turns_of(H), a, weights, c), "NumPy": numpys(turns_of(H), a, weights, c)}
+        with threadpool_limits(threads):
+            times = take_turns(ways, 9, settled=threads > 1)
+        disturbed[step] = disturbed[step] or disturbance({f"{name}, {H}": t for name, t in times.items()})
+        ways[step]()
+        assert np.allclose(c, a @ weights, rtol=1e-4), "another product"
+        seconds = times[step].median / turns_of(H)
+        row[H] = 2e-9 * B * H * H / seconds, times["NumPy"].median / times[step].median
+    table[step] = row
+    show_table()
 
 # %%
-my_guess = {64: 1.0, 512: 1.0}
-shapes = [(64, H, H) for H in (64, 128, 256, 512, 1024)] + [(1024, 1024, 1024)]
-times = take_turns({shape: by_numpy(*shape) for shape in shapes}, 7)
-rates = {shape: rate(shape, timing) for shape, timing in times.items()}
-roof = rates[shapes[-1]]
-print(disturbance({str(shape): timing for shape, timing in times.items()}))
-for shape in shapes:
-    print(f"{' × '.join(map(str, shape)):18} {rates[shape]:6.1f} GFLOP/s, {rates[shape] / roof:4.0%} of the last one")
-print("you guessed", ", ".join(f"{part:.0%} for {H} units" for H, part in my_guess.items()))
+def numpys(turns, a, weights, c):
+    """NumPy's product, ready to run so often."""
+    return lambda: [np.matmul(a, weights, out=c) for _ in range(turns)]
 
-# %% [markdown]
-# Whatever is missing from 100 % is not arithmetic, and a line above 100 % says that the large product waited for memory, or that something disturbed it. In each call the library chooses a method for the shape, wakes its threads, copies both factors into an order of its own, multiplies, and waits until all threads have finished.
-#
-# The copying is called **packing**. Packing the weights moves K·N numbers, and the product has B·K·N multiply-adds: with many rows that is a small addition, with few rows it is not. A recurrent network repeats it in every step, for the same weights.
-#
-# ## 2 · Packed once
-#
-# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. "Term" here means one k of the sum over k.
-#
-# The function below packs [K,N] into panels [P,K,columns]. **Predict:** packing takes what part of NumPy's time for a product with 4 rows, and with 64?
+
+def show_table():
+    """All steps so far: GFLOP/s and the part of the library's rate, at both sizes."""
+    print(f"{'':26}" + "".join(f"{f'{H} units':>28}" for H in SIZES))
+    for step, row in table.items():
+        cells = (f"{gflops:9.3g} GFLOP/s, {part:4.0%} of it" for gflops, part in row.values())
+        print(f"{step:26}", *cells, " disturbed" if disturbed[step] else "")
+
 
 # %%
 from numba import njit
 
+my_guess = 0.5
+
+
+@njit(nogil=True)
+def three_loops(a, weights, c):
+    for b in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            total = a[b, 0] * weights[0, j]
+            for k in range(1, a.shape[1]):
+                total += a[b, k] * weights[k, j]
+            c[b, j] = total
+
+
+climb("three loops", lambda turns, *work: lambda: [three_loops(*work) for _ in range(turns)])
+print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you guessed {my_guess:.0%}. "
+      f"{disturbed['three loops']}")
+
+# %% [markdown]
+# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* had a neighbour on the cores, so run it again. Lesson 06 named two reasons for so small a part: each sum waits for its last addition, and the loop goes down a column of weights, one number of each cache line. The library has neither problem. What else does it do?
+#
+# In each call it chooses a method for the shape, copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
+#
+# ## 2 · Packed once
+#
+# **Predict:** what part of NumPy's time for a product with 4 rows does packing the weights take, and with 64 rows?
+
+# %%
 my_guess = {4: 0.1, 64: 0.1}
-columns = 32
+COLUMNS = 32
 
 
 @njit(nogil=True)
 def pack(weights, panels):
+    """panels [P,K,columns] from weights [K,N]: the columns of a panel lie together, term after term."""
     for p in range(panels.shape[0]):
         for k in range(panels.shape[1]):
             for j in range(panels.shape[2]):
                 panels[p, k, j] = weights[k, p * panels.shape[2] + j]
 
 
-# %%
-K = N = 512
-weights, panels = rng.random((K, N), "float32"), np.empty((N // columns, K, columns), "float32")
-ways = {f"{B} rows": by_numpy(B, K, N) for B in my_guess}
-times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9, settled=True)
+weights, panels = rng.random((512, 512), "float32"), np.empty((512 // COLUMNS, 512, COLUMNS), "float32")
+rows = {B: rng.random((B, 512), "float32") for B in my_guess}
+ways = {f"{B} rows": numpys(20, a, weights, a.copy()) for B, a in rows.items()}
+with threadpool_limits(1):
+    times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9)
 print(disturbance(times))
-for B in my_guess:
-    product_seconds = times[f"{B} rows"].median / repeats(B, K, N)
-    part = times["packing"].median / 20 / product_seconds
-    print(f"packing takes {100 * part:.2g} % of a product with {B} rows; you guessed {my_guess[B]:.0%}")
+for B_of_product, guess in my_guess.items():
+    part = times["packing"].median / times[f"{B_of_product} rows"].median
+    print(f"packing takes {part:.2g} times as long as a product with {B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
-# The library packs in a faster way than this loop does, but it packs in every call. A network of 100 steps needs the panels once. That is the idea of this lesson, and of the persistent kernels at its end: what does not change is laid out once, where it will be needed.
-#
-# ### Exercise: panels for gates
-#
-# <!-- exercise: pack_panels -->
-#
-# In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). The lesson's loop handles neither gates nor edges.
-
-# %% [markdown]
-# ## 3 · A tile in registers
-#
-# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one.
-#
-# Two things can keep a core from its best rate. Operands must be loaded, and the core begins only so many loads in a cycle. And a sum must be ready: the result of an FMA can be used again after some cycles only, its **latency**. If two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
-
-# %% [markdown]
-# The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. If there are more sums than registers, the compiler **spills** some: it stores and loads them in every term.
-#
-# **Count** before you look: which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? Move the sliders; every tile needs a register for each sum and each vector of the panel, and one more.
+# Packing costs the same for any number of rows, so its share falls as the rows become more: 16 times as many rows share it. The library packs in a faster way than this loop does, but in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 
 # %%
-drawings.show("register_tile")
-
-# %%
-from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
-from rnncourse.views.tile_view import explore_tile
-
-print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The model assumes {CORE.registers} registers, "
-      f"{CORE.fmas_per_cycle} FMAs and {CORE.loads_per_cycle} loads in a cycle, and a latency of {CORE.fma_latency} cycles")
-explore_tile(registers=CORE.registers)
+drawings.show("packed_panels")
 
 # %% [markdown]
-# The assumed figures are those of many current cores, and yours may have others. Registers, loads and latency give the same answer most of the time: as many sums as fit, in a tile that is neither too high nor too wide. But a minibatch has a number of rows, too, and 17 rows are no multiple of 6.
-#
-# ### Exercise: the best tile
-#
-# <!-- exercise: choose_tile -->
-#
-# It is graded by counting cycles and loads.
-#
-# ## 4 · Measured tiles
-#
-# Python has no word for "these sums stay in registers", and Numba's loops do not find such a tile by themselves. But Numba lets a Python function emit instructions of **LLVM**, the compiler underneath. Sums are then values that pass from one turn of the loop to the next (`phi`), not places in memory.
-#
-# Below is one term of a tile. Find the r + v loads, and the r·v multiply-adds.
+# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
-from rnnlab.kernels.packed import kernel
+my_guess = 0.5
 
-rnnlab.show_source(kernel._emit_step)
-
-# %% [markdown]
-# Now ten tiles, each compiled by itself, on one core. Weights and states lie in the nearest cache, so only registers, loads and latency count. **Predict** the fastest one, and the first one that spills.
-#
-# "Stack" counts the instructions of the inner loop that read or write the stack, which is where spilled sums go.
-
-# %%
-from rnnlab.kernels.packed.tiles import Tile, predicted_rate
-from rnncourse.lab.tile_rates import measure_tiles
-
-my_guess = {"fastest": (4, 2), "first that spills": (16, 4)}
-tiles = [(1, 1), (4, 1), (4, 2), (6, 2), (4, 3), (8, 2), (12, 2), (5, 5), (8, 4), (16, 4)]
-measured, timings = measure_tiles(tiles)
-peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
-print("rows × vectors   registers   predicted   measured                stack")
-for tile, (gflops, loop) in measured.items():
-    print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted_rate(tile, CORE):13.0%} "
-          f"{gflops / peak:10.0%}, {gflops:5.1f} GFLOP/s {loop.stack:4}")
-print(f"fastest: {best.rows} × {best.vectors}; you guessed {my_guess}. {disturbance(timings)}")
-
-# %% [markdown]
-# Measured rates are parts of the rate of the fastest tile here. The prediction for a tile whose registers are too few is no prediction of its time: the model counts the accesses to the stack, but not how late they come back. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
-#
-# **Look at** the same numbers in the picture, and find the tile with the largest gap between prediction and measurement.
-
-# %%
-explore_tile({tile: rate.gflops for tile, rate in measured.items()}, CORE.registers)
-
-# %% [markdown]
-# **Break it:** how slow can a tile become? Change the rows and the vectors below; the more sums spill, the more the loop resembles one that keeps its sums in memory.
-
-# %%
-my_guess, broken = 0.5, Tile(16, 6)
-spilled, timings = measure_tiles([best, broken], rounds=5)
-share = spilled[broken].gflops / spilled[best].gflops
-loop = spilled[broken].loop
-print(f"{broken.rows} × {broken.vectors}: {share:.0%} of the best rate; you guessed {my_guess:.0%}")
-print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds. {disturbance(timings)}")
-
-# %% [markdown]
-# ## 5 · From a tile to a product
-#
-# A product is a loop over panels, and in each panel a loop over tiles of rows. `multiply_rows` contains the loop over tiles; the function below contains the loop over panels. `multiply_rows` also cuts the terms into pieces, so that a piece of a panel stays in the nearest cache while all rows use it; you will write this cut in the exercise. The function below computes the whole product, apart from edges: rows `low` to `high` of a, and panels `first` to `last`.
-#
-# **Predict:** is it faster than NumPy for 64 sequences and 512 units, with one core each?
-
-# %%
-from rnnlab.kernels.compiled.threads import single_threaded_blas
-from rnnlab.kernels.packed.products import multiply_rows
-
-my_guess = "NumPy"
-
-
-@njit(nogil=True)
-def product(a, panels, c, rows, share):
-    """c [B,N] = a [B,K] times panels [P,K,columns], for a share of the rows and of the panels."""
-    (_, K), N, columns = a.shape, c.shape[1], panels.shape[2]
-    (low, high), (first, last) = rows, share
-    flat_a, flat_c, flat_panels = a.reshape(-1), c.reshape(-1), panels.reshape(-1)
-    for p in range(first, last):
-        at = low * N + p * columns
-        multiply_rows(high - low, flat_a, low * K, K, flat_panels, p * K * columns, K, flat_c, at, N, False)
+@njit(nogil=True, fastmath=True)
+def panel_by_panel(a, panels, c):
+    c[:] = 0
+    for p in range(panels.shape[0]):
+        first = p * panels.shape[2]
+        for b in range(a.shape[0]):
+            sums = c[b, first : first + panels.shape[2]]
+            for k in range(a.shape[1]):
+                for j in range(sums.size):
+                    sums[j] += a[b, k] * panels[p, k, j]
 
 
 # %%
 from rnnlab.kernels.packed.panels import panel_width
 
+width = panel_width("float32")
 
-def operands(B, K, N):
-    """(a [B,K], weights [K,N], their panels, room for the product [B,N])"""
-    a, weights = rng.random((B, K), "float32"), rng.random((K, N), "float32")
-    panels = np.empty((N // panel_width("float32"), K, panel_width("float32")), "float32")
+
+def packed(weights):
+    """Panels [P,K,width] of weights [K,N], packed once."""
+    panels = np.empty((weights.shape[1] // width, weights.shape[0], width), "float32")
     pack(weights, panels)
-    return a, weights, panels, np.empty((B, N), "float32")
+    return panels
 
 
-shape = (64, 512, 512)
-a, weights, panels, c = operands(*shape)
-all_rows, all_panels = (0, len(a)), (0, len(panels))
-ours = lambda: [product(a, panels, c, all_rows, all_panels) for _ in range(repeats(*shape))]
-with single_threaded_blas():
-    times = take_turns({"NumPy": by_numpy(*shape), "ours": ours}, 9)
-print("same product:", np.allclose(c, a @ weights, rtol=1e-4))
-for name, timing in times.items():
-    print(f"{name:6} {rate(shape, timing):6.1f} GFLOP/s; the best tile reached {peak:.1f}")
-print("you guessed", my_guess, disturbance(times))
+def with_panels(product):
+    """For `climb`: product(a, panels, c), called so often from Python; packing is not timed."""
+    def prepare(turns, a, weights, c):
+        panels = packed(weights)
+        return lambda: [product(a, panels, c) for _ in range(turns)]
+
+    return prepare
+
+
+climb("packed once", with_panels(panel_by_panel))
+print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# Between the product and its tile lie the caches; yours are printed below. Weights of 512 by 2 048 are more than the first one holds, and perhaps more than the second. In which order should the tiles come? If the rows are the outer loop, every tile of rows reads all weights again.
+# The loop now reads one stream of memory with vector instructions, and is still far from the library. Look at its innermost line: for each vector of multiply-adds it loads a vector of the panel, loads the sums, and stores them. Three accesses for one multiply-add: the sums are the next thing to mend.
 #
-# **Predict:** how many bytes of weights does each order read, from beyond the nearest cache, for 64 rows?
+# ## 3 · A tile in registers
+#
+# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only so many loads in a cycle. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
+
+# %% [markdown]
+# The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
+#
+# **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? The sliders help.
+
+# %%
+from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
+from rnncourse.views.tile_view import explore_tile
+
+my_guess = {16: (2, 2), 32: (4, 4)}
+tiles = [(r, v) for r in range(1, 32) for v in range(1, 32)]
+for registers, guess in my_guess.items():
+    fitting = [(r, v) for r, v in tiles if r * v + v + 1 <= registers]
+    loads = {(r, v): (r + v) / (r * v) for r, v in fitting}
+    best = min(loads, key=loads.get)
+    print(f"{registers} registers: {best[0]} × {best[1]}, {loads[best]:.2f} loads for each FMA; you guessed "
+          f"{guess[0]} × {guess[1]}: {loads.get(guess, 'it does not fit')}")
+drawings.show("register_tile")
+
+# %%
+print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The model assumes {CORE.registers} registers, "
+      f"{CORE.fmas_per_cycle} FMAs and {CORE.loads_per_cycle} loads in a cycle, and a latency of {CORE.fma_latency} cycles")
+explore_tile(registers=CORE.registers)
+
+# %% [markdown]
+# 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v. The assumed figures are those of many current cores; yours may have others. A minibatch adds one more question: its number of rows. 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has few sums to wait for.
+#
+# ### Exercise: the best tile
+#
+# <!-- exercise: choose_tile -->
+#
+# In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). It is graded by counting cycles and loads.
+
+# %% [markdown]
+# ## 4 · A tile is written
+#
+# Python has no word for “this sum stays in a register”, and a compiler rarely finds such a tile in three loops. So we write its instructions. Five are enough: `zero`, `load`, `spread` (a state into all lanes), `multiply_add`, `store`. `CountingCore` understands them and counts.
+#
+# The function below uses three registers, and computes one sum after the other. **Predict:** how many loads for a tile of 4 × 3 with 100 terms?
+
+# %%
+from rnncourse.lab.counting_core import CountingCore
+
+my_guess = 700
+
+
+def sum_by_sum(core, rows, vectors, terms):
+    for r in range(rows):
+        for v in range(vectors):
+            core.zero(0)
+            for k in range(terms):
+                core.load(1, k, v)
+                core.spread(2, r, k)
+                core.multiply_add(0, 1, 2)
+            core.store(0, r, v)
+
+
+core = CountingCore(rows=4, vectors=3, terms=100, registers=3)
+sum_by_sum(core, 4, 3, 100)
+print("; ".join(core.listing[:5]), "…")
+print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed {my_guess}")
+
+# %% [markdown]
+# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it. With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your own instructions are then compiled and timed: the core that counts is exchanged for one that emits **LLVM's** instructions, the compiler underneath Numba.
+#
+# ### Exercise: the instructions of a tile
+#
+# <!-- exercise: emit_tile -->
+
+# %% [markdown]
+# ## 5 · The cliff
+#
+# The course's own kernel (`rnnlab/kernels/packed/kernel.py`) emits its tiles in the same way, with a loop over terms around them. Below, twelve tiles are compiled, each by itself, on one core. Weights and states lie in the nearest cache, so only registers, loads and latency count.
+#
+# **Predict** the fastest tile, and what part of its rate the slowest one reaches.
+
+# %%
+from rnncourse.lab.tile_rates import measure_tiles
+from rnnlab.kernels.packed.tiles import predicted_rate
+
+my_guess = {"fastest": (4, 2), "slowest": 0.5}
+tiles = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 3), (8, 2), (8, 3), (5, 5), (16, 2), (12, 3), (12, 4), (16, 4)]
+measured, timings = measure_tiles(tiles)
+peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
+print(disturbance(timings))
+print("rows × vectors   registers   predicted   measured                stack")
+for tile, (gflops, loop) in measured.items():
+    predicted = "spills" if tile.spills(CORE) else f"{predicted_rate(tile, CORE):.0%}"
+    print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted:>13} "
+          f"{gflops / peak:10.0%}, {gflops:5.1f} GFLOP/s {loop.stack:4}")
+slowest = min(rate.gflops for rate in measured.values()) / peak
+print(f"fastest {best.rows} × {best.vectors}, slowest {slowest:.0%}; you guessed {my_guess}")
+
+# %%
+from rnncourse.figures.picture import canvas, show
+from rnncourse.views.tile_view import draw_cliff, find_cliff
+
+rates = {tile: rate.gflops for tile, rate in measured.items()}
+show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
+
+# %% [markdown]
+# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. If the small tiles reach twice what was predicted, your core begins one FMA a cycle, not two, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: a spilled sum comes back late, and the next term waits for it. If the rate falls right of the line, that is why; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+#
+# **Break it:** how slow can a tile become? The more sums spill, the more the loop resembles one that keeps its sums in memory.
+
+# %%
+from rnnlab.kernels.packed.tiles import Tile
+
+my_guess, broken = 0.5, Tile(16, 6)
+spilled, timings = measure_tiles([best, broken], rounds=5)
+share, loop = spilled[broken].gflops / spilled[best].gflops, spilled[broken].loop
+print(disturbance(timings), f"{broken.rows} × {broken.vectors}: {share:.0%} of the best rate; you guessed {my_guess:.0%}")
+print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
+
+# %% [markdown]
+# ## 6 · From a tile to a product
+#
+# A product is a loop over panels and a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
 from rnnlab.kernels.packed.host import ROWS
+from rnnlab.kernels.packed.kernel import multiply_tile
+
+my_guess = 0.5
+
+
+@njit(nogil=True)
+def tile_by_tile(a, panels, c):
+    (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
+    flat_a, flat_panels, flat_c = a.reshape(-1), panels.reshape(-1), c.reshape(-1)
+    for p in range(len(panels)):
+        for r in range(0, B, ROWS):
+            rows, at_panel, at_c = min(ROWS, B - r), p * K * width, r * N + p * width
+            multiply_tile(False, rows, flat_a, r * K, K, flat_panels, at_panel, K, flat_c, at_c, N, False)
+
+
+climb("tiles in registers", with_panels(tile_by_tile))
+print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
+
+# %% [markdown]
+# Compare the last two rows of the table: the same panels, the same multiply-adds, and the sums in registers. It is the largest step of the ladder.
+#
+# Between the product and its tile lie the caches; yours are printed below. A panel of 512 terms fills most of a nearest cache of 32 or 48 KiB, or all of it, and every tile of rows loads it again. So cut the terms, too: a **piece** of a panel stays near until all rows have used it.
+#
+# **Predict:** what is this worth at 512 units, as a factor? At 128 units?
+
+# %%
+from rnnlab.kernels.packed.products import K_BLOCK, multiply_rows
 from rnnlab.resources import caches
 
-print({name: f"{size // 1024} KiB" for name, size in caches().items()})
-my_guess = {"panel by panel": 4, "tile by tile": 4}  # MB
-shape = B, K, N = 64, 512, 2048
-reads = {"panel by panel": 1, "tile by tile": -(-B // ROWS)}
-a, weights, panels, c = operands(*shape)
-all_panels, tiles_of_rows = (0, len(panels)), [(r, min(r + ROWS, B)) for r in range(0, B, ROWS)]
-ways = {"panel by panel": lambda: product(a, panels, c, (0, B), all_panels),
-        "tile by tile": lambda: [product(a, panels, c, rows, all_panels) for rows in tiles_of_rows]}
-times = take_turns(ways, 15)
-print(disturbance(times))
-for way, timing in times.items():
-    print(f"{way}: by count {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
-          f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
+my_guess = {128: 1.0, 512: 1.0}
+
+
+@njit(nogil=True)
+def piece_by_piece(a, panels, c):
+    (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
+    flat_a, flat_panels, flat_c = a.reshape(-1), panels.reshape(-1), c.reshape(-1)
+    for p in range(len(panels)):  # multiply_rows cuts the terms into pieces of K_BLOCK
+        multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c, p * width, N, False)
+
+
+print({name: f"{size // 1024} KiB" for name, size in caches().items()},
+      f"a panel: {4 * width * 512 // 1024} KiB, a piece: {4 * width * K_BLOCK // 1024} KiB")
+climb("pieces of K", with_panels(piece_by_piece))
+for H, guess in my_guess.items():
+    factor = table["pieces of K"][H][0] / table["tiles in registers"][H][0]
+    print(f"{H} units: {factor:.2f} times the rate of whole panels; you guessed {guess}")
+print(disturbed["pieces of K"])
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. The count of the first order holds only because `multiply_rows` cuts the terms: a whole panel of 512 terms fills most of a nearest cache of 32 or 48 KiB, or all of it, and each tile of rows would load it again.
+# At 128 units nothing was cut, since a panel has 128 terms: a factor far from 1 there is noise. At 512 a factor above 1 says that the nearest cache was the limit; near 1, your second cache delivers fast enough.
+#
+# The order of the loops decides much more than the cut. With panels outside, every panel comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times.
 #
 # ### Exercise: the order of the calls
 #
@@ -271,168 +364,142 @@ drawings.show("panels_in_caches")
 # It is graded by what each level loads.
 
 # %% [markdown]
-# ## 6 · One call for a sequence
+# ## 7 · One call, and two cores
 #
-# A step with few units is over soon, and a call from Python takes time of its own, whatever the size. In a recurrent network T such products follow each other, so a single call is enough: it loops over the steps and stays in compiled code.
+# A step with few units is over soon, and a call from Python costs the same whatever the size. A recurrent network has T such products, so one call is enough: it loops over the steps and stays in compiled code. NumPy cannot do that: each of its products is a call.
 #
-# **Predict:** 100 steps in one call, in place of 100 calls: how many times as fast, at 64 units and at 512?
+# **Predict:** what factor does one call in place of many give, at 128 units and at 512?
 
 # %%
 from rnnlab.kernels.packed.barrier import wait
 
-my_guess = {64: 1.0, 512: 1.0}
+my_guess = {128: 1.0, 512: 1.0}
 
 
 @njit(nogil=True)
-def steps(T, a, panels, c, rows, share, arrivals, members):
-    """T products; after each one all members of a team wait for each other."""
-    for _ in range(T):
-        product(a, panels, c, rows, share)
+def steps(turns, a, panels, c, arrivals, members):
+    """So many products; after each one all members of a team wait for each other."""
+    for _ in range(turns):
+        piece_by_piece(a, panels, c)
         wait(arrivals, members)
 
 
-alone = np.zeros(1, "int64")
-for H in my_guess:
-    a, weights, panels, c = operands(64, H, H)
-    work = a, panels, c, (0, 64), (0, len(panels))
-    ways = {"100 calls": lambda: [product(*work) for _ in range(100)], "1 call": lambda: steps(100, *work, alone, 1)}
-    times = take_turns(ways, 9)
-    factor = times["100 calls"].median / times["1 call"].median
-    print(f"{H:3} units: {factor:.2f} times as fast in one call; you guessed {my_guess[H]} {disturbance(times)}")
+def in_one_call(turns, a, weights, c):
+    panels = packed(weights)
+    return lambda: steps(turns, a, panels, c, np.zeros(1, "int64"), 1)
+
+
+climb("one call for all steps", in_one_call)
+for H, guess in my_guess.items():
+    factor = table["one call for all steps"][H][0] / table["pieces of K"][H][0]
+    print(f"{H} units: {factor:.2f} times as fast in one call; you guessed {guess}")
 
 # %% [markdown]
-# What a call costs is the same at both sizes, so it should show at 64 units and hardly at 512. NumPy cannot leave it out: each of its products is a call, checks its arguments and its result, and wakes its threads.
+# What a call costs should show at 128 units and hardly at 512.
 #
-# ## 7 · Two cores
+# Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units.
 #
-# A step can be shared in two ways. By **minibatch**: each core has some rows and all weights, and no core waits. By **units**: each core has all rows and some panels, and all wait for each other after each step (`wait` above), because the next step needs all units.
-#
-# **Predict** which way is faster for 64 sequences, and which for 1.
+# **Predict:** which way is faster for 64 sequences, and which for 1? Each core has a second cache of its own.
 
 # %%
 from rnnlab.kernels.compiled.threads import shares
 from rnnlab.kernels.packed import team
 
-my_guess = {64: "minibatch", 1: "minibatch"}
-cores = team.count()
+my_guess, cores = {64: "minibatch", 1: "minibatch"}, team.count()
 
 
-def shared(T, way, a, panels, c):
-    """T steps by a team of one thread a core, each with its share."""
-    rows, parts = [(0, len(a))], [(0, len(panels))]
+def shared(way, turns, a, weights, c):
+    """For `climb`: a thread a core, each with its share of the rows or of the panels."""
+    panels = packed(weights)
     if way == "minibatch":
-        rows = shares(len(a), cores)
+        parts = [(a[low:high], panels, c[low:high]) for low, high in shares(len(a), cores)]
     else:
-        parts = shares(len(panels), cores)
-    members, waiting = max(len(rows), len(parts)), len(parts)
-    arrivals = np.zeros(1, "int64")
-    task = lambda n: steps(T, a, panels, c, rows[n % len(rows)], parts[n % len(parts)], arrivals, waiting)
-    team.run(task, members)
+        parts = [(a, panels[low:high], np.empty((len(a), width * (high - low)), "float32"))
+                 for low, high in shares(len(panels), cores)]
+    members = 1 if way == "minibatch" else len(parts)  # that wait for each other
+
+    def run():
+        arrivals = np.zeros(1, "int64")
+        team.run(lambda n: steps(turns, *parts[n], arrivals, members), len(parts))
+
+    return run
 
 
-for B in my_guess:
-    a, weights, panels, c = operands(B, 512, 2048)
-    times = take_turns({way: lambda way=way: shared(10, way, a, panels, c) for way in ("minibatch", "units")}, 9)
+for B, guess in my_guess.items():
+    a, weights, c = (rng.random(shape, "float32") for shape in ((B, 512), (512, 2048), (B, 2048)))
+    times = take_turns({way: shared(way, 10, a, weights, c) for way in ("minibatch", "units")}, 9, settled=True)
+    print(disturbance(times))
     for way, timing in times.items():
-        print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step")
-    print(f"you guessed {my_guess[B]}. {disturbance(times)}")
+        print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; you guessed {guess}")
 
 # %% [markdown]
-# With one sequence only the units can be shared, and what counts is reading the weights: two cores have two caches. If the units are slower even there, the barriers cost more than half of that reading. With many, both ways do the same arithmetic, and the barriers decide, together with the question whose weights still fit into a core's own cache. `team` binds each thread to a core: two threads of a barrier that take turns on one core would wait for each other all the time.
+# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads half of the weights, from its own cache. If the units lose even there, a barrier costs more than half of that reading. With 64 sequences both ways do the same arithmetic. Then the barriers count against the units, and the weights against the minibatch, because each core needs all of them: the smaller loss wins. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
 #
-# ### Exercise: units or minibatch
+# ## 8 · Beside all of NumPy's threads
 #
-# <!-- exercise: split_work -->
-
-# %% [markdown]
-# ## 8 · Beside NumPy
-#
-# All parts together: packed once, tiles in registers, one call for all steps, one thread a core. NumPy has its own threads and the same number of cores. All are measured in turns, and each turn waits until all threads are at rest (`settled`): NumPy's spin for a while after a product (lesson 07), and would keep a core from ours.
-#
-# **Predict:** from which size on is NumPy ahead?
+# The last row: all ideas together on all cores, beside NumPy with as many threads. Each turn waits until all threads rest (`settled`), because NumPy's spin for a while after a product (lesson 07). **Predict:** who is ahead at 128 units, and at 512?
 
 # %%
-my_guess = "512"
-sizes, curves, disturbed = (64, 128, 256, 512, 1024), {"NumPy": [], "ours": []}, {}
-for H in sizes:
-    shape = 64, H, H
-    a, weights, panels, c = operands(*shape)
-    ours = partial(shared, repeats(*shape), "minibatch", a, panels, c)
-    times = take_turns({"NumPy": by_numpy(*shape), "ours": ours}, 9, settled=True)
-    disturbed[H] = disturbance({f"{name}, {H} units": times[name] for name in curves})
-    for name, curve in curves.items():
-        curve.append(rate(shape, times[name]))
-    print(f"64 × {H} × {H}: NumPy {curves['NumPy'][-1]:6.1f}, ours {curves['ours'][-1]:6.1f} GFLOP/s")
-noisy = ", ".join(str(H) for H in sizes if disturbed[H])
-if noisy:
-    print(f"something else was using the cores at {noisy} units: run again")
+my_guess = {128: "NumPy", 512: "NumPy"}
+climb(f"{cores} cores" if cores > 1 else "a team of one", partial(shared, "minibatch"), cores)
+*_, last = table
+for H, guess in my_guess.items():
+    factor = table[last][H][1]
+    print(f"{H} units: {factor:.2f} times NumPy's rate with {cores} threads; you guessed {guess}")
+print(disturbed[last])
+
+# %%
+figure, axis = canvas(height=3.6)
+for H, marker in zip(SIZES, "os", strict=True):
+    axis.plot([row[H][1] for row in table.values()], f"{marker}-", label=f"{H} units")
+axis.axhline(1, color="black", linestyle=":", label="NumPy, as many threads")
+axis.set(yscale="log", ylabel="rate over NumPy's")
+axis.set_yticks(ticks := (0.01, 0.03, 0.1, 0.3, 1, 3), [f"{tick:g}" for tick in ticks])
+axis.minorticks_off()
+axis.set_xticks(range(len(table)), [step.replace(" ", "\n", 1) for step in table], fontsize=8)
+axis.legend(fontsize=8)
+words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES) for step, row in table.items())
+show(figure, f"Rate over NumPy's at {SIZES[0]} and {SIZES[1]} units, after each idea. {words}.")
+
+# %% [markdown]
+# Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 512, its tile or its order suits your processor better. Libraries know the idea, too: MKL, oneDNN and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+#
+# The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
+
+# %%
+from rnncourse import scoreboard
+from rnnlab.ladder import packed_weights
+
+my_guess = {1: 0.8, cores: 1.6}
+network, x, state, _ = scoreboard.problem("rnn_tanh")
+forward = lambda: packed_weights.forward(network, x, state)
+for threads in sorted({1, cores}):
+    scoreboard.measure("08", {f"packed weights, {threads} threads": forward}, network, rounds=9, threads=threads)
 print("you guessed", my_guess)
 
-# %%
-from rnncourse.figures.picture import canvas, show
-
-figure, axis = canvas(height=3.2)
-for name, curve in curves.items():
-    axis.plot(sizes, curve, "o-", label=name)
-axis.axhline(roof, color="black", linestyle=":", label="NumPy, 1024 × 1024 × 1024")
-axis.axhline(peak * cores, color="black", linestyle="--", label="the fastest tile, on all cores")
-axis.set(xscale="log", xlabel="units H, for 64 sequences", ylabel="GFLOP/s", ylim=(0, None))
-axis.set_xticks(sizes, sizes, minor=False)
-axis.minorticks_off()
-axis.legend(fontsize=8)
-factors = [ours / theirs for ours, theirs in zip(curves["ours"], curves["NumPy"], strict=True)]
-words = ", ".join(f"{factor:.2f} at {H}" for factor, H in zip(factors, sizes, strict=True))
-show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units. "
-     f"Dotted: NumPy's large product, {roof:.0f} GFLOP/s; dashed: the fastest tile on all cores, {peak * cores:.0f}.")
-print("ours over NumPy:", words)
-
 # %% [markdown]
-# Above 1, the product compiled here is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
-#
-# ## 9 · In a network
-#
-# The ladder's rung `packed_weights` is built from these parts, with edges, gates, gradients and all cells. It packs once a pass, and computes the gates while a tile is still near. Its first call compiles for some seconds. **Predict:** by what factor is its forward pass faster than that of `numba_parallel`, which leaves its products to a BLAS?
-
-# %%
-from rnnlab.ladder import numba_parallel, packed_weights
-from rnnlab.network import Network
-
-my_guess = 1.5
-network = Network.create("lstm", 256, 256, seed=0)
-x = rng.normal(size=(20, 32, 256)).astype("float32")
-rungs = {"numba_parallel": numba_parallel, "packed_weights": packed_weights}
-times = take_turns({name: partial(rung.forward, network, x, None) for name, rung in rungs.items()}, 9, settled=True)
-for name, timing in times.items():
-    print(f"{name:15} {1e3 * timing.median:7.2f} ms")
-slow, fast = (times[name].median for name in rungs)
-print(f"factor {slow / fast:.2f}; you guessed {my_guess}. {disturbance(times)}")
-outputs = [rung.forward(network, x, None)[0] for rung in rungs.values()]
-print("same outputs:", np.allclose(*outputs, atol=1e-5))
-
-# %% [markdown]
-# What stays is the bound of the arithmetic: no order of loops computes a multiply-add twice as fast as the core begins it. [docs/performance.md](../docs/performance.md) compares the training step of this rung with PyTorch, JAX and PyTensor, shape by shape, and says what bounds each of them.
+# That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does, so no row on one core can pass 100 % by much. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap
 
 # %%
+show_table()
 rows = [
-    ("a BLAS, in each call", "chooses a method, wakes threads, packs, multiplies, waits"),
-    ("panel", "some columns of the weights, term after term"),
+    ("panel", "some columns of the weights, term after term; packed once"),
     ("tile", "r rows by v vectors of sums in registers"),
-    ("registers of a tile", "r·v sums, v vectors of weights, 1 number of the states"),
+    ("registers of a tile", "r·v sums, v vectors of weights, 1 state"),
     ("loads for each multiply-add", "(r + v) / (r·v)"),
+    ("a spilled sum", "comes back late, and the next term waits for it"),
     ("order of the calls", "a piece of a panel stays near until all rows have used it"),
-    ("one call for a sequence", "nothing is checked, packed or started between two steps"),
     ("two cores", "minibatch without a barrier, or units with a barrier a step"),
 ]
 for question, answer in rows:
     print(f"{question:30}{answer}")
-steady = {H: factor for H, factor in zip(sizes, factors, strict=True) if not disturbed[H]}
-ahead = [f"{factor:.2f} at {H}" for H, factor in steady.items() if factor > 1.05]
-verdict = "undecided, every size was disturbed: run section 8 again" if not steady else (
+ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES if table[last][H][1] > 1.05]
+says = "is undecided: another program used the cores; run section 8 again" if disturbed[last] else (
     f"does NOT hold here; the compiled product over NumPy's: {', '.join(ahead)} units" if ahead else
-    f"holds here, at {', '.join(map(str, steady))} units")
-print(f"\nclaim: {verdict}")
+    f"holds here, at {' and '.join(map(str, SIZES))} units")
+print(f"\nclaim: {says}")
 rnnlab.progress("packed_products")
 
 # %% [markdown]
@@ -442,7 +509,9 @@ rnnlab.progress("packed_products")
 #
 # <details><summary>Why does packing cost a library little for a large product, and much for a step?</summary>It moves K·N numbers, whatever the number of rows; the arithmetic is B·K·N.</details>
 #
-# <details><summary>How many registers does a tile of 6 rows by 2 vectors need?</summary>15: 12 sums, 2 vectors of weights, 1 number.</details>
+# <details><summary>How many registers does a tile of 6 rows by 2 vectors need?</summary>15: 12 sums, 2 vectors of weights, 1 state.</details>
+#
+# <details><summary>17 rows in tiles of 6 by 2, two FMAs and two loads a cycle, latency 4: how many cycles for a term?</summary>6, 6 and 5 rows: 12 sums take 6 cycles, 10 sums take 5, and the loads (8 and 7) take 4 and 3.5. Together 6 + 6 + 5 = 17.</details>
 #
 # <details><summary>Two FMAs begin in a cycle, each takes 5 cycles. How many sums must be under way?</summary>10.</details>
 #
@@ -456,7 +525,7 @@ rnnlab.progress("packed_products")
 # - K. Goto and R. van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008: packing, panels, and which piece lies in which cache.
 # - F. G. Van Zee and R. van de Geijn, *BLIS: A Framework for Rapidly Instantiating BLAS Functionality*, ACM TOMS 41(3), 2015: the tile as the only part that depends on the processor.
 # - T. M. Low et al., *Analytical Modeling Is Enough for High-Performance BLIS*, ACM TOMS 43(2), 2016: the tile computed from registers and latency.
+# - Intel's oneMKL reference (`cblas_sgemm_pack`, `cblas_sgemm_compute`) and FBGEMM (`PackBMatrix`): libraries that pack once if they are asked to.
 # - A. Fog, *Instruction tables*, agner.org: latencies and rates of FMA and loads; the model's figures are round ones, not those of one processor.
-# - LLVM's language reference: `phi`, and the intrinsic `llvm.fma`.
 #
 # Next: [09 · First kernels](09_cuda_first_kernels.ipynb)

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 09 · First kernels
 #
-# **Claim to test: what a kernel costs is decided less by what its threads compute than by which 32-byte pieces of memory its warps touch; and that can be counted without a GPU.**
+# **Claim to test: two kernels that read and write the same numbers move the same amount of memory.**
 #
-# You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move.
+# You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move. The recap has the verdict, counted.
 #
 # - **Time:** 95 minutes, exercises included.
 # - **You need:** [02 · Back through time](02_bptt.ipynb) for the arrays; Python functions and NumPy indexing. No GPU.
@@ -128,12 +128,15 @@ explore_stride()
 #
 # `cuda.grid(2)` gives a thread two places, the one along x first: let it be the **column**, since neighbouring threads differ in x. The kernel adds a bias to each row of sums, as every step of a network does.
 #
-# **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move? And what does the read cost if you exchange `column` and `row` in the first line?
+# **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move, and how many if `column` and `row` are exchanged in the first line?
 
 # %%
 drawings.show("two_dimensional_map")
 
 # %%
+my_guess = {"as it is": 1, "exchanged": 1}
+
+
 @cuda.jit
 def add_bias(sums, bias, y):
     """y [B,H] becomes sums [B,H] plus bias [H], a thread for each element."""
@@ -142,15 +145,23 @@ def add_bias(sums, bias, y):
         y[row, column] = sums[row, column] + bias[column]
 
 
+@cuda.jit
+def add_bias_exchanged(sums, bias, y):
+    row, column = cuda.grid(2)
+    if row < y.shape[0] and column < y.shape[1]:
+        y[row, column] = sums[row, column] + bias[column]
+
+
 sums, bias = np.ones((32, 32), "float32"), np.arange(32, dtype="float32")
-y = np.zeros_like(sums)
-mapped = cuda.observe(add_bias, (4, 8), (8, 4), sums, bias, y)
-print("right:", np.array_equal(y, sums + bias))
-if mapped.counts:
-    print(f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests")
+for kernel, (name, guess) in zip((add_bias, add_bias_exchanged), my_guess.items(), strict=True):
+    y = np.zeros_like(sums)
+    mapped = cuda.observe(kernel, (4, 8), (8, 4), sums, bias, y)
+    print(f"{name}: right: {np.array_equal(y, sums + bias)};", "not counted on a GPU" if not mapped.counts else
+          f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests; "
+          f"you guessed {guess} for sums")
 
 # %% [markdown]
-# Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchange the two names and run the cell again: the result is right, and a warp is now 8 rows by 4 columns. The cell counts what that costs.
+# 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all, and the same result.
 
 # %% [markdown]
 # ## 3 · The transpose: one side is never coalesced
@@ -168,6 +179,7 @@ def naive_transpose(x, y):
         y[column, row] = x[row, column]
 
 
+my_guess = {"read": 4, "write": 4}
 x = np.random.default_rng(0).normal(size=(64, 64)).astype("float32")
 y = np.zeros_like(x)
 naive = cuda.observe(naive_transpose, (8, 8), (8, 8), x, y)
@@ -179,6 +191,7 @@ if naive.counts:
     requests = naive.counts.global_load_requests
     print(f"a read moves {naive.counts.global_load_sectors / requests:g} sectors, 4 rows of 32 bytes")
     print(f"a write moves {naive.counts.global_store_sectors / requests:g} sectors, 8 rows of 16 bytes")
+print("you guessed", my_guess)
 drawings.show("transpose_sides")
 
 # %% [markdown]
@@ -213,7 +226,7 @@ def smooth_with_halo(x, y):
         y[i] = (part[k] + part[k + 1] + part[k + 2]) / np.float32(3)
 
 # %%
-x = np.arange(32, dtype="float32") ** 2
+x, my_guess = np.arange(32, dtype="float32") ** 2, {"directly": 32, "with a halo": 32}
 results = []
 for kernel in (smooth_directly, smooth_with_halo):
     y = np.zeros_like(x)
@@ -221,26 +234,22 @@ for kernel in (smooth_directly, smooth_with_halo):
     results.append(y)
     loads = f"{smoothed.counts.global_loads} loads" if smoothed.counts else "not counted on a GPU"
     print(f"{kernel.__name__}: {loads}, {len(smoothed.findings)} findings")
-print("equal:", np.array_equal(*results))
+print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
 # %% [markdown]
-# 3 · 30 loads become 32 + 6: each block loads its own elements, and the blocks inside load two more. **Break it:** take `cuda.syncthreads()` away and read the finding.
-
-# %% [markdown]
-# ### Exercise: a transpose with both sides coalesced
-#
-# <!-- exercise: transpose_coalesced -->
-#
-# The check counts sectors: no more than rows need.
+# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. With blocks of 32 threads one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding.
 
 # %% [markdown]
 # ## 4 · What “wait for each other” means
 #
 # Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier**, at which all threads of the block wait for each other.
 #
-# This kernel reverses the order of 32 numbers. It has no barrier. **Predict:** will the result be right here? Would it be right on a GPU?
+# This kernel reverses the order of 32 numbers. It has no barrier. **Predict:** how many of the 32 numbers will be right here? Would they be right on a GPU?
 
 # %%
+my_guess = 32
+
+
 @cuda.jit
 def reverse_with_a_race(x):
     part = cuda.shared.array(32, np.float32)
@@ -251,7 +260,8 @@ def reverse_with_a_race(x):
 
 numbers = np.arange(32, dtype="float32")
 race = cuda.observe(reverse_with_a_race, 1, 32, numbers)
-print(numbers[:4], "…", numbers[-4:])
+right = int((numbers == np.arange(32)[::-1]).sum())
+print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed {my_guess}")
 race
 
 # %% [markdown]
@@ -291,6 +301,12 @@ print("findings:", [finding.kind for finding in fixed.findings])
 # <!-- exercise: fix_the_race -->
 #
 # Somebody's kernel smooths numbers in a ring, step after step. It needs two barriers. Where?
+#
+# ### Exercise: a transpose with both sides coalesced
+#
+# <!-- exercise: transpose_coalesced -->
+#
+# Section 3's way out: a tile in shared memory, and the barrier in between. The check counts sectors: no more than rows need.
 
 # %% [markdown]
 # ## 5 · Break it: a barrier that not all reach
@@ -298,6 +314,9 @@ print("findings:", [finding.kind for finding in fixed.findings])
 # A barrier waits for *all* threads of the block. **Predict:** what happens when only half of them come?
 
 # %%
+my_guess = "the other half goes on"
+
+
 @cuda.jit
 def half_a_barrier(x):
     i = cuda.threadIdx.x
@@ -310,6 +329,7 @@ try:
     half_a_barrier[1, 32](np.zeros(32, "float32"))
 except RuntimeError as fault:
     print(fault)
+print("you guessed:", my_guess)
 
 # %% [markdown]
 # A GPU may hang there for ever, or continue with wrong numbers; the manual calls the result undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
@@ -330,8 +350,8 @@ for question, answer in rows:
 if naive.counts:
     counts = naive.counts
     factor = counts.global_store_sectors / counts.global_load_sectors
-    print(f"\nclaim, counting needs no GPU: holds; the transpose reads and writes {counts.global_loads} numbers,")
-    print(f"and its writes move {factor:g} times the sectors. That sectors decide the time stays open without a GPU")
+    print(f"\nclaim: does NOT hold; the transpose reads and writes {counts.global_loads} numbers each, and its writes")
+    print(f"move {factor:g} times the sectors of its reads; a stride of 8 moves 8 times those of a stride of 1")
 else:
     print("\nclaim: not tested here; a GPU does not count sectors without a profiler")
 rnnlab.progress("cuda_first_kernels")

@@ -1,4 +1,4 @@
-"""Checks of lesson 05: work for each byte, sizes that suit the machine, products over several steps."""
+"""Checks of lesson 05: work for each byte, products over several steps."""
 
 from nbjudge.comparing.judging import expect
 from nbjudge.exercise import Code
@@ -41,36 +41,6 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
     smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
     enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
     return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
-
-
-def draw_paddings(rng) -> list[tuple]:
-    """T, B, I, M, multiple, dtype; multiples that are powers of 2, that are not, and one that is drawn."""
-    I, M = map(int, rng.integers(12, 40, 2))
-    return [
-        (3, 2, 5, 9, 4, "float32"),
-        (2, 3, 4, 8, 4, "float32"),
-        (1, 1, 1, 1, 2, "float32"),
-        (2, 3, 8, 5, 4, "float32"),
-        (2, 3, 5, 8, 4, "float32"),
-        (2, 5, 13, 6, 8, "float64"),
-        (2, 2, 7, 10, 3, "float32"),
-        (1, 3, 5, 17, 6, "float32"),
-        (2, 1, 13, 8, 12, "float64"),
-        (1, 2, I, M, int(rng.choice((5, 7, 9, 11))), "float32"),
-    ]
-
-
-def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
-    x = rng.normal(size=(T, B, I)).astype(dtype)
-    weight = rng.normal(size=(M, I)).astype(dtype)
-    expect(
-        submission(x, weight, multiple),
-        ANSWERS["pad_dimension"].call(x, weight, multiple),
-        axes={"x": ("step", "sequence", "input"), "the weights": ("unit", "input")},
-        what=("x", "the weights"),
-        case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}, {dtype}",
-        tolerance=0.0,  # numbers are moved, not computed
-    )
 
 
 COUNTED = """
@@ -122,10 +92,6 @@ EXERCISES = (
             tolerance=1e-9,
         ),
         draw_products,
-    ),
-    ANSWERS["pad_dimension"].exercise(
-        check_pad_dimension,
-        draw_paddings,
     ),
     ANSWERS["batch_input_gemm"].exercise(
         check_batch_input_gemm,

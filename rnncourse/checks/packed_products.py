@@ -1,5 +1,6 @@
-"""Checks of lesson 08: panels of weights, a tile for the registers, an order of calls, shares of a step.
+"""Checks of lesson 08: a tile for the registers, its instructions, an order of calls.
 
+`emit_tile` calls the instructions of a core that lies with the judge (rnncourse/lab/counting_core.py).
 `tiled_product` calls a kernel that lies with the judge.  No product is computed: the trace of the calls says
 which sums are complete, and a model of two caches counts what each level loads for them.
 """
@@ -11,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Code, Wrong
+from nbjudge.comparing.judging import begin_case, refuse
+from nbjudge.exercise import Code, Shell, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
-from rnncourse.checks.numbers import compare_numbers
+from rnncourse.lab.counting_core import CountingCore
 
 ANSWERS = answers("packed_products")
 ITEM, LINE = 4, 8  # bytes of a number, numbers of a cache line
@@ -44,29 +45,59 @@ class Product(NamedTuple):
     far: int
 
 
-def check_pack_panels(submission, rng, gates, H, K, columns, dtype):
-    weight = rng.uniform(0.5, 1.5, (gates * H, K)).astype(dtype)
-    expect(
-        submission(weight, gates, columns),
-        ANSWERS["pack_panels"].call(weight, gates, columns),
-        axes=("panel", "term", "gate", "place"),
-        what="the packed array",
-        case=f"weight [{gates * H},{K}] {dtype}, {gates} gates, columns={columns}",
-        tolerance=0.0,  # numbers are moved, not computed
-    )
+CORE = """
+class Core:
+    registers = {registers}
+
+    def zero(self, register):
+        emit("zero", register)
+
+    def load(self, register, k, v):
+        emit("load", register, k, v)
+
+    def spread(self, register, r, k):
+        emit("spread", register, r, k)
+
+    def multiply_add(self, total, x, y):
+        emit("multiply_add", total, x, y)
+
+    def store(self, register, r, v):
+        emit("store", register, r, v)
 
 
-def draw_panels(rng: np.random.Generator) -> list[tuple]:
-    """gates, H, K, columns, dtype; complete and incomplete panels, fewer units than columns, one gate."""
-    drawn = int(rng.integers(20, 40)), int(rng.integers(10, 30)), int(rng.integers(5, 12)), "float32"
-    return [
-        (2, 3, 2, 2, "float32"),
-        (3, 6, 4, 3, "float32"),
-        (1, 5, 3, 4, "float64"),
-        (4, 2, 5, 8, "float32"),
-        (1, 1, 1, 1, "float32"),
-        (4, *drawn),
-    ]
+core = Core()
+"""
+
+
+def draw_emitted(rng: np.random.Generator) -> list[tuple[int, int, int]]:
+    """rows, vectors, terms: flat, high and single tiles, all sizes different."""
+    return [(2, 3, 4), (1, 1, 1), (3, 1, 2), (5, 2, 3), (*map(int, rng.integers((6, 3, 7), (8, 6, 10))),)]
+
+
+def check_emit_tile(submission, rng, rows, vectors, terms):
+    registers = rows * vectors + vectors + 1
+    machine = CountingCore(rows, vectors, terms, registers)
+    emit = lambda name, *numbers: getattr(machine, name)(*numbers)
+    core = Shell(CORE.format(registers=registers), "core", {"emit": emit})
+    case = f"{rows} rows, {vectors} vectors, {terms} terms, {registers} registers"
+    begin_case(case)
+    submission(core, rows, vectors, terms)
+    refuse(_incomplete(machine), case, result=(machine.loads, machine.multiplies, machine.stores))
+
+
+def _incomplete(machine: CountingCore) -> Wrong | None:
+    """A result that was never stored, or loads beyond one for each vector and each state."""
+    rows, vectors, terms = machine.rows, machine.vectors, machine.terms
+    if machine.missing:
+        return Wrong("The result of row {}, vector {} is never stored.".format(*machine.missing))
+    if machine.loads > (fewest := terms * (rows + vectors)):
+        return Wrong(
+            f"The results are right. They take {machine.loads} loads; "
+            f"{terms} · ({rows} + {vectors}) = {fewest} are enough.",
+            None,
+            "What is loaded for a term serves the whole tile: a vector all rows, a state all vectors.",
+        )
+    return None
 
 
 def draw_cores(rng: np.random.Generator) -> list[tuple]:
@@ -275,46 +306,8 @@ def _addresses(product: Product, row: int, rows: int, panel: int, term: int, ter
     return ITEM * np.concatenate([sums.ravel(), terms_in_order.ravel(), sums.ravel()])
 
 
-def draw_steps(rng: np.random.Generator) -> list[tuple]:
-    """B, H, gates, cores, cache, rate, bandwidth, barrier; both ways win, tie, read, and fit exactly."""
-    drawn = tuple(map(int, rng.integers((5, 300, 3, 3), (90, 900, 5, 17))))
-    return [
-        (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.5),
-        (1, 8, 1, 2, 1024.0, 64.0, 16.0, 0.75),  # units win but for the barrier
-        (1, 8, 3, 2, 1024.0, 64.0, 16.0, 0.25),
-        (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.0),
-        (2, 16, 1, 2, 512.0, 64.0, 64.0, 8.0),
-        (2, 16, 1, 2, 511.0, 64.0, 64.0, 1.0),
-        (2, 16, 1, 2, 700.0, 64.0, 64.0, 8.0),
-        (5, 9, 2, 4, 100.0, 50.0, 10.0, 2.0),
-        (3, 7, 4, 1, 100.0, 50.0, 40.0, 2.0),
-        (64, 512, 4, 2, 2.0**21, 1e5, 2e4, 3.0),
-        (*drawn, float(rng.integers(100_000, 900_000)), 9e4, float(rng.integers(9_000, 30_000)), 5.5),
-    ]
-
-
-def _largest_shares(B, H, gates, cores, cache, rate, bandwidth, barrier) -> str:
-    """What the core with the largest share has to do, either way."""
-    shares = {"minibatch": (-(-B // cores), H), "units": (B, -(-H // cores))}
-    return "; ".join(
-        f"by {way} a core has {rows} × {units} states, {4 * H * gates * units} bytes of weights and "
-        f"{rows * gates * units * H / rate:.4g} µs of multiply-adds"
-        for way, (rows, units) in shares.items()
-    )
-
-
 EXERCISES = (
-    ANSWERS["pack_panels"].exercise(check_pack_panels, draw_panels),
     ANSWERS["choose_tile"].exercise(check_choose_tile, draw_cores),
+    ANSWERS["emit_tile"].exercise(check_emit_tile, draw_emitted),
     ANSWERS["tiled_product"].exercise(check_tiled_product, draw_products),
-    ANSWERS["split_work"].exercise(
-        compare_numbers(
-            ANSWERS["split_work"],
-            ("the way", "the time"),
-            "B={}, H={}, gates={}, cores={}, cache={}, rate={}, bandwidth={}, barrier={}",
-            parts=_largest_shares,
-            tolerance=1e-9,
-        ),
-        draw_steps,
-    ),
 )

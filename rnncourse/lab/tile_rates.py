@@ -6,7 +6,7 @@ registers, loads and latency, and nothing else.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +16,21 @@ from numba.extending import intrinsic
 
 from rnncourse.lab.turns import Timing, take_turns
 from rnnlab.kernels.packed.host import FUSED, VECTOR_BYTES
-from rnnlab.kernels.packed.kernel import I64, Form, Operands, emit_tile
+from rnnlab.kernels.packed.kernel import (
+    I64,
+    Form,
+    Operands,
+    emit_load,
+    emit_multiply_add,
+    emit_store,
+    emit_tile,
+)
 from rnnlab.kernels.packed.tiles import Tile
+from rnnlab.kernels.packed.vectors import emit_spread
 
 LANES = VECTOR_BYTES // 4  # float32
 PANEL_VECTORS = 384  # of a panel: 24 KB with vectors of 16 float32, which any first cache holds
+EMITTED_TERMS = 32  # that a learner's function emits one after the other: LLVM compiles them in a second
 FLOP = 2e7  # in one timed run
 MULTIPLY_ADD = re.compile(r"\bv?fn?m(add|la|ls)\w*|\bv?mulps")  # of x86, ARM; mulps where none is fused
 STACK = re.compile(r"\(%rsp|\[sp\b")
@@ -56,14 +66,21 @@ class CompiledTile:
                 f"the tile has {rows} rows and {vectors} vectors, expected at least 1 of each and at most "
                 f"{MOST_SUMS} sums (rows times vectors)"
             )
-        self.width, self.terms = self.tile.vectors * LANES, PANEL_VECTORS // self.tile.vectors
-        self._loop = _compile_repeated(self.tile)
+        self.width, self.terms = self.tile.vectors * LANES, self._count_terms()
+        self._loop = self._compile()
         self._arrays = (
             np.ones((self.terms, self.tile.rows), "float32"),
             np.ones((self.terms, self.width), "float32"),
             np.empty((self.tile.rows, self.width), "float32"),
         )
         self.turns = max(1, round(FLOP / self.flop))
+
+    def _count_terms(self) -> int:
+        return PANEL_VECTORS // self.tile.vectors
+
+    def _compile(self):
+        form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
+        return _compile_repeated(lambda builder, call: emit_tile(builder, form, call), self.width)
 
     @property
     def flop(self) -> int:
@@ -115,9 +132,63 @@ def measure_tiles(
     return rates, timings
 
 
-def _compile_repeated(tile: Tile):
+class CompiledCore:
+    """The instructions of `CountingCore`, emitted for this processor; registers are those of LLVM."""
+
+    def __init__(self, builder: ir.IRBuilder, form: Form, call: Operands):
+        self.registers = form.rows * form.vectors + form.vectors + 1
+        self._builder, self._form, self._call = builder, form, call
+        self._values: dict[int, ir.Value] = {}
+
+    def zero(self, register: int) -> None:
+        self._values[register] = ir.Constant(self._form.vector, [0.0] * self._form.lanes)
+
+    def load(self, register: int, k: int, v: int) -> None:
+        place = self._place(self._call.b, (k * self._form.vectors + v) * self._form.lanes)
+        self._values[register] = emit_load(self._builder, self._form, place)
+
+    def spread(self, register: int, r: int, k: int) -> None:
+        number = self._builder.load(self._place(self._call.a, k * self._form.rows + r))
+        self._values[register] = emit_spread(self._builder, self._form.vector, number)
+
+    def multiply_add(self, total: int, x: int, y: int) -> None:
+        operands = (self._values[register] for register in (x, y, total))
+        self._values[total] = emit_multiply_add(self._builder, self._form, *operands)
+
+    def store(self, register: int, r: int, v: int) -> None:
+        place = self._place(self._call.c, (r * self._form.vectors + v) * self._form.lanes)
+        emit_store(self._builder, self._form, self._values[register], place)
+
+    def _place(self, array: ir.Value, number: int) -> ir.Value:
+        return self._builder.gep(array, [I64(int(number))])
+
+
+class EmittedTile(CompiledTile):
+    """A tile whose instructions a learner's function emits: (core, rows, vectors, terms)."""
+
+    def __init__(self, emit: Callable, rows: int, vectors: int):
+        self._emit = emit
+        super().__init__(Tile(rows, vectors))
+
+    def is_right(self) -> bool:
+        """Whether the emitted instructions multiply random numbers as NumPy does."""
+        rng = np.random.default_rng(0)
+        a, panel = (
+            rng.random(shape, "float32") for shape in ((self.tile.rows, self.terms), (self.terms, self.width))
+        )
+        return np.allclose(self.product(a, panel), a @ panel, rtol=1e-4)
+
+    def _count_terms(self) -> int:
+        return EMITTED_TERMS
+
+    def _compile(self):
+        form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
+        emit = lambda builder, call: self._emit(CompiledCore(builder, form, call), *self.tile, self.terms)
+        return _compile_repeated(emit, self.width)
+
+
+def _compile_repeated(emit: Callable, width: int):
     """A compiled function (turns, a [K,rows], panel [K,width], c [rows,width]) that writes c each turn."""
-    form = Form(tile.rows, tile.vectors, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
 
     @intrinsic
     def multiply(context, a, panel, K, c):
@@ -125,9 +196,11 @@ def _compile_repeated(tile: Tile):
             kinds = signature.args
             data = lambda i: context.make_array(kinds[i])(context, builder, values[i]).data
             steps = context.cast(builder, values[2], kinds[2], types.int64)
-            width, no = I64(tile.vectors * LANES), ir.Constant(ir.IntType(1), 0)
-            call = Operands(a=data(0), a_row=I64(1), b=data(1), K=steps, c=data(3), c_row=width, is_sum=no)
-            emit_tile(builder, form, call)
+            no = ir.Constant(ir.IntType(1), 0)
+            call = Operands(
+                a=data(0), a_row=I64(1), b=data(1), K=steps, c=data(3), c_row=I64(width), is_sum=no
+            )
+            emit(builder, call)
             return context.get_dummy_value()
 
         return types.void(a, panel, K, c), codegen

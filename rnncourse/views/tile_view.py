@@ -15,7 +15,7 @@ from nbjudge.printable import quantity
 from rnncourse.figures.picture import CARD, PALETTE, Slider, View, canvas, slider_view
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 
-ROWS, VECTORS, REGISTERS = range(1, 17), range(1, 7), (16, 32)
+ROWS, VECTORS, REGISTERS = range(1, 13), range(1, 7), (16, 32)
 LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"
 EMPTY, SUM, SPILLED, WEIGHTS, STATES = range(5)  # cells of the picture
 COLOURS = CARD, PALETTE["blue"], PALETTE["red"], PALETTE["orange"], "#8A94A0"
@@ -68,6 +68,42 @@ def explore_tile(measured: Measured | None = None, registers: int = 32) -> View:
     )
 
 
+def draw_cliff(measured: Measured, registers: int) -> Figure:
+    """Measured GFLOP/s of tiles over the registers that they need; a line at those that the core has."""
+    figure, axis = canvas(height=3.4)
+    for n, tile in enumerate(sorted(measured, key=lambda tile: Tile(*tile).registers)):
+        needed = Tile(*tile).registers
+        colour, marker = (PALETTE["red"], "X") if needed > registers else (PALETTE["blue"], "o")
+        axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
+        below = {"xytext": (0, -15 if n % 2 else 8), "textcoords": "offset points"}
+        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **below, ha="center", fontsize=8)
+    axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--")
+    axis.set(
+        xscale="log",
+        xlabel=f"registers that the tile needs; dashed: the core has {registers}",
+        ylabel="GFLOP/s",
+    )
+    axis.set_xticks(ticks := (4, 8, 16, 32, 64), ticks)
+    axis.minorticks_off()
+    axis.set_ylim(0, 1.15 * max(measured.values()))
+    return figure
+
+
+def find_cliff(measured: Measured, registers: int) -> str:
+    """What `draw_cliff` shows: the best tile that fits, and the fastest and slowest of the others."""
+    best = max(measured.values())
+    fits = lambda tile: Tile(*tile).registers <= registers
+    share = lambda tile: (
+        f"{tile[0]} × {tile[1]} reaches {measured[tile]:.0f} GFLOP/s ({measured[tile] / best:.0%})"
+    )
+    fastest = max(filter(fits, measured), key=measured.get)
+    text = f"Of the tiles that fit into {registers} registers {share(fastest)}"
+    spilled = sorted((tile for tile in measured if not fits(tile)), key=measured.get)
+    return (
+        f"{text}; of those that spill, {share(spilled[0])}, {share(spilled[-1])}." if spilled else f"{text}."
+    )
+
+
 def cells(tile: Tile, core: Core) -> np.ndarray:
     """Contents of the picture's cells [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
     grid = np.full((1 + ROWS[-1], 1 + VECTORS[-1]), EMPTY)
@@ -107,7 +143,7 @@ def _blank() -> tuple:
     left.set_xticks(np.arange(-0.5, grid.shape[1]), [], minor=True)
     left.set_yticks(np.arange(-0.5, grid.shape[0]), [], minor=True)
     left.set_xticks(VECTORS)
-    left.set_yticks((1, 4, 8, 12, 16))
+    left.set_yticks((1, 4, 8, 12))
     left.grid(which="minor", color=CARD, linewidth=2)
     left.tick_params(which="both", length=0)
     left.set(xlabel="vectors; top: weights, left: states\nblue: sums in registers, red: spilled")

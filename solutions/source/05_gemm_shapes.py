@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 05 · Shapes of products: exercises
 #
-# Work for each byte, sizes that suit the machine, and products over several steps at once.
+# Work for each byte, and products over several steps at once.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(arithmetic_intensity)` opens one hint, and once more the next one.
 
@@ -23,22 +23,6 @@ for H in (64, 256, 1024, 4096):
     intensity, smallest = use(arithmetic_intensity)(32, H, 4, roof.peak, roof.bandwidth)
     print(f"H={H:5}: {intensity:5.1f} FLOP a byte at B = 32; arithmetic is the limit from B = {smallest or '–'}")
 
-# %% [exercise] pad_dimension
-
-# %% [markdown]
-# The padding changes neither the product nor the gradient of the weights:
-
-# %%
-rng = np.random.default_rng(0)
-x, weight = rng.normal(size=(3, 4, 30)), rng.normal(size=(50, 30))
-wide, tall = use(pad_dimension)(x, weight, 32)
-padded = wide @ tall.T
-print(wide.shape, tall.shape, "same product:", np.allclose(padded[..., :50], x @ weight.T))
-d = rng.normal(size=padded.shape)
-d[..., 50:] = 0  # nobody uses the units that are padding
-dweight = d.reshape(12, -1).T @ wide.reshape(12, -1)
-print("same gradient:", np.allclose(dweight[:50, :30], d[..., :50].reshape(12, 50).T @ x.reshape(12, 30)))
-
 # %% [exercise] batch_input_gemm
 
 # %% [markdown]
@@ -47,6 +31,7 @@ print("same gradient:", np.allclose(dweight[:50, :30], d[..., :50].reshape(12, 5
 # %%
 from rnncourse.lab.turns import take_turns
 
+rng = np.random.default_rng(0)
 weights = rng.normal(size=(1024, 512)).astype("float32")
 sequence = rng.normal(size=(64, 16, 512)).astype("float32")
 multiply_rows = lambda rows: rows @ weights.T

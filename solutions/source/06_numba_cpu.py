@@ -62,7 +62,7 @@ for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "num
 # %% [exercise] blocked_matmul
 
 # %% [markdown]
-# Compiled, on float32 matrices of 500 by 500, 1 MB each. A tile of 500 is no tile at all. How large is your second cache? Where all of b fits into it, expect the widths to differ little; the lesson's section 8 takes weights four times as large, and vectors.
+# Compiled, on float32 matrices of 500 by 500, 1 MB each. A tile of 500 is no tile at all. How large is your second cache? Where all of b fits into it, expect the widths to differ little.
 
 # %%
 left, right, sums = rng.normal(size=(3, 500, 500)).astype("float32")

@@ -16,8 +16,6 @@ from rnnlab import check, cuda, hint, progress
 
 # %% [exercise] tanh_kernel
 
-# %% [exercise] transpose_coalesced
-
 # %% [markdown]
 # ## Given: a kernel with a race
 #
@@ -42,6 +40,8 @@ def smooth_with_a_race(x, steps):
 cuda.observe(smooth_with_a_race, 1, 8, np.arange(8, dtype="float32"), 2)
 
 # %% [exercise] fix_the_race
+
+# %% [exercise] transpose_coalesced
 
 # %%
 progress("cuda_first_kernels")

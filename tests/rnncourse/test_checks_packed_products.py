@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from values_in import holds
 
+from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from rnncourse.checks.packed_products import (
@@ -19,6 +20,8 @@ from rnncourse.checks.packed_products import (
     count_loads,
     draw_products,
 )
+from rnncourse.lab.counting_core import CountingCore
+from rnncourse.lab.tile_rates import EmittedTile
 
 EXERCISE = {exercise.name: exercise for exercise in EXERCISES}
 SMALL = Product(B=2, K=8, panels=2, rows=2, columns=8, near=512, far=4096)
@@ -128,9 +131,64 @@ def test_a_refused_call_fails_whatever_the_answer_does_afterwards():
     assert "a second time" in verdict.message
 
 
-def test_a_time_may_be_any_number_and_a_way_only_a_word():
-    own = EXERCISE["split_work"].reference
-    as_numpy = lambda *sizes: (own(*sizes)[0], np.float64(own(*sizes)[1]))
-    assert verdict_of("split_work", as_numpy).passed
-    assert not verdict_of("split_work", lambda *sizes: (0, own(*sizes)[1])).passed
-    assert not verdict_of("split_work", lambda *sizes: own(*sizes)[::-1]).passed
+def test_a_core_counts_and_names_the_first_term_that_a_result_lacks():
+    core = CountingCore(rows=1, vectors=2, terms=3, registers=4)
+    core.zero(0)
+    for k in (0, 2):
+        core.load(2, k, 1)
+        core.spread(3, 0, k)
+        core.multiply_add(0, 2, 3)
+    assert (core.loads, core.multiplies, core.missing) == (4, 2, (0, 0))
+    with pytest.raises(Wrong, match=r"store\(0, 0, 1\).*\b1 of 3.*row 0, vector 1.*\b2\b"):
+        core.store(0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "numbers", "values"),
+    [
+        ("load", (7, 0, 0), "7.*0.*6"),  # no register 7
+        ("load", (0, 3, 0), "k.*3"),  # terms are 0, 1, 2
+        ("spread", (0, 0, -1), "k.*-1"),
+        ("multiply_add", (0, 1, 3), "term 0.*term 1"),  # different terms
+        ("multiply_add", (0, 1, 1), "1"),  # no state
+        ("multiply_add", (1, 1, 2), "vector 0 of term 0"),  # not a sum
+        ("multiply_add", (4, 1, 2), "row 1, vector 1"),  # another sum
+        ("multiply_add", (5, 1, 2), "term 0"),  # a second time
+        ("multiply_add", (6, 1, 2), "6"),  # never written
+        ("store", (1, 0, 0), "row 0, vector 0"),
+        ("zero", (0.5,), "0.5"),
+    ],
+)
+def test_an_instruction_that_makes_no_sense_is_refused_with_its_numbers(instruction, numbers, values):
+    core = CountingCore(rows=2, vectors=2, terms=3, registers=7)
+    for total in (0, 4, 5):
+        core.zero(total)
+    core.load(1, 0, 1)
+    core.spread(2, 1, 0)
+    core.multiply_add(4, 1, 2)
+    core.load(1, 0, 0)
+    core.spread(2, 0, 0)
+    core.multiply_add(5, 2, 1)
+    core.spread(3, 0, 1)
+    with pytest.raises(Wrong, match=values):
+        getattr(core, instruction)(*numbers)
+
+
+@pytest.mark.parametrize("tile", [(1, 1), (3, 2), (2, 4)])
+def test_the_same_function_is_counted_and_compiled(tile):
+    emit, (rows, vectors) = EXERCISE["emit_tile"].reference, tile
+    core = CountingCore(rows, vectors, 5, registers=rows * vectors + vectors + 1)
+    emit(core, rows, vectors, 5)
+    assert core.missing is None
+    assert core.registers_used == core.registers
+    assert (core.loads, core.multiplies, core.stores) == (
+        5 * (rows + vectors),
+        5 * rows * vectors,
+        rows * vectors,
+    )
+    assert EmittedTile(emit, rows, vectors).is_right()
+
+
+def test_an_emitted_tile_that_leaves_out_a_term_is_not_right():
+    own = EXERCISE["emit_tile"].reference
+    assert not EmittedTile(lambda core, *sizes: own(core, *sizes[:2], sizes[2] - 1), 2, 2).is_right()

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import re
 
 import numpy as np
 import pytest
@@ -105,16 +104,14 @@ def test_lesson_04_states_what_the_search_for_plans_finds():
     assert all(f"({flop:g} MFLOP)" in source_of("04") for flop in work)
 
 
-def test_times_of_96_and_128_sequences_are_those_that_lesson_05_states():
-    """Time is sequences over rate."""
-    place = svail_gemm.MINIBATCHES.index
-    ratios = [
-        96 / rates[place(96)] / (128 / rates[place(128)])
-        for rates in (svail_gemm.forward(size, "cuBLAS") for size in svail_gemm.FORWARD)
-    ]
+def test_the_shares_and_the_price_of_125_sequences_are_those_that_lesson_05_states():
+    """Time of a sequence is one over the rate."""
+    at = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))
+    shares = [f"{rate / svail_gemm.PEAK:.0%}".replace("%", " %") for rate in at[32]]
+    prices = [f"{full / odd:.2f}" for full, odd in zip(at[128], svail_gemm.ODD_2560[125], strict=True)]
     source = (ROOT / "notebooks/source/05_gemm_shapes.py").read_text(encoding="utf-8")
-    low, high = re.search(r"Measured were ([0-9.]+) to ([0-9.]+) times", source).groups()
-    assert (low, high) == (f"{min(ratios):.1f}", f"{max(ratios):.1f}")
+    assert f"{shares[0]} and {shares[1]}:" in source
+    assert f"{prices[0]} or {prices[1]} times" in source
 
 
 def test_the_ninth_target_of_the_rotated_digits_is_the_sharp_one():

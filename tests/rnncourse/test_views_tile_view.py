@@ -15,8 +15,10 @@ from rnncourse.views.tile_view import (
     WEIGHTS,
     cells,
     cycles,
+    draw_cliff,
     explore_tile,
     figure_tile,
+    find_cliff,
     finding,
 )
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
@@ -73,3 +75,10 @@ def test_view_outside_a_kernel_is_a_still_picture():
 def test_registers_that_no_processor_has_are_refused():
     with pytest.raises(ValueError, match=r"\b20\b.*\b16\b.*\b32\b"):
         explore_tile(registers=20)
+
+
+def test_the_cliff_names_the_best_tile_that_fits_and_those_that_spill():
+    rates = {(1, 1): 30.0, (4, 3): 100.0, (8, 2): 40.0, (9, 2): 50.0}
+    assert holds(find_cliff(rates, 16), "16", "4", "3", "100", "8", "2", "40", "9", "50")
+    assert draw_cliff(rates, 16).axes[0].get_ylim()[0] == 0
+    assert "spill" not in find_cliff(rates, 32)

@@ -11,7 +11,7 @@ from values_in import holds
 from bench.gpu import tensor_layers
 from nbjudge.authoring.course import ROOT
 from pocketgpu import cuda
-from rnncourse.records import cpu_picture, gpu_report
+from rnncourse.records import gpu_report
 from rnncourse.views import step_view
 from rnnlab import reference
 from rnnlab.cells import Saved, find_cell, modes
@@ -281,9 +281,8 @@ def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
 
 
 def test_every_rung_that_a_picture_or_a_setting_names_is_one():
-    looks = {*cpu_picture.LOOKS} - {"pytensor", "jax"}
     named = {gpu_report.NAIVE, step_view.GRAPH, step_view.GRID, step_view.CLUSTER, Settings.rung}
-    assert not (looks | named | {*tensor_layers.NAMES}) - {rung.name for rung in RUNGS}
+    assert not (named | {*tensor_layers.NAMES}) - {rung.name for rung in RUNGS}
 
 
 def test_facts_that_no_reader_would_understand_are_refused():

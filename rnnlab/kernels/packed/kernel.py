@@ -83,14 +83,14 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
         with adding:
             # all loads before the first store: with rows 4 KB apart a load would wait for the store before
             totals = [
-                builder.fadd(total, _load(builder, form, place))
+                builder.fadd(total, emit_load(builder, form, place))
                 for total, place in zip(sums, results, strict=True)
             ]
             for total, place in zip(totals, results, strict=True):
-                _store(builder, form, total, place)
+                emit_store(builder, form, total, place)
         with replacing:
             for total, place in zip(sums, results, strict=True):
-                _store(builder, form, total, place)
+                emit_store(builder, form, total, place)
 
 
 def _emit_loop(builder, form, call, start, stop, sums, unroll):
@@ -117,7 +117,9 @@ def _emit_loop(builder, form, call, start, stop, sums, unroll):
 def _emit_step(builder, form, call, k, sums):
     """The sums after step k."""
     panel = builder.gep(call.b, [builder.mul(k, I64(form.vectors * form.lanes))])
-    columns = [_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)]
+    columns = [
+        emit_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)
+    ]
     width = form.vectors * form.lanes
     for column in range(0, width if form.ahead else 0, LINE // form.number_bytes):
         emit_prefetch(builder, builder.gep(panel, [I64(form.ahead * width + column)]), 0)
@@ -129,19 +131,24 @@ def _emit_step(builder, form, call, k, sums):
             at = builder.add(builder.mul(I64(r), call.a_row), k)
         spread = emit_spread(builder, form.vector, builder.load(builder.gep(call.a, [at])))
         of_row = sums[r * form.vectors : (r + 1) * form.vectors]
-        results += [_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)]
+        results += [
+            emit_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)
+        ]
     return results
 
 
-def _load(builder, form, pointer):
+def emit_load(builder, form, pointer):
+    """Emit the load of a vector."""
     return builder.load(builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
 
 
-def _store(builder, form, value, pointer):
+def emit_store(builder, form, value, pointer):
+    """Emit the store of a vector."""
     builder.store(value, builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
 
 
-def _multiply_add(builder, form, a, b, c):
+def emit_multiply_add(builder, form, a, b, c):
+    """Emit a · b + c of three vectors."""
     if not form.is_fused:
         return builder.fadd(builder.fmul(a, b), c)
     kind = ir.FunctionType(form.vector, [form.vector] * 3)
