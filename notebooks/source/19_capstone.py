@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 19 · Capstone
 #
-# **Claim to test: a hundred layers can be trained in a fifth of the memory of their activations, for at most 40 % more time.**
+# **Question: can a hundred layers be trained in a fifth of the memory of their activations, and what does it cost in time? The claim to test is: at most 40 % more.**
 #
 # You have built every part: cells, gradients, schedules, kernels, ranks. Now you put them together: a network of 100 layers, made trainable by skips, made to fit by recomputation, and a schedule of your own that a model judges. You end with one page of prediction and measurement. The recap tests the claim.
 #
@@ -68,16 +68,32 @@ show(figure, f"With skips and small weights the gradient norms of {layers} layer
 # A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with weights of gain 1 the gradient grows on its way down, about 70 times. Small first weights (gain 0.1) prevent that.
 #
 # A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates.
-
 # %%
-my_guess, losses = "all", {}
+my_guess, losses, trained = "all", {}, {}
 for name, rung in rungs.items():
-    trained, history = fit(models[name], task, Adam(1e-3), 30, batch=B, rung=rung, clip=1.0, progress=False)
-    losses[name] = evaluate(trained, task, rung=rung)
+    trained[name], history = fit(models[name], task, Adam(1e-3), 30, batch=B, rung=rung, clip=1.0, progress=False)
+    losses[name] = evaluate(trained[name], task, rung=rung)
     print(f"{name:13}: loss {history.losses[0]:.3f} at first, {losses[name]:.4f} on held-out pictures; "
           f"standing still {task.baseline.value:.4f}")
 print("better than standing still:", [name for name, loss in losses.items() if loss < task.baseline.value],
       "- you guessed", my_guess)
+
+# %% [markdown]
+# A loss is a number; what did the network draw? One digit that it was never trained on, at the last step. **Look for** the difference between the first picture, which stands still, and the second, the truth: does a network's picture turn?
+
+# %%
+held, digit = task.held_out, 1
+drawn = {"now (stands still)": held.x[-1, digit], "next (the truth)": held.target[-1, digit]}
+for name, rung in rungs.items():
+    drawn[name] = trained[name].predict(held.x[:, digit : digit + 1], rung=rung)[0][-1, 0]
+figure, axes = canvas(1, len(drawn), width=8.4, height=2.1)
+errors = {}
+for axis, (name, picture) in zip(axes, drawn.items(), strict=True):
+    errors[name] = np.mean((picture - held.target[-1, digit]) ** 2)
+    axis.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=-0.5, vmax=0.5)
+    axis.set_title(f"{name}\nerror {errors[name]:.3f}", fontsize=9)
+    axis.set_axis_off()
+show(figure, "One held-out digit after ten steps: " + ", ".join(f"{name} {error:.3f}" for name, error in errors.items()))
 
 # %% [markdown]
 # The kernel that SVAIL released in 2016 has a skip, too, but it runs through **time**: the state before the step is added inside the nonlinearity, and keeps a path from step to step. It does nothing for depth. Its gradient is your first exercise.
@@ -184,6 +200,7 @@ interval = ordered[1], ordered[-2]
 
 # %%
 from rnncourse.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Problem
+from rnncourse.capstone.schedule_picture import show_schedule
 from rnncourse.capstone.score import bounds, try_schedule
 
 
@@ -221,7 +238,7 @@ worst = max(np.abs(result.gradients[name] - gradient).max() / np.abs(gradient).m
 print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest relative difference {worst:.0e}, you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
+# A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. The chain holds for whoever computes the steps of a layer one after the other, as every schedule here does; a tanh network solved as in lesson 18 would have another chain and much more arithmetic. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
 my_guess = {"largest": "arithmetic", "times": 2}
@@ -230,9 +247,10 @@ for name, microseconds in bounds(deep).items():
     print(f"{name:11}{microseconds / 1e3:6.2f} ms")
 naive = try_schedule(layer_by_layer, deep)
 print(f"{naive}; you guessed {my_guess}")
+show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 
 # %% [markdown]
-# The chain is the largest, and the schedule is far above it: one stream, one layer at a time. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
+# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture is one full stream and 31 empty ones. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
 
 # %%
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
@@ -248,7 +266,7 @@ if attempt:  # a schedule that may not be scored says why, and has no time
     print(f"{attempt.microseconds / naive.microseconds:.2f} of the time before, you guessed {my_guess}")
 
 # %% [markdown]
-# Streams alone help little while a block is the whole sequence: a layer waits until the one below has finished. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, h and y of each cell. The problem after the exercise has room for 704.
+# With a stream for each layer it takes {STREAMS} of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, h and y of each cell. The problem after the exercise has room for 704.
 #
 # ### Exercise: my schedule
 #
@@ -257,8 +275,14 @@ if attempt:  # a schedule that may not be scored says why, and has no time
 # It is judged by the **worst** ratio over problems that you do not see, because a schedule that is tuned for one size usually loses at another: primes, one step, one layer are among them. Full marks are within reach of a careful standard schedule; the rest is for the board.
 
 # %%
+from rnncourse.capstone.own_numbers import own_schedule
+
 tight = Problem(100, 16, 64, 512, 704)
 print(f"{tight.memory / (2 * tight.layers * tight.steps):.0%} of the memory:", try_schedule(my_attempt, tight))
+show_schedule(own_schedule(tight), tight)
+
+# %% [markdown]
+# The cell takes `my_schedule` from your notebook, saved with an answer in it; without one it shows the course's. Each hatched bar is a layer that runs forward again, and the waves in the memory's line are segments: filled, used, freed. **Look for** the places where nothing runs beside a hatched bar. Could the recomputation of the next segment begin there?
 
 # %% [markdown]
 # ## 5 · The board and the page
