@@ -157,9 +157,7 @@ def to_plan(schedule: Schedule, places: Sequence[dict[Array, int]]) -> Plan:
     )
 
 
-def launch_operations(
-    schedule: Schedule, places: Sequence[dict[Array, int]]
-) -> list[list[Operation]]:
+def launch_operations(schedule: Schedule, places: Sequence[dict[Array, int]]) -> list[list[Operation]]:
     """The operations of each launch, in the plan's order."""
     pairs = zip(schedule.launches, places, strict=True)
     return [_Block(schedule, launch, place).operations() for launch, place in pairs]

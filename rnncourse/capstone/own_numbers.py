@@ -1,7 +1,7 @@
-"""A learner's own numbers, for the poster: their machine, what it measures now, their points, their board row.
+"""A learner's own numbers, for the poster: machine, what it measures now, points, line on the board.
 
-All is read on this machine: the roofs and the rungs are measured when the poster is made, the points come from
-the progress file, the schedule from the best line of the learner's board, which runs again in the sandbox.
+All is read on this machine: the roofs and the rungs are measured when the poster is made, the points come
+from the progress file, the schedule from the best line of the learner's board, run again in the sandbox.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,9 @@ def collect(folder: Path, box: Sandbox) -> OwnNumbers:
     """The numbers of this machine; folder: of the learner's board.  Raises board.Unusable."""
     cores = usable_cores()
     machine = f"{processor_name()}, {cores} core{'s' * (cores > 1)}"
-    return OwnNumbers(machine, date.today().isoformat(), measure(), predicted_steps(), points(), best_row(folder, box))
+    return OwnNumbers(
+        machine, date.today().isoformat(), measure(), predicted_steps(), points(), best_row(folder, box)
+    )
 
 
 def measure(seconds: float = 1.5, rounds: int = 7) -> Measured:
@@ -80,7 +82,9 @@ def measure(seconds: float = 1.5, rounds: int = 7) -> Measured:
     candidates = {
         rung.name: partial(rung.module.forward, network, x)
         for rung in RUNGS
-        if rung.facts.needs == "cpu" and not rung.facts.package and not rung.refuses(network, steps, sequences)
+        if rung.facts.needs == "cpu"
+        and not rung.facts.package
+        and not rung.refuses(network, steps, sequences)
     }
     roof, timings = roofline.measure(seconds), take_turns(candidates, rounds=rounds)
     return Measured(roof, {name: 1e3 * t.median for name, t in timings.items()}, disturbance(timings))
@@ -94,8 +98,8 @@ def predicted_steps() -> dict[str, float]:
 
 def points() -> dict[str, tuple[int, int]]:
     """Points that the learner earned in each lesson, and those that are possible."""
-    entries, here = progress_file.entries(), course.current()
-    catalogues = {lesson: here.catalogue(lesson) for lesson in here.lessons}
+    entries, lessons = progress_file.entries(), course.current()
+    catalogues = {lesson: lessons.catalogue(lesson) for lesson in lessons.lessons}
     own = lambda name, most: min(entries[name].points, most) if name in entries else 0
     return {
         lesson: (sum(own(*pair) for pair in catalogue.items()), sum(catalogue.values()))
@@ -118,7 +122,9 @@ def best_row(folder: Path, box: Sandbox) -> Row | None:
 
 def runs_of(entry: board.Entry, folder: Path, box: Sandbox, problem: Problem = SHOWN) -> dict[str, Run]:
     """The timeline of an entry's schedule, and of one layer at a time, which saves all."""
-    with Worker(of_source(board.FUNCTION, board.program(entry.schedule, folder)), board.SECONDS, box) as worker:
+    with Worker(
+        of_source(board.FUNCTION, board.program(entry.schedule, folder)), board.SECONDS, box
+    ) as worker:
         answer = worker(*problem)
     roomy = problem._replace(memory=3 * problem.layers * problem.steps)
     share = problem.memory / (2 * problem.layers * problem.steps)

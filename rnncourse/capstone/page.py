@@ -53,7 +53,7 @@ def check_page(text: str) -> list[str]:
 
 
 def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
-    """({name: numbers, or words for `what` and `verdict`}, {heading: prose}) of a page that `check_page` accepts."""
+    """({name: numbers; words for `what` and `verdict`}, {heading: prose}) of a page without problems."""
     numbers, *sections = re.split(r"^##\s+", text, flags=re.M)
     lines = _lines(numbers)
     values = {name: _numbers(lines[name].value) for name in NUMBERS}

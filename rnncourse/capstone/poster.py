@@ -1,4 +1,4 @@
-"""Poster: a learner's course as one HTML file that needs no other: numbers, pictures as SVG, their own words.
+"""Poster: a learner's course as one HTML file: numbers, pictures as SVG, their own words.
 
 It reads in light, in dark and on paper.  Every number says whether it was measured here or predicted.
 """
@@ -10,9 +10,11 @@ from rnncourse.capstone.own_numbers import LAYER, SHOWN, STEP, OwnNumbers
 from rnncourse.capstone.schedule_picture import draw_runs
 from rnncourse.figures.pen import INK, QUIET, ROLES, Sheet
 
+WHAT = "what was measured"  # where the page does not say
 LEFT, INNER, LINE = 250, 540, 34  # pixels: names, the axis, a bar with its room
 STYLE = """
-:root { color-scheme: light dark; --ink: #1b2733; --dim: #55606e; --line: #d5dce3; --page: #f4f6f8; --card: #fff }
+:root { color-scheme: light dark; --page: #f4f6f8; --card: #fff;
+  --ink: #1b2733; --dim: #55606e; --line: #d5dce3 }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8edf2; --dim: #a8b3bf; --line: #33404c; --page: #11171d; --card: #18212a } }
 * { box-sizing: border-box }
@@ -20,14 +22,20 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); backg
 main { max-width: 960px; margin: 0 auto; padding: 40px 24px 64px }
 h1 { font-size: 38px; line-height: 1.15; margin: 0 0 6px } h2 { font-size: 22px; margin: 40px 0 8px }
 p { margin: 6px 0 12px } .dim { color: var(--dim) } svg { display: block; width: 100% }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 14px; margin: 26px 0 }
-.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px }
-.facts b { display: block; font-size: 30px; line-height: 1.2 } .facts span { color: var(--dim); font-size: 14px }
+.facts { display: grid; gap: 14px; margin: 26px 0;
+  grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)) }
+.facts div, .lessons li { background: var(--card); border: 1px solid var(--line); border-radius: 9px }
+.facts div { padding: 14px 16px }
+.facts b { display: block; font-size: 30px; line-height: 1.2 }
+.facts span { color: var(--dim); font-size: 14px }
 .lessons { display: grid; grid-template-columns: repeat(5, 1fr); gap: 8px; padding: 0; list-style: none }
-.lessons li { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 8px 10px; font-size: 13px }
+.lessons li { padding: 8px 10px; font-size: 13px }
 .lessons meter { width: 100%; height: 10px } .lessons small { color: var(--dim) }
-@media (max-width: 700px) { .lessons { grid-template-columns: repeat(2, 1fr) } h1 { font-size: 29px } }
-@media print { :root { --page: #fff; --card: #fff; --ink: #1b2733; --dim: #55606e; --line: #d5dce3 } h2 { break-after: avoid } svg { break-inside: avoid } }
+@media (max-width: 700px) {
+  .lessons { grid-template-columns: repeat(2, 1fr) } h1 { font-size: 29px } }
+@media print {
+  :root { --page: #fff; --card: #fff; --ink: #1b2733; --dim: #55606e; --line: #d5dce3 }
+  h2 { break-after: avoid } svg { break-inside: avoid } }
 """
 
 
@@ -40,13 +48,18 @@ def poster(own: OwnNumbers, values: dict, prose: dict[str, str]) -> str:
         _facts(own, values),
         *_schedule(own),
         *_measurement(values),
-        *(f"<h2>{escape(heading)}</h2><p>{_paragraphs(words)}</p>" for heading, words in prose.items() if words),
+        *(
+            f"<h2>{escape(heading)}</h2><p>{_paragraphs(words)}</p>"
+            for heading, words in prose.items()
+            if words
+        ),
         *_machine(own),
         *_lessons(own),
     ]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
     body = "\n".join(parts)
-    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body><main>{body}</main></body></html>\n'
+    start = f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>'
+    return f"{start}\n<body><main>{body}</main></body></html>\n"
 
 
 def _facts(own: OwnNumbers, values: dict) -> str:
@@ -58,9 +71,13 @@ def _facts(own: OwnNumbers, values: dict) -> str:
         words = f"the lower bound in the worst problem; place {own.row.place} of {own.row.of} on the board"
         facts.append((f"{own.row.entry.worst:.2f} ×", words))
     (low, high), median = values["interval"], values["median"][0]
-    facts.append((f"{median:g}", f"median of {values['what'] or 'the measurements'}; {low:g} to {high:g}"))
+    facts.append((f"{median:g}", f"median of {values.get('what', WHAT)}; {low:g} to {high:g}"))
     facts.append((f"{earned} of {possible}", "points in the exercises"))
-    return '<div class="facts">' + "".join(f"<div><b>{a}</b><span>{escape(b)}</span></div>" for a, b in facts) + "</div>"
+    return (
+        '<div class="facts">'
+        + "".join(f"<div><b>{a}</b><span>{escape(b)}</span></div>" for a, b in facts)
+        + "</div>"
+    )
 
 
 def _slowest_and_quickest(times: dict[str, float]) -> tuple[str, str]:
@@ -71,11 +88,14 @@ def _schedule(own: OwnNumbers) -> list[str]:
     if own.row is None:
         how = "rnnlab board --add work/19_capstone.ipynb --as NAME"
         return ["<h2>My schedule</h2>", f"<p>It is not on the board yet: <code>{how}</code> adds it.</p>"]
-    subject = f"{SHOWN.layers} layers of {SHOWN.hidden_size} units, {SHOWN.steps} steps, predicted for an H200"
+    subject = (
+        f"{SHOWN.layers} layers of {SHOWN.hidden_size} units, {SHOWN.steps} steps, predicted for an H200"
+    )
     entry, before, now = own.row.entry, *own.row.runs.values()
     words = (
-        f"{subject}: {before.end / now.end:.1f} times as fast as one layer at a time, with {now.limit:.0f} MB in place "
-        f"of {max(value for _, value in before.memory):.0f}. Schedule {entry.schedule[:16]}, derived again for this page."
+        f"{subject}: {before.end / now.end:.1f} times as fast as one layer at a time, with "
+        f"{now.limit:.0f} MB in place of {max(value for _, value in before.memory):.0f}. "
+        f"Schedule {entry.schedule[:16]}, derived again for this page."
     )
     return ["<h2>My schedule</h2>", f"<p>{escape(words)}</p>", draw_runs(own.row.runs, subject).tag()]
 
@@ -100,24 +120,30 @@ def _measurement(values: dict) -> list[str]:
     for value, name in ((low, "low"), (high, "high")):
         sheet.text(x(value), 118, f"{value:g}", anchor="end" if name == "low" else "start")
     sheet.text(450, 140, "one dot a measurement; the band is the interval of the median", colour=QUIET)
-    return ["<h2>My prediction, and what I measured</h2>", f"<p>{escape(values['what'])}: {sentence}</p>", sheet.tag()]
+    return [
+        "<h2>My prediction, and what I measured</h2>",
+        f"<p>{escape(values.get('what', WHAT))}: {sentence}</p>",
+        sheet.tag(),
+    ]
 
 
 def _machine(own: OwnNumbers) -> list[str]:
     """The ladder on this machine, and what the course's model says of an H200."""
     roof, times = own.measured.roof, own.measured.milliseconds
     cell, units, steps, sequences = LAYER
-    roofs = f"Peak {roof.peak:.0f} GFLOP/s, bandwidth {roof.bandwidth:.1f} GB/s, {roof.balance:.1f} FLOP for each byte."
-    here = f"One layer forward ({cell}, {units} units, {steps} steps, {sequences} sequences), ms, measured here"
+    roofs = f"Peak {roof.peak:.0f} GFLOP/s, bandwidth {roof.bandwidth:.1f} GB/s."
+    ladder_title = f"{cell} forward, {units} units, {steps} steps, {sequences} sequences, ms, measured here"
     cell, units, precision, (_, sequences) = STEP
-    there = f"A step of a layer ({cell}, {units} units, {sequences} sequences, {precision}), µs, predicted for an H200"
+    ways_title = (
+        f"Step of {cell}, {units} units, {sequences} sequences, {precision}, µs, predicted for an H200"
+    )
     return [
         "<h2>My machine, lessons 00 to 08</h2>",
         f"<p>{escape(f'{roofs} {own.measured.disturbed}')}</p>",
-        _bars(here, times, "state").tag(),
+        _bars(ladder_title, times, "state").tag(),
         "<h2>A GPU, lessons 11 to 16</h2>",
         "<p>Predicted by the course's model; no GPU has run this.</p>",
-        _bars(there, own.predicted, "weights").tag(),
+        _bars(ways_title, own.predicted, "weights").tag(),
     ]
 
 

@@ -1,7 +1,7 @@
 """Picture of schedules: streams over time, recomputation hatched, the lower bound as a line, memory below.
 
-All panels of a picture have the same axis of time.  Work of one kind that follows closely in a stream is drawn
-as one bar, so that thousands of launches stay one small piece of SVG.
+All panels of a picture have the same axis of time.  Work of one kind that follows closely in a stream is
+drawn as one bar, so that thousands of launches stay one small piece of SVG.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from rnncourse.capstone.score import (
     place_arrays,
     to_plan,
 )
-from rnncourse.figures.pen import CARD, HAIRLINE, INK, QUIET, ROLES, WIDTH, Sheet
+from rnncourse.figures.pen import CARD, HAIRLINE, QUIET, ROLES, WIDTH, Sheet
 from rnnlab.schedule.timeline import predict
 
 AGAIN = "forward again"  # a launch that recomputes
@@ -45,7 +45,9 @@ NEAR = 0.7  # pixels: a gap that nobody sees
 BLACKEST = 3  # pixels between the strokes of a hatch
 
 
-def one_layer_at_a_time(layers, steps, minibatch, hidden_size, memory):
+def one_layer_at_a_time(
+    layers: int, steps: int, minibatch: int, hidden_size: int, memory: int
+) -> tuple[int, np.ndarray]:
     """The schedule before any idea: one stream, whole sequences, all that is computed saved."""
     up = [(FORWARD, layer, 0, 0) for layer in range(layers)]
     down = [(kind, layer, 0, 0) for layer in reversed(range(layers)) for kind in (BACKWARD, WEIGHTS)]
@@ -166,7 +168,9 @@ def _joined(intervals: list[tuple[float, float]], scale: float) -> Iterator[tupl
 def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tuple[float, float]) -> None:
     """Bars of one kind in one lane as one path; those that compute again have strokes across them."""
     top, height = box
-    path = "".join(f"M{left:.1f} {top:.1f}H{right:.1f}V{top + height:.1f}H{left:.1f}Z" for left, right in bars)
+    path = "".join(
+        f"M{left:.1f} {top:.1f}H{right:.1f}V{top + height:.1f}H{left:.1f}Z" for left, right in bars
+    )
     again = what == AGAIN
     sheet.element("path", d=path, fill=FILLS[what])
     if again:
