@@ -34,7 +34,7 @@ from rnncourse.capstone.residual import Residual, gradient_norms
 from rnnlab.tasks import rotated_images
 from rnnlab.training import Adam, Model, evaluate, fit, loss_and_gradients
 
-threadpool_limits(1)  # a second thread costs these small products more than it does for them
+threadpool_limits(1)  # for products this small, one thread is faster than two
 my_guess = {"with skips": 1.0, "skips, gain 1": 1.0, "without": 1.0}
 task, layers, B = rotated_images.task(), 100, 16
 batch = task.batch(np.random.default_rng(0), B)
