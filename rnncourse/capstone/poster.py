@@ -66,7 +66,8 @@ def _facts(own: OwnNumbers, values: dict) -> str:
     """Four large numbers."""
     times, (slow, quick) = own.measured.milliseconds, _slowest_and_quickest(own.measured.milliseconds)
     earned, possible = (sum(pair[k] for pair in own.points.values()) for k in (0, 1))
-    facts = [(f"{times[slow] / times[quick]:.1f} ×", f"{quick} over {slow}, measured on this machine")]
+    where = "measured while other programs ran" if own.measured.disturbed else "measured on this machine"
+    facts = [(f"{times[slow] / times[quick]:.1f} ×", f"{quick} over {slow}, {where}")]
     if own.row:
         words = f"the lower bound in the worst problem; place {own.row.place} of {own.row.of} on the board"
         facts.append((f"{own.row.entry.worst:.2f} ×", words))

@@ -89,6 +89,8 @@ def test_the_poster_is_one_file_with_the_learners_numbers_and_no_code_of_theirs(
     assert not re.search(r"""(?:src|href)=|url\(|@import""", text)  # nothing is loaded
     assert {*re.findall(r"https?://[^\"' ]+", text)} <= {"http://www.w3.org/2000/svg"}
     assert "outside" in text
+    disturbed = own._replace(measured=MEASURED._replace(disturbed="5.0 threads for each core"))
+    assert poster(disturbed, *read_page(page())).count("5.0 threads") == 1
     assert poster(own._replace(row=None), *read_page(page())).count("<svg") == 3
 
 
