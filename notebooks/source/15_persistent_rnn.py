@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 15 · Weights that stay
 #
-# **Claim to test: a recurrent step must load its weights from memory, so for small minibatches memory bandwidth limits its speed.**
+# **Claim to test: a recurrent step must load its weights from memory, so for small minibatches memory bandwidth limits its speed. Must it?**
 #
-# In 2016 a group at Baidu stored the weights in the registers of the chip for a whole sequence. You will find out which layers fit, which thread stores which weight, how blocks synchronise without a new launch, and write the kernel. The recap counts the loads and tests the claim.
+# In 2016 a group at Baidu published a step that takes less time than one reading of its weights. You will find out how that can be, write such a kernel in Python, and count its loads. The recap tests the claim.
 #
 # - **Time:** 145 minutes, exercises included.
 # - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
@@ -12,11 +12,6 @@
 # %%
 import rnnlab
 rnnlab.banner()
-
-# %%
-from rnncourse import drawings
-
-drawings.show("weights_on_chip")
 
 # %% [markdown]
 # ## 1 · What a step loads
@@ -34,21 +29,21 @@ print(f"read {read:.1f} µs, compute {compute:.1f} µs a step: {read / compute:.
 print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of {titan.peak:.1f} TFLOP/s")
 
 # %% [markdown]
-# At the peak rates of the data sheet, reading takes several times as long as computing: the cell prints how many times. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass, and that is why the group wanted small minibatches.
+# At the peak rates of the data sheet, reading takes nine times as long as computing. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass, and that is why the group wanted small minibatches.
 #
-# Their text *states*: about 90 GFLOP/s before and 2.8 TFLOP/s after, about 30 times as fast, at a minibatch of 4, with 1 152 units on a TitanX. The numbers below are **read off their figure**. Its axis begins at 0 and ends at 62, and 0 cannot be a minibatch; the course reads the point at 0 as a minibatch of 1. The points at 4 and 62 may therefore be minibatches of 5 and 63.
+# The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1 152 units on a TitanX. **Predict:** how long is one step at these two rates, beside the 15.8 µs of one reading?
 
 # %%
-from rnncourse.views.minibatch_view import PUBLISHED
+from rnncourse import drawings
 
-for name, rates in PUBLISHED.items():
-    for B, rate in rates.items():
-        print(f"{name:10} at {B:2} on the axis: {rate:.2f} TFLOP/s, {2 * B * H * H / rate / 1e6:6.1f} µs a step (read off)")
-step = 2 * 4 * H * H / PUBLISHED["persistent"][4] / 1e6
-print(f"reading all weights once takes {read:.1f} µs, {read / step:.1f} times as long as the persistent kernel's step at 4")
+my_guess = {"before": 20.0, "after": 16.0}
+for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
+    step = 2 * B * H * H / rate / 1e6
+    print(f"{name:6}: {step:5.1f} µs a step, {step / read:.2f} of one reading; you guessed {my_guess[name]} µs")
+drawings.show("weights_on_chip")
 
 # %% [markdown]
-# Published, Diamos and others 2016; the kernel was written in assembly. With four sequences the persistent kernel's step takes less time than one reading of the weights from memory. So this kernel does not read them in each step. The other two are slower than that reading would allow, too: their products were written for larger minibatches.
+# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took seven readings: those products were written for larger minibatches.
 
 # %% [markdown]
 # ## 2 · What fits
@@ -65,11 +60,11 @@ for name in ("TitanX", "V100", "A100", "H200"):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Half, because a thread also needs registers for sums, addresses and loads in flight. Half is what a compiler usually leaves; in assembly the group used 216 of a thread's 255 registers for weights, 85 %, so their 1 152 units fit where half would hold fewer.
+# An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 040 units. Half, because a thread also needs registers for sums, addresses and loads in flight, and a compiler usually leaves no more. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 887.
 #
 # Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer clusters run at once than 132 / 16 suggests; `cudaOccupancyMaxActiveClusters` returns how many.
 #
-# Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change.
+# Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change: they hold √2 times the units.
 
 # %%
 from rnncourse.views.chip_view import explore_chip
@@ -96,10 +91,11 @@ explore_chip()
 from rnnlab.kernels.persistence.tiles import weights_of_thread
 from rnnlab.kernels.persistence.tiles import Tiles
 
+my_guess = [3]
 print("published tilings:", weights_of_thread(1152, 1152, 24, 256), weights_of_thread(1792, 1792, 56, 256))
 tiles = Tiles(gates=1, hidden=100, units=2, warps=4)
 mine = [column for column in range(100) if tiles.owner(0, column)[1] == 3]
-print(f"lane 3 of the first warp stores columns {mine} of unit 0")
+print(f"lane 3 of the first warp stores columns {mine} of unit 0; you guessed {my_guess}")
 print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} weights each")
 drawings.show("weights_of_threads")
 
@@ -115,7 +111,7 @@ drawings.show("weights_of_threads")
 #
 # The end of a kernel is a barrier: the next kernel in the stream sees everything that was written before. Inside one kernel the blocks have to synchronise by themselves, and CUDA promises no order between blocks. Here is an obvious attempt: a counter that each block increments.
 #
-# **Predict:** what will the simulator report?
+# **Predict:** will the numbers be right, and what will the simulator report?
 
 # %%
 import numpy as np
@@ -135,14 +131,16 @@ def synchronise_by_counter(history, counter, steps):
         cuda.syncthreads()
 
 
+my_guess = "wrong numbers"
 history = np.zeros((4, 8), "float32")
 observation = cuda.observe(synchronise_by_counter, 2, 4, history, np.zeros(1, "int32"), 3)
 for finding in observation.findings:
     print(finding)
-print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRONG")
+print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRONG",
+      "- you guessed", my_guess)
 
 # %% [markdown]
-# The kernel is wrong, even if its numbers are right in this run: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
+# On the simulator: right numbers and a race. The kernel is wrong all the same: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
 #
 # Two things are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and a `cuda.threadfence()` after the `while`.
 #
@@ -164,7 +162,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRO
 drawings.show("barrier_of_flags")
 
 # %% [markdown]
-# **Break it:** what if there are more blocks than the chip can run at once? The running blocks wait for blocks that cannot start. Blocks that all run at the same time are called **co-resident**.
+# **Break it:** what if there are more blocks than the chip can run at once? **Predict** what 40 and what 100 blocks do on a T4, which has 40 multiprocessors and room for one block of 1 024 threads on each.
 
 # %%
 @cuda.jit
@@ -176,6 +174,7 @@ def wait_for_all(flags):
                 pass
 
 
+my_guess = {40: "ends", 100: "ends"}
 if cuda.is_simulated:
     for blocks in (40, 100):
         with cuda.settings(checks=False, device="T4"):
@@ -184,12 +183,13 @@ if cuda.is_simulated:
                 print(f"{blocks} blocks of 1024 threads: all flags were seen")
             except RuntimeError as fault:
                 print(f"{blocks} blocks:", str(fault).splitlines()[1])
+print("you guessed", my_guess)
 
 # %%
 drawings.show("not_resident")
 
 # %% [markdown]
-# A T4 runs 40 such blocks at once. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another process on the same GPU can still take room away from an ordinary launch. In addition, the course's kernels wait for a flag for a limited time only and then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
+# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that all run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another process on the same GPU can still take room away from an ordinary launch. In addition, the course's kernels wait for a flag for a limited time only and then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
 #
 # On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
 #
@@ -217,6 +217,7 @@ show_source(kernels.grid_barrier)
 # %%
 from inspect import getsource
 
+my_guess = 8 * 12 * 12
 tiles = Tiles(gates=1, hidden=12, units=1, warps=1)
 source = getsource(kernels).splitlines()
 reads_weights = next(number for number, text in enumerate(source, 1) if "= weights[" in text)
@@ -232,9 +233,10 @@ for steps in (1, 8):
         weight_loads = observation.lines[reads_weights].global_loads
         print(f"{steps} steps on {tiles.blocks} blocks: {weight_loads} loads of weights, "
               f"with a launch a step {steps * 12 * 12}; findings: {len(observation.findings)}")
+print("you guessed", my_guess, "for 8 steps")
 
 # %% [markdown]
-# If the two lines show the same number of loads, each of the 144 weights is loaded once, however long the sequence is; only the loads of h, inputs and flags grow with the steps. In a real layer weights are nearly all of the bytes: H² numbers a step, against H numbers for each block.
+# On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. (A GPU does not count loads by line, and prints none.) Only the loads of h, inputs and flags grow with the steps. In a real layer weights are nearly all of the bytes: H² numbers a step, against H numbers for each block.
 #
 # ### Exercise: a persistent RNN
 #
@@ -266,6 +268,7 @@ def lanes_share_a_row(h, weights, inputs):
         cuda.cg.this_grid().sync()
 
 # %%
+my_guess = {"weights": 3, "h": 3}
 shared_row = rng.normal(size=(32, 32)).astype("float32") / 6
 for B in (1, 3):
     a, h = rng.normal(size=(4, B, 32)).astype("float32"), np.zeros((5, B, 32), "float32")
@@ -278,7 +281,7 @@ for B in (1, 3):
     print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: {len(launch.findings)}, {counted}")
 
 # %% [markdown]
-# The weights are loaded once for all steps and all sequences; only h and the inputs grow with B. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
+# 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
 # The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run. They are a rung of the ladder like any other.
@@ -306,24 +309,24 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 #
 # A layer saves its inputs and states for the backward pass. This memory grows with the minibatch; the weights do not. The group states: with 64 sequences 7 layers fit, with 4 sequences 110, trained as a residual network.
 #
-# Their count and the exercise's differ. They count one array of activations a layer (1 200 units, 64 sequences, 700 steps: 215 MB) and do not say all that shares their memory; the exercise counts two arrays, inputs and states, and weights with gradients and momenta. So the numbers of layers differ, and the ratios, too. 64 sequences are 16 times 4, and were activations all that needs memory, 16 times the layers would fit. Theirs is 110 / 7 = 15.7. The exercise's is smaller, 8.0 for their sizes: each layer also needs 32 MB for weights, gradients and momenta, as much as the activations of 5 sequences.
+# That is 16 times as many layers with a sixteenth of the sequences: 110 / 7 = 15.7. It holds if activations are all that needs memory. In the exercise each layer also has weights, gradients and momenta. **Predict** before you write it: how many times as many layers fit then?
 #
 # ### Exercise: memory for depth
 #
 # <!-- exercise: activation_memory -->
 
 # %%
-layers_held = []
+my_guess, layers_held = 16, []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
     print(f"minibatch {B:2}: {saved_bytes / 1e6:5.0f} MB a layer for 700 steps of 1152 units, two arrays; "
           f"6 GB hold {layers} layers, {layers * 2 * 1152**2 / 1e6:.0f} million weights")
     layers_held.append(layers)
-print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the weights")
+print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the layers; you guessed {my_guess}")
 
 # %% [markdown]
-# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory, between the exercise's 8.0 and the 16 of activations alone; what it counts it does not say.
+# 8.0 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. The paper reports twelve times the parameters in the same memory, between this and the 16 of activations alone, and does not say what it counts.
 #
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
@@ -370,7 +373,7 @@ rnnlab.progress("persistent_rnn")
 # %% [markdown]
 # ## Sources
 #
-# - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. TFLOP/s are read off the figure, whose axis begins at 0; 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1 152 units.
+# - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1 152 units.
 # - NVIDIA, *PTX ISA*, chapter on the memory consistency model: scopes, release and acquire patterns, `fence`.
 # - NVIDIA's data sheets: registers, shared memory, bandwidths.
 #

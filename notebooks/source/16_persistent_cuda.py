@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters
 #
-# **Claim to test: once weights stay in registers, a step mostly waits for h to reach the other blocks; a barrier of the whole chip takes more than three times as long as waiting for h itself.**
+# **Claim to test: once weights stay in registers, a step mostly waits for h to reach the other blocks; a barrier of the whole chip takes more than three times as long as waiting for h itself. For which sizes?**
 #
-# The claim rests on published latencies and estimates: these kernels have not run on a GPU yet. You will read them, find what limits their speed, and predict what a GPU will measure.
+# The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and derive by hand how fast a step can be at best.
 #
 # - **Time:** 115 minutes, exercises included.
 # - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
@@ -30,15 +30,14 @@ prices = {"launch": H200.launch, "graph node": H200.node, "barrier of the chip":
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
 print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you guessed {my_guess}")
-print("measured on this machine:", H200.measured)
 
 # %% [markdown]
-# None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
+# The launch is the slowest, and a barrier costs four pushes. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
 #
 # A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the rest of it counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
-# For the product the course takes 65 % of the data sheet's tensor-core rate: what a warp's own `mma` instructions reached on an H800 (published). Hopper's `wgmma`, an instruction of four warps, reached 95 % there with 64 columns, but only 29 % with 8, and a tile here has 8 sequences; so these kernels do not use it. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# A **tensor core** multiplies small tiles; section 2 shows how. For the product the course takes 65 % of its rate in the data sheet: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper also has `wgmma`, an instruction of four warps. It reached 95 % with 64 columns but only 29 % with 8, and a tile here has 8 sequences; so these kernels use `mma`. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -60,7 +59,7 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
+# 0.33 µs over the whole chip and 0.61 in a cluster: for 8 sequences the grid is ahead, for 64 the cluster, 0.61 against 1.22. The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step, 64 to 96 %. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
 #
 # 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
 #
@@ -87,7 +86,7 @@ print(text[text.index("// sum [16,8]"):text.index("DEVICE float from_lane")].str
 print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 // 32}; you guessed {my_guess}")
 
 # %% [markdown]
-# The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
+# Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
 
 # %%
 my_guess = 0
@@ -102,28 +101,29 @@ print("you guessed lane", my_guess)
 drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
-# Now write a first line of CUDA C++ yourself. Index arithmetic is nearly Python's: `/` between whole numbers drops the fraction, `%` is the remainder. Which row and which sequence of the sums does register `reg` (0 to 3) of lane `lane` (0 to 31) hold? Use the table above; the two zeros are yours to replace.
+# Lane 9 holds word 5 of sequence 2: 4·2 + 5 mod 4, in its second register.
 #
-# <details><summary>Answer</summary><code>lane / 4 + 8 * (reg / 2)</code> and <code>2 * (lane % 4) + reg % 2</code></details>
+# Now write a line of CUDA C++ yourself: where does each register of each lane belong, if the sums go to shared memory? The exercise emulates your line for all 128 registers.
+#
+# ### Exercise: a line of CUDA C++
+#
+# <!-- exercise: index_of_sums -->
+#
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and compare the registers.
 
 # %%
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
 
-my_row, my_sequence = "0", "0"
-source = f"""extern "C" __global__ void place_of_sums(int *place) {{
+place = "(lane / 4) * 8 + lane % 4 + 4 * reg"  # h: sequence, word
+source = f"""extern "C" __global__ void store(unsigned *to, const unsigned *from) {{
     int lane = threadIdx.x;
-    for (int reg = 0; reg < 4; reg++)
-        place[4 * lane + reg] = 8 * ({my_row}) + ({my_sequence});
+    for (int reg = 0; reg < 2; reg++) to[{place}] = from[2 * lane + reg];
 }}"""
-if not compilers.missing():
-    print("compiled:", compile_report(source, arch="sm_90")["place_of_sums", "sm_90"].registers, "registers")
-right = 0
-for lane in range(32):
-    for reg in range(4):
-        row, sequence = (eval(line.replace("/", "//"), {"lane": lane, "reg": reg}) for line in (my_row, my_sequence))
-        right += (row, sequence) == (lane // 4 + 8 * (reg // 2), 2 * (lane % 4) + reg % 2)
-print(f"{right} of 128 places are right")
+if compilers.missing():
+    print("recorded: 14 registers for h;", compilers.missing())
+else:
+    print("compiled, not run:", compile_report(source, arch="sm_90")["store", "sm_90"].registers, "registers")
 
 # %% [markdown]
 # The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
@@ -142,13 +142,11 @@ for which, words in enumerate(tiles):
 print("the same product:", np.array_equal(paired, weights @ h))
 
 # %% [markdown]
-# It is the same, because weights and h are reordered in the same way. Weights are arranged once, before the launch; h is then read 16 bytes at a time. With rounded numbers another order changes the last bits, but in the same way in every run.
+# The product is the same, because weights and h are reordered in the same way. Weights are arranged once, before the launch; h is then read 16 bytes at a time. With rounded numbers another order changes the last bits, but in the same way in every run.
 #
 # ### Exercise: a fragment of weights
 #
 # <!-- exercise: pack_fragment -->
-#
-# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb).
 
 # %% [markdown]
 # ## 3 · Registers
@@ -176,7 +174,7 @@ for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
 print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
 
 # %% [markdown]
-# This is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
+# With 128 words of weights a thread needs 197 to 201 registers in all. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
 #
 # **Break it:** ask for two blocks on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers? (Without the compilers the cell shows what they made of it when the page was written.)
 
@@ -255,7 +253,7 @@ print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 
 drawings.show("row_overwritten")
 
 # %% [markdown]
-# A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
+# In nearly all of them, 467 of 500. A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
 #
 # **Change** one row to two, as the kernel now has it, and explain why two are enough before you run the cell.
 
@@ -266,7 +264,7 @@ kernel = (SOURCES / "persistent_cluster.cu").read_text(encoding="utf-8")
 print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
 
 # %% [markdown]
-# A warp cannot be two steps ahead: between two writes to the same row there is a barrier of its block, which the slow warp reaches only after its reads.
+# In none of them. A warp cannot be two steps ahead. Before it writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
 #
 # How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
 #
@@ -277,35 +275,11 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 # ### Exercise: the lower bound of a step
 #
 # <!-- exercise: steps_floor -->
-
-# %% [markdown]
-# ## 6 · Which way for which shape
 #
-# The course has five ways to run a layer. Each way either refuses, with its reason, or has a predicted time of a step; the fastest one runs. **Predict** which one wins in five cases, in this order. With 64 sequences: an LSTM of 512 units on an H200; of 1 024 units; of 1 024 units without cooperative launch (the driver then does not promise that all blocks run at once); of 512 units without it. With 4 sequences: an LSTM of 256 units in float32 on a T4. `(1024, 64)` below means 1 024 steps and 64 sequences.
-
-# %%
-from rnnlab.ladder.chooser import Abilities, choose
-
-my_guess = ["persistent_cluster", "?", "?", "?", "?"]
-print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
-print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
-print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "without cooperative launch,")
-print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "for 512 units\n")
-print(choose("lstm", 256, "float32", (1024, 4), Abilities(find("T4"))))
-print("you guessed", my_guess)
+# The fastest of all ways for a shape is chosen by such floors, and each way that cannot run says why: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
 
 # %% [markdown]
-# The hardware starts all blocks of a cluster together or none. So a cluster needs no promise about the whole chip.
-#
-# This comparison is not quite fair: the persistent kernels are shown at their lower bound, which no real kernel reaches; the graph's product is the timeline's model of cuBLAS. So the order is an estimate. **Try** 4 096 units, and a single step: which ways refuse, and why?
-
-# %%
-for hidden, steps in ((4096, 1024), (512, 1)):
-    for way in choose("lstm", hidden, "bfloat16", (steps, 16), Abilities(gpu)).ways:
-        print(f"{hidden} units, {steps} steps, {way.name}: {way.why_not or 'runs'}")
-
-# %% [markdown]
-# ## 7 · Published times
+# ## 6 · Published times
 #
 # The fastest published time here is that of cuDNN's persistent LSTM. FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how far above our grid kernel's floor is it?
 
@@ -321,12 +295,10 @@ for name, milliseconds in published.items():
 print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs a step (predicted); you guessed {my_guess}")
 
 # %% [markdown]
-# These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
-#
-# PyTorch uses cuDNN's persistent kernel (`PERSIST_STATIC`) only for float16, one layer, one direction, no packed sequences, inputs and units in multiples of 128, at most 1 024 units for an LSTM or a plain RNN, and suitable minibatches. There is a **second** persistent kernel, `PERSIST_STATIC_SMALL_H`, for small layers and for every type but double: up to 192 units of an LSTM or GRU and up to 384 of a plain RNN, fewer in the backward pass. For such sizes a cluster has to be compared with that kernel. Both rules stand in PyTorch's source and change with its versions.
+# cuDNN is 3.5 times above our floor. These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
 
 # %% [markdown]
-# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain?
+# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain? (Eight times the rate: its sequences are free.)
 
 # %%
 from rnncourse.views.minibatch_view import explore_minibatch

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 17 · Many machines
 #
-# **Claim to test: eight times the GPUs, at the same minibatch, train an RNN eight times as fast.**
+# **Claim to test: eight times the GPUs, at the same minibatch, train an RNN eight times as fast. Do they?**
 #
 # The sequences of a minibatch do not depend on each other, so many GPUs can share them; only the gradients must be added up. You will write that sum, find out when a gradient may be sent, hold a model against runs on up to 1,024 GPUs, and lose a rank on purpose. The recap tests the claim.
 #
@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. **Predict** before you run the next cell: does this machine have MPI? All times on simulated ranks are predictions.
+# Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. The next cell says which of the two you have. All times on simulated ranks are predictions.
 
 # %%
 from rnncourse import drawings
@@ -51,7 +51,7 @@ for name, guess in my_guess.items():
           f"{guess}), {1e3 * result.seconds:6.1f} ms")
 
 # %% [markdown]
-# In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once, about half.) The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.
+# 1,500 MB in the plain way, 187.5 in the ring. In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once, about half.) The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.
 #
 # In the drawing a rank first sends the chunk of its own number, so rank 0 ends the first half with the whole chunk 1. In the exercise rank r is to end with chunk r: the same ring, with chunks counted from another place.
 #
@@ -83,7 +83,7 @@ for size in (1e3, 1e6, 100e6):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# These formulas count messages and bytes of the longest path; the course's tests hold each against simulated ranks that send the messages one by one. They leave out busy links and a rank that comes late.
+# Recursive doubling for 1 kB, Rabenseifner for 100 MB, and the ring close behind it. These formulas count messages and bytes of the longest path; the course's tests hold each against simulated ranks that send the messages one by one. They leave out busy links and a rank that comes late.
 #
 # Now move the sliders. **Look for** a place where more bandwidth changes nothing, and one where a smaller latency changes nothing. Then try 4,096 ranks.
 
@@ -93,7 +93,7 @@ from rnncourse.views.ranks_view import explore_ranks
 explore_ranks()
 
 # %% [markdown]
-# Messages go wrong in ways that a single program cannot. **Predict** what each of these three does: all ranks send before anybody receives; a ring in which step 1 sends the chunks of step 0 again; a gradient that still changes while it is being summed.
+# Messages go wrong in ways that a single program cannot. **Predict** for each of these three whether it ends, and whether its numbers are right: all ranks send before anybody receives; a ring in which step 1 sends the chunks of step 0 again; a gradient that still changes while it is being summed.
 
 # %%
 from ranks.simulated_ranks import Deadlock, run
@@ -112,6 +112,7 @@ def change_too_late(comm):
     return request.wait()
 
 
+my_guess = {"1": "ends, right", "2": "ends, right", "3": "ends, right"}
 try:
     run(3, send_first)
 except Deadlock as error:
@@ -120,9 +121,10 @@ again = [(step, a, b, (chunk + (step == 1)) % 4) for step, a, b, chunk in ring(4
 print("2.", replay(from_transfers(4, 4, again), 8, link).findings[0])
 late = run(2, change_too_late)
 print("3.", late.findings[0], "The sum is", late.results[0])
+print("you guessed", my_guess)
 
 # %% [markdown]
-# The second and the third run to their end and give plausible numbers. That is why MPI forbids any change to the array before `wait`, and why a schedule is worth checking before it runs.
+# The first ends in a deadlock: nobody receives. The second and the third run to their end and give plausible numbers. That is why MPI forbids any change to the array before `wait`, and why a schedule is worth checking before it runs.
 #
 # ## 3 · Whose mean is it?
 #
@@ -143,7 +145,7 @@ right = (3 * 10 + 1 * 20) / 4
 print(f"mean of means {means[0][0]}, mean over four sequences {right}; you guessed {my_guess}")
 
 # %% [markdown]
-# With the mean of the means the single sequence counts as much as the other three together. Nothing crashes, and the loss still falls: this mistake is found by comparing with one process, not by looking at a curve.
+# 12.5, not 15. With the mean of the means the single sequence counts as much as the other three together. Nothing crashes, and the loss still falls: this mistake is found by comparing with one process, not by looking at a curve.
 #
 # ### Exercise: unequal shares
 #
@@ -174,7 +176,7 @@ print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two r
 print(two["overlap"] if live else f"messages, predicted: {1e3 * two['seconds']:.2f} ms in all")
 
 # %% [markdown]
-# The last bits may differ, because a sum in another order rounds differently; a tolerance of float32 covers that. Real ranks also print a table of their sums: when each was complete, and how much of its message the backward pass hid; simulated ranks predict the time of the messages alone. That is the next question: while the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients.
+# They agree to about 1e-7. The last bits may differ, because a sum in another order rounds differently. Real ranks also print a table of their sums: when each was complete, and how much of its message the backward pass hid; simulated ranks predict the time of the messages alone. That is the next question: while the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients.
 #
 # ## 4 · When is a gradient complete?
 #
@@ -200,7 +202,7 @@ for stage, guess in my_guess.items():
 drawings.show("messages_behind_work")
 
 # %% [markdown]
-# Predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront all layers finish within a few diagonals: there is little backward pass left to hide behind.
+# After 24 % layer by layer, after 63 % on the wavefront; both predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront all layers finish within a few diagonals: there is little backward pass left to hide behind.
 #
 # ### Exercise: ready times
 #
@@ -251,7 +253,7 @@ constants = model_fit.fit(series, [line.point for line in lines if line.is_fitte
 print({name: round(value, 2) for name, value in constants.cost.items()}, "ms each")
 
 # %% [markdown]
-# The constants have a meaning: ms of arithmetic, ms a gigabyte inside a node and between nodes, ms a message. A fitted message takes milliseconds, a link's latency only microseconds: the rest is time in which the program waits. Such a term, which grows with every rank, is missing from the report's estimate.
+# Its own figures show half: 50 %. The constants of the model have a meaning: ms of arithmetic, ms a gigabyte inside a node and between nodes, ms a message. A fitted message takes milliseconds, a link's latency only microseconds: the rest is time in which the program waits. Such a term, which grows with every rank, is missing from the report's estimate.
 #
 # Three statements of the report are wrong. **Write down** what should stand there; the recall section has the answers.
 #
@@ -269,7 +271,9 @@ print("every second run fitted:", model_fit.verdict(entries))
 print("smaller half fitted:    ", model_fit.verdict(model_fit.lines(model_fit.extrapolate)))
 
 # %% [markdown]
-# GNMT is a translation network of LSTMs (MLPerf is the vendors' race to a fixed quality; a DGX-2H has 16 V100 GPUs), mLSTM an LSTM whose gates read a product of input and state. Two verdicts: runs between known ones, and runs on more GPUs than any known one. The second is what you need when you buy GPUs. It is the harder test, and the worse result: 28 of 37 runs within 10 %, the worst off by 24 %. Some published points are read off figures, so part of the error is in the reading: ± 1 of a speed-up of 11 is 9 %.
+# GNMT is a translation network of LSTMs. MLPerf is the vendors' race to a fixed quality; its DGX-2H has 16 V100 GPUs. mLSTM is an LSTM whose gates read a product of input and state.
+#
+# There are two verdicts: on runs between known ones, and on runs with more GPUs than any known one. The second is what you need when you buy GPUs, and it is the harder test: 28 of 37 runs within 10 %, the worst off by 24 %. Some published points are read off figures, so part of the error is in the reading: ± 1 of a speed-up of 11 is 9 %.
 #
 # ### Exercise: a model of your own
 #
@@ -317,7 +321,7 @@ for ranks, parts in terms.items():
     print(f"persistent, {ranks:4} GPUs:", ", ".join(f"{name} {1e3 * value:.1f} ms" for name, value in parts.items()))
 
 # %% [markdown]
-# That is the wall of the hardware. Could one not simply take more sequences? Then the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's translation network (GNMT, LSTMs) was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
+# From 256 GPUs on, and small minibatches stop them, not messages. That is the wall of the hardware. Could one not simply take more sequences? Then the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's translation network (GNMT, LSTMs) was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
 
 # %%
 my_guess = 1.0
@@ -330,7 +334,11 @@ print(f"middle of the ranges: {ratio:.1f} times the epochs, you guessed {my_gues
 print(f"DGX-2H, from 256 to 1,024 GPUs: {gpus:.0f} times the GPUs, {time:.2f} times as fast to the target")
 
 # %% [markdown]
-# Hardware is inefficient at small minibatches, optimisation at large ones; together they cap the number of GPUs that are worth their price. A kernel that stays efficient at 4 sequences moves the first wall, which is why lesson 15 was worth its trouble.
+# 2.2 times the epochs: four times the GPUs were 1.57 times as fast to the target. Hardware is inefficient at small minibatches, optimisation at large ones; together they cap the number of GPUs that are worth their price. A kernel that stays efficient at 4 sequences moves the first wall, which is why lesson 15 was worth its trouble.
+#
+# **The rule of this lesson:** give each GPU at least the sequences at which its step stops getting shorter. That is 4 for the persistent kernel here, about 64 for products launched step by step. The largest number of GPUs that pays is the largest useful minibatch divided by that.
+#
+# This is *data parallelism*, one of several. Its relatives split something else: **ZeRO** and **FSDP** the parameters and the optimiser's state; **tensor parallelism** the matrices of a layer; **pipeline parallelism** the layers. Sums of several small gradients in one message are called **buckets**.
 #
 # ## 7 · A rank is lost
 #
@@ -371,9 +379,10 @@ drawings.show("lost_rank")
 # <!-- exercise: survive -->
 
 # %% [markdown]
-# Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: MPI's fault tolerance (ULFM) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** do both end at the loss of the undisturbed run?
+# Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: MPI's fault tolerance (ULFM) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
 
 # %%
+my_guess = 0.01
 losses = {"undisturbed, one process": train_here(Settings(**long_job))}
 losses["resumed on one rank"] = train_on_ranks(Settings(ranks=1, resume=True, **long_job))["losses"]
 if live:
@@ -383,11 +392,13 @@ else:
     print("Shrinking is MPI's own work, and left out here.", why_not())
 for name, series_of_losses in losses.items():
     print(f"{name:26} last loss {series_of_losses[-1]:.6f}")
+last = [series_of_losses[-1] for series_of_losses in losses.values()]
+print(f"at most {max(last) - min(last):.0e} apart; you guessed {my_guess}")
 
 # %% [markdown]
-# The sequences of each update are the same for any number of ranks, so the losses should agree except for the last digits; with the same number of ranks the engine's tests require equal bits.
+# They agree except for the last digits, because the sequences of each update are the same for any number of ranks. With the same number of ranks the engine's tests require equal bits.
 #
-# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which each one loses.
+# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which more of them make it slower: 32 for the ring, 128 for two-level.
 
 # %%
 from rnncourse.scaling.model import Cluster

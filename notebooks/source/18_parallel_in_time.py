@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 18 · Parallel in time
 #
-# **Claim to test: a recurrent network of T steps needs T dependent steps.**
+# **Claim to test: a recurrent network of T steps needs T dependent steps. Does it?**
 #
-# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will take a linear recurrence apart, put it together as a tree, write that tree for a GPU, and then try the same with a GRU, which is not linear. The recap tests the claim.
+# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will try to have fewer of them: first for a linear recurrence, then on a GPU, then for a GRU, which is not linear. The recap tests the claim.
 #
 # - **Time:** 160 minutes, exercises included.
 # - **You need:** [02 · BPTT](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
-# - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and find the states of a GRU without going through them one by one.
+# - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and say for which networks the steps need not follow one another.
 
 # %%
 import rnnlab
@@ -36,7 +36,7 @@ words = 2 * T * 8 * 256 * 2
 print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
 
 # %% [markdown]
-# 43 ms, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
+# 43 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
 #
 # ## 2 · A step is a map
 #
@@ -135,6 +135,7 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)
     model, _ = fit(model, task, Adam(0.01), 400, seed=1, clip=1.0, rung=rung, progress=False)
     shares[cell, layers] = evaluate(model, task) / task.baseline.value
     print(f"{cell:9} {layers} layer(s): {shares[cell, layers]:6.1%} of the baseline's error")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
@@ -145,6 +146,7 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)
 # A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: two cumulative sums, no tree. **Predict:** what happens after 1 100 gates of 0.9 in float32?
 
 # %%
+my_guess = 0.9  # the formula's result after 1100 steps
 gates = np.full((1100, 1), 0.9, "float32")
 A = np.cumprod(gates, axis=0)
 with np.errstate(all="ignore"):
@@ -152,6 +154,7 @@ with np.errstate(all="ignore"):
 by_scan = scan.states(Maps(gates, 1 - gates), np.zeros(1, "float32"))
 for t in (99, 799, 999, 1099):
     print(f"after {t + 1:4} steps: product {A[t, 0]:8.1e}  by division {by_division[t, 0]:9.6f}  by scan {by_scan[t, 0]:.6f}")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
@@ -175,6 +178,7 @@ show_source(look_back.look_back)
 # %%
 from rnnlab import cuda
 
+my_guess = {"copy": 2, "scan": 6}  # words a step
 blocks = 12
 T = 32 * blocks
 arrays = look_back.arguments(rng.uniform(-1, 1, T).astype("float32"), rng.normal(size=T).astype("float32"))
@@ -183,14 +187,15 @@ want = scan.states(Maps(arrays[0][:, None], arrays[1][:, None]), np.zeros(1, "fl
 print("right:", np.allclose(arrays[2], want, atol=1e-5), " findings:", len(launch.findings))
 if launch.counts:
     loads, stores = launch.counts.global_loads, launch.counts.global_stores
-    print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; inputs and result are 3")
+    print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
 # On the simulator, 3.12 words a step. Three are the least there is: two inputs, one result. A copy moves two. The rest belongs to the blocks: a map and a state each, and the maps that others read while they look back.
 #
-# Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once.
+# Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
 # %%
+my_guess = {"tickets": 1920, "no tickets": 1920}
 for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
     arrays = look_back.arguments(np.ones(1920, "float32"), np.ones(1920, "float32"))
     if cuda.is_simulated:
@@ -202,7 +207,7 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
                 print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
 
 # %% [markdown]
-# Forty blocks wait for one that cannot start before one of them ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
+# With tickets 1920; without, a deadlock. Forty blocks wait for one that cannot start before one of them ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
 #
 # ### Exercise: a block's scan
 #
@@ -212,19 +217,20 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
 #
 # ## 5 · The backward pass was linear all along
 #
-# Lesson 02: a step's backward pass is linear in dh. For every cell, `dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]`, where J is the matrix of derivatives of a step, its **Jacobian**. The forward pass may be as nonlinear as it likes: backward the states are known, so J is known. **Predict:** how large is the difference between an LSTM's gradients by the loop and by one scan in reverse?
+# Lesson 02: a step's backward pass is linear in dh. For every cell, `dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]`, where J is the matrix of derivatives of a step, its **Jacobian**. The forward pass may be as nonlinear as it likes: backward the states are known, so J is known. **Predict:** how large is the relative difference between an LSTM's gradients by the loop and by one scan in reverse?
 
 # %%
 from rnnlab import newton
 from rnnlab.compare import relative_error
 
+my_guess = 1e-3
 lstm = Network.create("lstm", 4, 8, dtype="float64", seed=1)
 x = rng.standard_normal((200, 3, 4))
 y, _, saved = reference.forward(lstm, x)
 dy = rng.standard_normal(y.shape)
 dx, _, gradients = newton.backward(lstm, x, None, dy)
 want_dx, _, want = reference.backward(lstm, saved, dy)
-print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want))
+print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
 # None but rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
@@ -279,6 +285,7 @@ explore_newton()
 # Lesson 03 measured how a small difference grows or fades from step to step: the product of Jacobians. Its mean logarithm a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
 
 # %%
+my_guess = "above 0"
 gains, rates, rounds = (0.5, 1, 2, 3, 3.5, 4, 6, 12), [], []
 x = 0.5 * np.random.default_rng(5).normal(size=(256, 1, 4))
 for gain in gains:
@@ -302,7 +309,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
      "they rise steeply where the exponent comes near zero.")
 
 # %% [markdown]
-# Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
+# Already just below zero. Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
 #
 # ## 8 · Is it faster?
 #

@@ -113,7 +113,7 @@ def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
         raise entry
     if entry.version != VERSION:
         raise Unusable(f"its version is {entry.version}, the rules are at {VERSION}: add the schedule again")
-    again = make_entry(entry.name, _program(entry.schedule, folder), box)
+    again = make_entry(entry.name, program(entry.schedule, folder), box)
     for field in ("ratios", "worst", "saved_bytes"):
         stated, derived = getattr(entry, field), getattr(again, field)
         if not _agree(stated, derived):
@@ -133,7 +133,7 @@ def write_own(box: Sandbox) -> None:
     write_whole(OWN, "".join(f"{entry.line()}\n" for entry in entries).encode())
 
 
-def _program(schedule: str, folder: Path) -> str:
+def program(schedule: str, folder: Path) -> str:
     """The program with that hash, from the board's folder or of the course.  Raises Unusable."""
     for program in course_programs().values():
         if digest(program) == schedule:

@@ -22,9 +22,11 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     board.add_argument("--as", dest="name", metavar="NAME", help="pseudonym of that line")
     board.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     board.set_defaults(handler=_board)
-    page = subparsers.add_parser("page", help="check the numbers of your page of prediction and measurement")
+    page = subparsers.add_parser("page", help="check the numbers of your page, and make the poster of them")
     page.add_argument("file", type=Path, nargs="?", default=PAGE, help=f"the page ({PAGE})")
     page.add_argument("--new", action="store_true", help="write the template there; never over a page")
+    page.add_argument("--board", type=Path, default=FOLDER, help=f"folder of your board.jsonl ({FOLDER})")
+    page.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     page.set_defaults(handler=_page)
 
 
@@ -124,7 +126,7 @@ def _page(chosen: argparse.Namespace) -> int:
         print(f"{chosen.file} is the template. Fill in the numbers, then: rnnlab page {chosen.file}")
         return ALL_DERIVED
     try:
-        problems = check_page(chosen.file.read_text(encoding="utf-8"))
+        text = chosen.file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return _refuse("page", f"{chosen.file} is no UTF-8 text")
     except FileNotFoundError:
@@ -133,8 +135,32 @@ def _page(chosen: argparse.Namespace) -> int:
         )
     except OSError as error:
         return _refuse("page", f"{chosen.file} cannot be read: {error.strerror}")
-    print("\n".join(map(printable, problems)) or "The numbers of the page agree with its measurements.")
-    return LEFT_OUT if problems else ALL_DERIVED
+    if problems := check_page(text):
+        print("\n".join(map(printable, problems)))
+        return LEFT_OUT
+    print("The numbers of the page agree with its measurements.")
+    return _make_poster(chosen, text)
+
+
+def _make_poster(chosen: argparse.Namespace, text: str) -> int:
+    """Write the HTML beside the page."""
+    from nbjudge.running import sandbox
+    from rnncourse.capstone.board import Unusable
+    from rnncourse.capstone.own_numbers import collect
+    from rnncourse.capstone.page import read_page
+    from rnncourse.capstone.poster import poster
+
+    print("This machine is measured now, up to a minute …", flush=True)
+    target = chosen.file.with_suffix(".html")
+    try:
+        own = collect(chosen.board, sandbox.choose(chosen.plain))
+        target.write_text(poster(own, *read_page(text)), encoding="utf-8")
+    except Unusable as error:
+        return _refuse("page", error)
+    except OSError as error:
+        return _refuse("page", f"{target} cannot be written: {error.strerror}")
+    print(f"{target} is your poster: one file, to be opened in a browser, printed or sent.")
+    return ALL_DERIVED
 
 
 def _refuse(command: str, why: object) -> int:

@@ -143,9 +143,7 @@ def writes(launch: Launch, layers: int) -> list[Array]:
 def to_plan(schedule: Schedule, places: Sequence[dict[Array, int]]) -> Plan:
     """The plan of operations; places: for each launch, the place in memory of each array that it touches."""
     T, B, H, L = (getattr(schedule.problem, name) for name in ("steps", "minibatch", "hidden_size", "layers"))
-    operations: list[Operation] = []
-    for launch, place in zip(schedule.launches, places, strict=True):
-        operations += _Block(schedule, launch, place).operations()
+    operations = [operation for parts in launch_operations(schedule, places) for operation in parts]
     place_count = 1 + max((number for place in places for number in place.values()), default=-1)
     buffers = {f"place{number}": (schedule.block * B, H) for number in range(place_count)}
     buffers |= {name: (T * B, H) for name in ("x", "y", "dy")}
@@ -157,6 +155,12 @@ def to_plan(schedule: Schedule, places: Sequence[dict[Array, int]]) -> Plan:
     return Plan(
         "rnn_tanh", Sizes(T, B, H, H, L), "training", tuple(operations), buffers, outputs, captured=True
     )
+
+
+def launch_operations(schedule: Schedule, places: Sequence[dict[Array, int]]) -> list[list[Operation]]:
+    """The operations of each launch, in the plan's order."""
+    pairs = zip(schedule.launches, places, strict=True)
+    return [_Block(schedule, launch, place).operations() for launch, place in pairs]
 
 
 class _Block:

@@ -52,6 +52,16 @@ def check_page(text: str) -> list[str]:
     return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
 
 
+def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
+    """({name: numbers; words for `what` and `verdict`}, {heading: prose}) of a page without problems."""
+    numbers, *sections = re.split(r"^##\s+", text, flags=re.M)
+    lines = _lines(numbers)
+    values = {name: _numbers(lines[name].value) for name in NUMBERS}
+    words = {name: lines[name].value for name in ("what", "verdict") if name in lines}
+    parts = (section.partition("\n") for section in sections)
+    return values | words, {heading.strip(): prose.strip() for heading, _, prose in parts}
+
+
 def coverage(measurements: list[float], low: float, high: float) -> float:
     """Probability that the median of what was measured lies within low … high, two of the measurements.
 

@@ -102,7 +102,7 @@ def _check_complete(schedule: Schedule, kind: int, done: set) -> None:
 
 def place_arrays(schedule: Schedule) -> Layout:
     """A place for each array of a legal schedule.  Raises Illegal if they need more memory than there is."""
-    versions, last_reader = _versions(schedule)
+    versions, last_reader = array_versions(schedule)
     dying = defaultdict(list)
     for version, number in last_reader.items():
         dying[number].append(version)
@@ -118,7 +118,7 @@ def place_arrays(schedule: Schedule) -> Layout:
     return Layout(places, peak)
 
 
-def _versions(schedule: Schedule) -> tuple[list, dict]:
+def array_versions(schedule: Schedule) -> tuple[list, dict]:
     """For each launch the (array, writer) that it reads and writes; and the last launch that uses each."""
     current: dict[Array, tuple[Array, int]] = {}
     result, last = [], {}
@@ -149,15 +149,17 @@ def _memory_mistake(schedule: Schedule) -> str | None:
     return None if recomputed(schedule) else "saves everything and recomputes nothing"
 
 
-VERSION = 2  # of the problems, the model and the bound: scores of different versions are not comparable
+VERSION = 3  # of the problems, the model and the bound: scores of different versions are not comparable
 DEVICE = find("H200")
 FULL_MARKS = 3.0  # times the lower bound, in the worst of all problems
-PROBLEMS = (  # of the board; primes, one step and one layer among them; `is_promised` holds for each
+PROBLEMS = (  # of the board: primes, one step, one layer, much arithmetic, small products; all `is_promised`
     Problem(1, 1, 64, 512, 8),
     Problem(7, 1, 64, 512, 21),
     Problem(1, 31, 64, 512, 93),
     Problem(13, 17, 96, 389, 314),
     Problem(23, 29, 31, 251, 2400),
+    Problem(24, 12, 512, 1024, 300),
+    Problem(17, 61, 8, 128, 3111),
     Problem(100, 16, 64, 512, 704),
     Problem(100, 16, 64, 512, 2300),
 )

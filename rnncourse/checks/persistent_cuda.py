@@ -1,10 +1,13 @@
 """Checks of lesson 16: what a lane holds of a tile, what a thread can keep, how fast a step can be."""
 
+import ast
+import math
+import operator
 from dataclasses import replace
 
 import numpy as np
 
-from nbjudge.comparing.judging import expect
+from nbjudge.comparing.judging import expect, refuse
 from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
@@ -14,6 +17,78 @@ from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, 
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape
 
 ANSWERS = answers("persistent_cuda")
+
+
+def check_index_of_sums(submission, rng, pitch):
+    """The line runs as C++ would, for every lane and register."""
+    text = submission(pitch)
+    indices = emulate(text) if isinstance(text, str) else f"The result must be text; it returns {text!r:.60}."
+    case = f"pitch={pitch}, INDEX is {text!r:.160}"
+    if isinstance(indices, str):
+        refuse(indices, case, result=text)
+        return
+    want = emulate(ANSWERS["index_of_sums"].call(pitch))
+    expect(indices, want, axes=("lane", "register"), what="the index", case=case)
+
+
+def emulate(text: str) -> np.ndarray | str:
+    """Values [32,4] of a C++ expression of lane and reg, or why it has none."""
+    if "//" in text:
+        return "`//` begins a comment in C++, so the rest of the line is gone; `/` is the quotient there."
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        return np.array(
+            [[_value(tree, {"lane": lane, "reg": reg}) for reg in range(4)] for lane in range(32)]
+        )
+    except SyntaxError as error:
+        return f"It is no expression of C++ with whole numbers, `lane` and `reg`: {error.msg}."
+    except (ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
+        return f"C++ leaves open what it does: {error}."
+
+
+def _value(node: ast.AST, names: dict[str, int]) -> int:
+    """The value of an expression of int.  Raises SyntaxError for anything else."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        value = node.value
+    elif isinstance(node, ast.Name) and node.id in names:
+        value = names[node.id]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = -_value(node.operand, names)
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        value = OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
+    else:
+        raise SyntaxError(f"{ast.unparse(node)!r:.40} is not allowed")
+    if not -(2**31) <= value < 2**31:
+        raise OverflowError("a number leaves the range of int")
+    return value
+
+
+def _shift_left(left: int, right: int) -> int:
+    if not 0 <= right < 32:
+        raise OverflowError("a shift by less than 0 or more than 31 bits")
+    return left << right
+
+
+def _shift_right(left: int, right: int) -> int:
+    return left if _shift_left(0, right) else left >> right
+
+
+def _remainder(left: int, right: int) -> int:
+    return int(math.fmod(left, right)) if right else left % right  # the sign of `left`, as in C++
+
+
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: lambda left, right: int(left / right),  # towards zero, and exact: numbers are below 2**31
+    ast.Mod: _remainder,
+    ast.LShift: _shift_left,
+    ast.RShift: _shift_right,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
 
 
 def check_pack_fragment(submission, rng, case):
@@ -130,6 +205,10 @@ def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device
 
 
 EXERCISES = (
+    ANSWERS["index_of_sums"].exercise(
+        check_index_of_sums,
+        lambda rng: ((8 + int(rng.integers(1, 9)),), (8,), (int(rng.integers(40, 100_000)),)),
+    ),
     ANSWERS["pack_fragment"].exercise(
         check_pack_fragment,
         (

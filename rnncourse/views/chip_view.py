@@ -73,9 +73,9 @@ def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     ]
     sizes = [place.place.bytes / 2**20 for place in places]
     colours = [PALETTE["green" if place.fits else "orange"] for place in places]
-    left.barh(names, sizes, color=colours)
+    left.bar_label(left.barh(names, sizes, color=colours), fmt=" %.3g")
     left.axvline(places[0].needed / 2**20, color=PALETTE["black"], linestyle="--")
-    left.set(xscale="log", xlabel="MiB; dashed: what the weights need")
+    left.set(xlim=(0, 1.15 * max(sizes)), xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
     _draw_blocks(right, mine, find(device).multiprocessors)
     refused = isinstance(mine, str)

@@ -163,10 +163,11 @@ def _moved(parts: Parts, cell: str, hidden: int, precision: str, device: str) ->
     }
     texts = iter(parts.texts)
     for kind, (where, curves, lacking) in shown.items():
-        next(texts).set(text=f"{kind}, {where}", fontweight="bold")
+        missing = "" if curves or kind != "recorded" else f": {lacking}"  # said once, not for each line
+        next(texts).set(text=f"{kind}, {where}{missing}", fontweight="bold")
         for name, line in parts.lines[kind].items():
             line.set_data(list(curves.get(name, ())), list(curves.get(name, {}).values()))
-            next(texts).set_text(_label(kind, name) + ("" if name in curves else f": {lacking}"))
+            next(texts).set_text(_label(kind, name) + ("" if name in curves or missing else f": {lacking}"))
     refusals = (f"{KNOWN[name]}: refused, {why.split(':')[0]}" for name, why in reasons.items())
     parts.note.set_text("\n\n".join(textwrap.fill(refusal, NOTE_WIDTH) for refusal in refusals))
     # with a place of its own the title need not look for room, which would lay out every tick twice

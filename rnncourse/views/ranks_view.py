@@ -19,8 +19,8 @@ from ranks.simulated_transfers import Replay, replay, schedule
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.scaling.model import FORWARD, Update, schedule_update
 
-RANKS_SHOWN, STEPS_SHOWN = 8, 12
-LETTER = 0.008  # width of a letter, as a share of the axis
+RANKS_SHOWN, STEPS_SHOWN = 6, 8
+LETTER, POINTS = 0.0105, 10  # width of a letter, as a share of the axis, and its size
 STEPS = 100  # time steps of the wavefront
 AFTER, LAYER_WISE, WAVEFRONT = "after backward", "layer by layer", "wavefront"
 SENDS = (AFTER, LAYER_WISE, WAVEFRONT)
@@ -201,7 +201,7 @@ def _draw_messages(axis: Axes, part: Replay, settings: Settings) -> None:
         if event.source < rows:
             chunks = str(event.first) if event.last == event.first + 1 else f"{event.first}–{event.last - 1}"
             look = "+ added" if event.adds else "= copied"
-            word = f"{look[0]}{chunks * (part.schedule.chunks > 1)}→{event.target}"
+            word = f"{chunks * (part.schedule.chunks > 1)}→{event.target}"
             bars.append(Bar(event.source, event.start, event.end, look, word))
     _draw_bars(axis, bars, part.seconds)
     axis.set(ylim=(rows - 0.5, -0.5), xlabel="ms from the start of the first message")
@@ -222,7 +222,7 @@ def _draw_bars(axis: Axes, bars: Sequence[Bar], whole: float) -> None:
         if bar.end - bar.start > LETTER * len(bar.word) * whole:
             ink = "white" if bar.look == "backward" else "black"
             place = (bar.start + bar.end) / 2, bar.row
-            axis.text(*place, bar.word, ha="center", va="center", fontsize=7, color=ink)
+            axis.text(*place, bar.word, ha="center", va="center", fontsize=POINTS, color=ink)
     axis.set_xlim(0, 1.02 * whole or 1.0)
     axis.xaxis.set_major_formatter(lambda value, _: f"{1e3 * value:.4g}")
 

@@ -1,14 +1,16 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters: exercises
 #
-# The words of a tile that a lane holds, the weights that a thread can store, and the lower bound of a step.
+# A line of CUDA C++, the words of a tile that a lane holds, the weights that a thread can store, and the lower bound of a step.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(pack_fragment)` opens one hint, and once more the next one.
+# Stuck? `hint(index_of_sums)` opens one hint, and once more the next one.
 
 # %%
 import numpy as np
 
 from rnnlab import check, hint, progress, use
+
+# %% [exercise] index_of_sums
 
 # %% [exercise] pack_fragment
 

@@ -11,7 +11,7 @@ from values_in import holds
 
 from nbjudge.running import sandbox
 from rnncourse import cli
-from rnncourse.capstone import board, score
+from rnncourse.capstone import board, commands, score
 from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.page import TEMPLATE, check_page, coverage
 
@@ -253,7 +253,8 @@ def test_an_interval_covers_the_median_as_often_as_is_counted():
     assert coverage(runs, 0, 10) == pytest.approx(1 - 2 / 2**11)
 
 
-def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys):
+def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(commands, "_make_poster", lambda chosen, text: 0)
     path = tmp_path / "page.md"
     assert cli.main(["page", str(path)]) == 2
     assert "--new" in capsys.readouterr().err

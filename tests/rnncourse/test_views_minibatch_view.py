@@ -77,7 +77,7 @@ def test_a_refused_kernel_has_no_curve_and_a_note_says_why():
 
 def test_recorded_points_are_dots_of_their_own(folder):
     before = drawn(figure_minibatch(*LSTM))
-    assert before["recorded, H200, bfloat16", "grid kernel: none yet"] == {}
+    assert before["recorded, H200, bfloat16: none yet", "grid kernel"] == {}
     keep(folder, persistent_grid=2.0, pytorch=9.0)
     after = drawn(figure_minibatch(*LSTM))
     assert after["recorded, H200, bfloat16", "grid kernel"] == pytest.approx(

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: register_budget -->
 #
-# A layer has recurrent weights [gates·H, H] of `itemsize` bytes, 2 or 4. The matrix is cut into pairs of tiles, each of 16 rows by 16 words of 4 bytes; the last pairs are filled with zeros. Pairs are distributed over the warps of `blocks` blocks with `warps` warps each: every warp reserves room for the same number of whole pairs, rounded up. A pair takes 8 words in each of a warp's 32 lanes.
+# A layer has recurrent weights [gates·H, H] of `itemsize` bytes, 2 or 4. The matrix is cut into pairs of tiles. A pair has 16 rows by 16 words of 4 bytes; the last pairs are filled with zeros. Pairs are distributed over the warps of `blocks` blocks with `warps` warps each: every warp reserves room for the same number of whole pairs, rounded up. A pair takes 8 words in each of a warp's 32 lanes.
 #
 # A block runs alone on its multiprocessor. Its threads share 65 536 registers of one word, and a thread may have at most 255. (Hardware hands out registers in groups of 8; leave that out here.) Beside its weights a thread needs `beside` registers.
 #

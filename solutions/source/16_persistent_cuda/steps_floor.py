@@ -10,7 +10,7 @@
 #
 # For instance, with n multiprocessors the product takes 2·gates·H²·B / (tflops·10⁶·n / multiprocessors) microseconds.
 #
-# **Grid.** Three parts, one after the other. (1) An `exchange`. (2) Each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache, which delivers `l2_bandwidth` to all blocks together: the time of these bytes **minus** `l2`, but at least 0, because the exchange already contains that latency. (3) The product, by `blocks` multiprocessors.
+# **Grid.** Three parts, one after the other. (1) An `exchange`. (2) Each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache, which delivers `l2_bandwidth` to all blocks together: take the time of these bytes, subtract `l2`, and take 0 if that is negative. (The exchange contains one latency of the cache already.) (3) The product, by `blocks` multiprocessors.
 #
 # **Cluster.** A cluster has `cluster` blocks, one on each multiprocessor, and computes 8 sequences. Two parts, one after the other. (1) A `push`. (2) The longest of three parts that run at the same time: all of h of the 8 sequences goes into each block, and each block receives at `push_bandwidth`; the product of 8 sequences by `cluster` multiprocessors; and the reads from shared memory, in which each of a block's `warps` warps reads all of h of the 8 sequences, 128 bytes a clock for the whole block. A cluster starts when there is room for all of its blocks; assume that any multiprocessors can form a cluster. If not all clusters have room at the same time, they run in rounds, as many clusters in a round as have room, and the rounds' times add up.
 #

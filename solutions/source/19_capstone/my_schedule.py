@@ -157,37 +157,74 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 FORWARD, BACKWARD, WEIGHTS = range(3)
 
 
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    # as many activations as fit in few segments, the lower ones recomputed while those above go backward
-    block = min(steps, 8) if layers == 1 else 1
-    blocks, room, main, rest = -(-steps // block), memory // steps, 24, 4
-    if room >= 3 * layers:
-        lengths = [layers]
-    elif 10 * room >= 13 * layers:
-        lengths = [round(0.6 * layers), layers - round(0.6 * layers)]
-    else:
-        top, length = room // 3, room // 5
-        below = layers - top
-        lengths = [length] * (below // length) + [below % length] * (below % length > 0) + [top]
-    rows = []
+def arrays_at_once(rows, layers):
+    """Most blocks that are live at once: each from its writer to its last reader."""
+    writer, last, born = {}, {}, [0] * len(rows)
+    for number, (kind, l, j, _) in enumerate(rows):
+        below, own, before = [("y", l - 1, j)] * (l > 0), [("h", l, j)], [("h", l, j - 1)] * (j > 0)
+        new = own + [("y", l, j)] * (l < layers - 1) if kind == FORWARD else [("dg", l, j)] * (kind == BACKWARD)
+        for array in (below + before, own, [("dg", l, j)] + own + below + before)[kind]:
+            last[array, writer[array]] = number
+        for array in new:
+            writer[array] = number
+            last[array, number] = number
+        born[number] = len(new)
+    ends = [0] * len(rows)
+    for number in last.values():
+        ends[number] += 1
+    live = most = 0
+    for number, count in enumerate(born):
+        live += count
+        most = max(most, live)
+        live -= ends[number]
+    return most
 
-    def along_diagonals(segment):
-        for diagonal in range(len(segment) + blocks - 1):
-            for place, layer in enumerate(segment):
-                if 0 <= diagonal - place < blocks:
-                    yield layer, diagonal - place
 
-    def forward(segment):
-        rows.extend((FORWARD, layer, j, layer % main) for layer, j in along_diagonals(segment))
+def stream_of(j, l=None):
+    """A stream for each block of steps, whatever its layer; weight gradients have twelve of their own."""
+    return j % 20 if l is None else 20 + (l + j) % 12
 
-    forward(range(layers))
-    above = layers
+
+def issued(layers, blocks, lengths, wait):
+    """Rows in the order of a time that counts diagonals; each segment is ready just before its gradient."""
+    timed = [(l + j, (FORWARD, l, j, stream_of(j))) for l in range(layers) for j in range(blocks)]
+    start, above = layers + blocks - 1, layers
     for length in reversed(lengths):
         segment = range(above - length, above)
         if above < layers:
-            forward(segment)
-        for layer, j in along_diagonals(segment[::-1]):
-            rows.append((BACKWARD, layer, blocks - 1 - j, layer % main))
-            rows.append((WEIGHTS, layer, blocks - 1 - j, main + layer % rest))
-        above -= length
-    return block, np.array(rows)
+            start += wait
+            ready = max(above - length + 1, start - (length + blocks - 1))
+            timed += [
+                (ready + p + j + 0.5, (FORWARD, l, j, stream_of(j))) for p, l in enumerate(segment) for j in range(blocks)
+            ]
+        for p, l in enumerate(segment[::-1]):
+            for j in reversed(range(blocks)):
+                when = start + p + blocks - 1 - j
+                timed.append((when + 0.6, (BACKWARD, l, j, stream_of(j))))
+                timed.append((when + 0.7, (WEIGHTS, l, j, stream_of(j, l))))
+        start, above = start + length, above - length
+    return [row for _, row in sorted(timed, key=lambda pair: pair[0])]
+
+
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    # many cuts of the layers, the one with the fewest diagonals and repeated blocks that fits
+    block = min(steps, 8) if layers == 1 else 1
+    blocks = -(-steps // block)
+    if memory >= 3 * layers * steps:
+        return block, np.array(issued(layers, blocks, [layers], 0))
+    repeated = 1 / 6 if minibatch * hidden_size < 1 << 17 else 1  # diagonals that a repeated block costs
+    candidates = []
+    for top in sorted({max(1, layers * k // 24) for k in range(1, 22)}):
+        below = layers - top
+        for parts in {1, 2, 3, 5, 8, 12, 20, 30}:
+            length = -(-below // parts)
+            lengths = [below % length or length, *[length] * ((below - 1) // length), top]
+            if (2 * max(top, length) + len(lengths) - 3) * blocks > memory:
+                continue  # the segment and the inputs of those below cannot fit
+            for wait in (0, 4, steps // 2, steps, steps + length):
+                cost = wait * (len(lengths) - 1) + repeated * below * blocks
+                candidates.append((cost, len(candidates), lengths, wait))
+    for *_, lengths, wait in sorted(candidates):
+        rows = issued(layers, blocks, lengths, wait)
+        if arrays_at_once(rows, layers) * block <= memory:
+            return block, np.array(rows)

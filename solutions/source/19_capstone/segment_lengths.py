@@ -3,7 +3,9 @@
 #
 # <!-- exercise: segment_lengths -->
 #
-# A residual RNN has `layers` layers, and its memory holds `memory` arrays [T,B,H] of activations. You cut the layers into segments. The forward pass saves the input of each segment, one array; that of the lowest segment is the data and costs nothing. The backward pass begins with the top segment. Each layer of the segment whose gradient is computed needs 2 arrays, h and y, beside the saved inputs of this segment and of those below; what belongs to the segments above is free again.
+# A residual RNN has `layers` layers, and its memory holds `memory` arrays [T,B,H] of activations. You cut the layers into segments. The forward pass saves the input of each segment, one array. (The input of the lowest segment is the data; it costs nothing.)
+#
+# The backward pass begins with the top segment. While it computes the gradient of a segment, each layer of this segment needs 2 arrays, h and y, in memory. Beside them lie the saved inputs of this segment and of all segments below. Arrays of the segments above are free again. So segment number i, counted from 0 at the bottom, needs its layers' arrays and i saved inputs.
 #
 # The activations of the top segment are there when the forward pass ends. All other layers are **recomputed**: they run forward twice. Return the lengths of the segments, the lowest first, such that everything fits and the fewest layers are recomputed. Some lengths always fit.
 

@@ -1,0 +1,216 @@
+"""Picture of schedules: streams over time, recomputation hatched, the lower bound as a line, memory below.
+
+All panels of a picture have the same axis of time.  Work of one kind that follows closely in a stream is
+drawn as one bar, so that thousands of launches stay one small piece of SVG.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pocketgpu.devices import Device
+from rnncourse.capstone.launches import (
+    BACKWARD,
+    FORWARD,
+    NAMES,
+    WEIGHTS,
+    Problem,
+    launch_operations,
+    read_schedule,
+)
+from rnncourse.capstone.score import (
+    DEVICE,
+    array_versions,
+    check_legal,
+    lower_bound,
+    place_arrays,
+    to_plan,
+)
+from rnncourse.figures.pen import CARD, HAIRLINE, QUIET, ROLES, WIDTH, Sheet
+from rnnlab.schedule.timeline import predict
+
+AGAIN = "forward again"  # a launch that recomputes
+FILLS = {
+    NAMES[0]: ROLES["state"].solid,
+    AGAIN: ROLES["state"].pale,
+    NAMES[1]: ROLES["gradient"].solid,
+    NAMES[2]: ROLES["weights"].solid,
+}
+LEFT, INNER = 92, WIDTH - 92 - 24  # pixels: the axis of time
+LANE_MOST, LANES = 24, 168  # pixels: the highest lane, and all lanes together at most
+TOP, GAP, MEMORY, BELOW = 84, 12, 54, 30  # pixels: above the lanes, below them, memory's strip, its axis
+NEAR = 0.7  # pixels: a gap that nobody sees
+BLACKEST = 3  # pixels between the strokes of a hatch
+
+
+def one_layer_at_a_time(
+    layers: int, steps: int, minibatch: int, hidden_size: int, memory: int
+) -> tuple[int, np.ndarray]:
+    """The schedule before any idea: one stream, whole sequences, all that is computed saved."""
+    up = [(FORWARD, layer, 0, 0) for layer in range(layers)]
+    down = [(kind, layer, 0, 0) for layer in reversed(range(layers)) for kind in (BACKWARD, WEIGHTS)]
+    return steps, np.array(up + down)
+
+
+class Run(NamedTuple):
+    """A legal schedule as the timeline runs it; times in milliseconds."""
+
+    bars: dict[tuple[int, str], list[tuple[float, float]]]  # stream, what: intervals
+    memory: list[tuple[float, float]]  # time, MB from then on
+    end: float
+    bound: float
+    limit: float  # MB
+    sentence: str
+
+    @property
+    def streams(self) -> list[int]:
+        return sorted({stream for stream, _ in self.bars})
+
+    @property
+    def lane(self) -> float:
+        """Pixels of a stream."""
+        return min(LANE_MOST, LANES / len(self.streams))
+
+    @property
+    def height(self) -> float:
+        """Pixels of the panel."""
+        return TOP + self.lane * len(self.streams) + GAP + MEMORY + BELOW
+
+
+def show_schedule(functions: dict[str, Callable], problem: Problem, device: Device = DEVICE) -> Sheet:
+    """One panel for each {name: function}, all on one axis of time.  Raises Illegal for what cannot run."""
+    runs = {name: run_of(problem, function(*problem), device) for name, function in functions.items()}
+    return draw_runs(runs, f"{problem.layers} layers, {problem.steps} steps, predicted for {device.name}")
+
+
+def draw_runs(runs: dict[str, Run], subject: str) -> Sheet:
+    """The panels of runs; subject: what was run, for the text alternative."""
+    findings = "; ".join(f"{name}: {run.sentence}" for name, run in runs.items())
+    alt = f"{subject}. {findings}."
+    sheet = Sheet("Schedules over time", alt, round(sum(run.height for run in runs.values()) + 34))
+    scale, top = INNER / max(run.end for run in runs.values()), 0.0
+    for name, run in runs.items():
+        _draw_panel(sheet, top, name, run, scale)
+        top += run.height
+    _draw_legend(sheet, top + 12)
+    return sheet
+
+
+def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Run:
+    """The run of (block, launches).  Raises Illegal."""
+    schedule = read_schedule(problem, answer)
+    check_legal(schedule)
+    places = place_arrays(schedule).places
+    result = predict(to_plan(schedule, places), device)
+    times = [(1e-3 * start, 1e-3 * end) for start, end in zip(result.start, result.end, strict=True)]
+    bars, spans, seen, first = defaultdict(list), [], set(), 0
+    for launch, operations in zip(schedule.launches, launch_operations(schedule, places), strict=True):
+        own = times[first : first + len(operations)]
+        first += len(operations)
+        spans.append((own[0][0], max(end for _, end in own)))
+        what = AGAIN if launch[:3] in seen and launch.kind == FORWARD else NAMES[launch.kind]
+        seen.add(launch[:3])
+        bars[launch.stream, what] += own
+    megabytes = 4e-6 * schedule.block * problem.minibatch * problem.hidden_size
+    end, bound = 1e-3 * result.makespan, 1e-3 * lower_bound(problem, device)
+    words = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
+    limit = megabytes * problem.memory / schedule.block
+    return Run(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, words)
+
+
+def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[float, float]]:
+    """MB that are live from each time on: a block lives from its writer's start to its last reader's end."""
+    changes = []
+    for (_, writer), reader in array_versions(schedule)[1].items():
+        changes += [(spans[writer][0], megabytes), (spans[reader][1], -megabytes)]
+    total, curve = 0.0, []
+    for when, change in sorted(changes):
+        total += change
+        curve.append((when, total))
+    return curve
+
+
+def _draw_panel(sheet: Sheet, top: float, name: str, run: Run, scale: float) -> None:
+    """Title, lanes, bound and memory of one schedule; scale: pixels a millisecond."""
+    streams, first = run.streams, top + TOP
+    below = first + run.lane * len(streams)
+    sheet.heading(24, name, f"{run.sentence}, predicted", y=top + 28)
+    words = f"{len(streams)} stream{'s' * (len(streams) > 1)}"
+    sheet.text(LEFT - 10, (first + below) / 2 + 5, words, anchor="end")
+    for (stream, what), intervals in sorted(run.bars.items()):
+        box = first + streams.index(stream) * run.lane, run.lane * 0.86
+        _draw_bars(sheet, what, list(_joined(intervals, scale)), box)
+    _draw_memory(sheet, below + GAP, run, scale)
+    bound, axis = LEFT + run.bound * scale, below + GAP + MEMORY
+    sheet.line((bound, first - 14), (bound, axis), width=2, dashes="5 3")
+    sheet.text(bound + 6, first - 6, f"lower bound {run.bound:.2f} ms", anchor="start")
+    sheet.line((LEFT, axis), (LEFT + INNER, axis), colour=QUIET, width=1)
+    sheet.text(LEFT, axis + 16, "0", anchor="start")
+    sheet.text(LEFT + run.end * scale, axis + 16, f"{run.end:.3g} ms", anchor="end")
+
+
+def _joined(intervals: list[tuple[float, float]], scale: float) -> Iterator[tuple[float, float]]:
+    """Intervals in pixels, those that nearly touch as one."""
+    left = right = None
+    for start, end in sorted(intervals):
+        start, end = LEFT + start * scale, LEFT + end * scale
+        if right is not None and start - right < NEAR:
+            right = max(right, end)
+            continue
+        if right is not None:
+            yield left, right
+        left, right = start, end
+    yield left, right
+
+
+def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tuple[float, float]) -> None:
+    """Bars of one kind in one lane as one path; those that compute again have strokes across them."""
+    top, height = box
+    path = "".join(
+        f"M{left:.1f} {top:.1f}H{right:.1f}V{top + height:.1f}H{left:.1f}Z" for left, right in bars
+    )
+    again = what == AGAIN
+    sheet.element("path", d=path, fill=FILLS[what])
+    if again:
+        strokes = "".join(
+            f"M{x:.1f} {top + height:.1f}V{top:.1f}"
+            for left, right in bars
+            for x in _places(left, right, BLACKEST)
+        )
+        sheet.element("path", d=strokes, fill="none", stroke=ROLES["state"].edge, stroke_width=1)
+
+
+def _places(left: float, right: float, step: float) -> Iterator[float]:
+    x = left + 0.5
+    while x < right:
+        yield x
+        x += step
+
+
+def _draw_memory(sheet: Sheet, top: float, run: Run, scale: float) -> None:
+    """The arrays that are live, as an area below the line of what there is room for."""
+    height = (MEMORY - 8) / max(run.limit, max(value for _, value in run.memory))
+    bottom, path = top + MEMORY, f"M{LEFT} {top + MEMORY:.1f}"
+    last = None
+    for when, value in run.memory:
+        x = round(LEFT + when * scale, 1)
+        path += f"H{x:g}V{bottom - value * height:.1f}" if x != last else f"V{bottom - value * height:.1f}"
+        last = x
+    sheet.element("path", d=f"{path}V{bottom:.1f}Z", fill=HAIRLINE, stroke=QUIET, stroke_width=1)
+    limit = bottom - run.limit * height
+    sheet.line((LEFT, limit), (LEFT + INNER, limit), colour=ROLES["error"].edge, width=1.5, dashes="2 3")
+    sheet.text(LEFT - 10, top + MEMORY / 2 + 10, "memory", anchor="end")
+    most = max(value for _, value in run.memory)
+    sheet.text(LEFT + INNER, limit + 15, f"at most {most:.0f} of {run.limit:.0f} MB", anchor="end")
+
+
+def _draw_legend(sheet: Sheet, top: float) -> None:
+    x = LEFT
+    for what, fill in FILLS.items():
+        sheet.element("rect", x=x, y=top - 11, width=24, height=12, fill=fill, stroke=CARD)
+        if what == AGAIN:
+            _draw_bars(sheet, what, [(x, x + 24)], (top - 11, 12))
+        sheet.note(x + 32, top, what)
+        x += 60 + 8 * len(what)

@@ -1,0 +1,44 @@
+# %% [right]
+def index_of_sums(pitch):
+    return f"(lane / 4 + reg / 2 * 8) * {pitch} + (lane % 4) * 2 + (reg % 2)"
+
+# %% [right]
+def index_of_sums(pitch):
+    g, t = "(lane >> 2)", "(lane & 3)"
+    return f"{g} * {pitch} + (reg >> 1) * {8 * pitch} + 2 * {t} + (reg & 1)"
+
+# %% [right]
+def index_of_sums(pitch):
+    return f" {pitch}*((lane - lane % 4)/4 + 4*(reg - reg % 2)) + (lane % 4 + lane % 4) + reg % 2 "
+
+# %% [wrong] takes the comment sign of C++ for a quotient
+def index_of_sums(pitch):
+    return f"{pitch} * (lane // 4 + 8 * (reg // 2)) + 2 * (lane % 4) + reg % 2"
+
+# %% [wrong] leaves pitch as a name
+def index_of_sums(pitch):
+    return "pitch * (lane / 4 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2"
+
+# %% [wrong] returns a number for lane 0
+def index_of_sums(pitch):
+    return 0
+
+# %% [wrong] forgets the rows from 8 on
+def index_of_sums(pitch):
+    return f"{pitch} * (lane / 4) + 2 * (lane % 4) + reg % 2"
+
+# %% [wrong] swaps the two bits of the register's number
+def index_of_sums(pitch):
+    return f"{pitch} * (lane / 4 + 8 * (reg % 2)) + 2 * (lane % 4) + reg / 2"
+
+# %% [wrong] adds the row's 8 outside the product with the pitch
+def index_of_sums(pitch):
+    return f"{pitch} * (lane / 4) + 8 * (reg / 2) + 2 * (lane % 4) + reg % 2"
+
+# %% [wrong] has one bracket too few
+def index_of_sums(pitch):
+    return f"{pitch} * (lane / 4 + 8 * (reg / 2) + 2 * (lane % 4) + reg % 2"
+
+# %% [wrong] writes a semicolon behind the expression
+def index_of_sums(pitch):
+    return f"{pitch} * (lane / 4 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2;"

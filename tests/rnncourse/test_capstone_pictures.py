@@ -1,0 +1,144 @@
+"""The pictures of schedules, and the poster: their numbers are those of scores, and one file is enough."""
+
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+from nbjudge.running import sandbox
+from rnncourse import cli
+from rnncourse.capstone import board, own_numbers
+from rnncourse.capstone.launches import BACKWARD, FORWARD, NAMES, WEIGHTS, Illegal, Problem
+from rnncourse.capstone.page import TEMPLATE, coverage, read_page
+from rnncourse.capstone.poster import poster
+from rnncourse.capstone.schedule_picture import AGAIN, one_layer_at_a_time, run_of, show_schedule
+from rnncourse.capstone.score import score
+from rnncourse.lab.roofline import Roofline
+
+SMALL = Problem(layers=4, steps=3, minibatch=2, hidden_size=8, memory=60)
+RUNS = "1.27 1.29 1.31 1.32 1.35 1.33 1.30 1.28 1.31 1.36 1.26"
+NUMBERS = {"prediction": "1.40", "measurements": RUNS, "median": "1.31", "interval": "1.27 to 1.35"}
+MEASURED = own_numbers.Measured(Roofline(92.0, 11.0), {"one_big_gemm": 3.2, "numba_parallel": 1.6}, "")
+PROGRAM = """import numpy as np
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    up = [(0, l, 0, 0) for l in range(layers)]
+    return steps, np.array(up + [(k, l, 0, 0) for l in reversed(range(layers)) for k in (1, 2)])
+"""
+
+
+def recomputing(layers, steps, minibatch, hidden_size, memory):
+    """The lower half of the layers runs forward twice; two streams."""
+    block, rows = one_layer_at_a_time(layers, steps, minibatch, hidden_size, memory)
+    again = [(FORWARD, layer, 0, 1) for layer in range(layers // 2)]
+    middle = layers + layers // 2 * 2
+    return block, np.array([*rows[:middle].tolist(), *again, *rows[middle:].tolist()])
+
+
+def page():
+    text = TEMPLATE.replace("why\n", "why\n\nBecause <script>alert(1)</script>.\n")
+    for name, value in (NUMBERS | {"verdict": "outside"}).items():
+        text = text.replace(f"{name}:\n", f"{name}: {value}\n")
+    return text
+
+
+@pytest.mark.parametrize("function", [one_layer_at_a_time, recomputing])
+def test_a_drawn_run_has_the_time_the_bound_and_the_memory_of_the_score(function):
+    run, scored = run_of(SMALL, function(*SMALL)), score(SMALL, function(*SMALL))
+    assert run.end == pytest.approx(1e-3 * scored.microseconds)
+    assert run.end / run.bound == pytest.approx(scored.ratio)
+    assert max(end for bars in run.bars.values() for _, end in bars) == pytest.approx(run.end)
+    assert max(value for _, value in run.memory) <= run.limit
+    if function is one_layer_at_a_time:  # in one stream the order of issue is that of time
+        assert max(value for _, value in run.memory) == pytest.approx(1e-6 * scored.saved_bytes)
+    assert run.memory[-1][1] == pytest.approx(0, abs=1e-9)  # in the end everything is free
+    assert run.limit == pytest.approx(1e-6 * 4 * SMALL.memory * SMALL.minibatch * SMALL.hidden_size)
+
+
+def test_recomputed_launches_are_bars_of_their_own():
+    once, twice = (run_of(SMALL, function(*SMALL)) for function in (one_layer_at_a_time, recomputing))
+    assert set(once.bars) == {(0, name) for name in NAMES}
+    assert set(twice.bars) == {(0, name) for name in NAMES} | {(1, AGAIN)}
+    assert len(twice.bars[1, AGAIN]) == len(twice.bars[0, NAMES[FORWARD]]) / 2
+    assert len(twice.bars[0, NAMES[BACKWARD]]) == len(once.bars[0, NAMES[BACKWARD]])
+    assert len(twice.bars[0, NAMES[WEIGHTS]]) == len(once.bars[0, NAMES[WEIGHTS]])
+
+
+def test_the_picture_states_each_schedule_and_refuses_what_cannot_run():
+    sheet = show_schedule({"a": one_layer_at_a_time, "b": recomputing}, SMALL)
+    for function in (one_layer_at_a_time, recomputing):
+        assert f"{score(SMALL, function(*SMALL)).ratio:.2f}" in sheet.alt
+    assert sheet.tag().count("lower bound") == 2 * 2 + 2 * 2  # in each panel, in alt and desc
+    with pytest.raises(Illegal, match=r"\b21 arrays.*\b20\b"):
+        show_schedule({"a": one_layer_at_a_time}, SMALL._replace(memory=20))
+
+
+def test_the_poster_is_one_file_with_the_learners_numbers_and_no_code_of_theirs():
+    entry = board.Entry("blue <heron>", "1" * 64, 1.875, 10**6, (1.5, 1.875))
+    runs = {name: run_of(SMALL, one_layer_at_a_time(*SMALL)) for name in ("before", "now: <b>")}
+    row = own_numbers.Row(entry, 2, 5, runs)
+    own = own_numbers.OwnNumbers(
+        "A & B, 2 cores", "2026-01-02", MEASURED, {"graph_replay": 4.25}, {"bptt": (3, 9)}, row
+    )
+    text = poster(own, *read_page(page()))
+    assert "<script" not in text
+    assert "<b>now" not in text
+    assert "A &amp; B" in text
+    for number in ("1.88 ×", "place 2 of 5", "2.0 ×", "3 of 9", "1.31", "4.25", "2026-01-02"):
+        assert number in text
+    assert not re.search(r"""(?:src|href)=|url\(|@import""", text)  # nothing is loaded
+    assert {*re.findall(r"https?://[^\"' ]+", text)} <= {"http://www.w3.org/2000/svg"}
+    assert "outside" in text
+    disturbed = own._replace(measured=MEASURED._replace(disturbed="5.0 threads for each core"))
+    assert poster(disturbed, *read_page(page())).count("5.0 threads") == 1
+    assert poster(own._replace(row=None), *read_page(page())).count("<svg") == 3
+
+
+def test_the_page_command_makes_the_poster_beside_the_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(own_numbers, "measure", lambda: MEASURED)
+    path = tmp_path / "page.md"
+    path.write_text(page().replace("outside", "inside"))
+    assert cli.main(["page", str(path), "--board", str(tmp_path)]) == 1
+    assert not path.with_suffix(".html").exists()  # a page with a mistake becomes no poster
+    path.write_text(page())
+    assert cli.main(["page", str(path), "--board", str(tmp_path)]) == 0
+    assert "1.31" in path.with_suffix(".html").read_text()
+    assert "page.html" in capsys.readouterr().out
+
+
+def test_a_line_of_the_board_is_run_again_for_the_poster(tmp_path, monkeypatch):
+    monkeypatch.setattr(board, "PROBLEMS", (SMALL,))
+    monkeypatch.setattr(own_numbers, "SHOWN", SMALL)
+    box = sandbox.choose()
+    assert own_numbers.best_row(tmp_path, box) is None
+    entry = board.make_entry("heron", PROGRAM, box)
+    board.add(tmp_path, entry, PROGRAM)
+    runs = own_numbers.runs_of(entry, tmp_path, box, SMALL)
+    assert [run.end for run in runs.values()] == [
+        pytest.approx(1e-3 * board.derive(PROGRAM, box)[0].microseconds)
+    ] * 2
+    (tmp_path / board.FILE).write_text((tmp_path / board.FILE).read_text().replace(f"{entry.worst}", "1.0"))
+    with pytest.raises(board.Unusable):
+        own_numbers.best_row(tmp_path, box)
+
+
+def test_a_learners_own_schedule_is_taken_from_the_notebook_and_else_the_courses(tmp_path, capsys):
+    path = tmp_path / "19_capstone.ipynb"
+    assert list(own_numbers.own_schedule(SMALL, path)) == ["the course's standard"]
+    cells = [nbformat.v4.new_code_cell(PROGRAM)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    assert list(own_numbers.own_schedule(SMALL, path)) == ["yours"]
+    cells[0].source = PROGRAM.replace("(1, 2)", "(1,)")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    (shown,) = own_numbers.own_schedule(SMALL, path).values()
+    assert score(SMALL, shown(*SMALL)).ratio >= 1
+    assert "layer 0, block 0" in capsys.readouterr().out
+
+
+def test_a_page_is_read_as_it_is_checked():
+    values, prose = read_page(page())
+    assert values["interval"] == [1.27, 1.35]
+    assert coverage(values["measurements"], *values["interval"]) > 0.95
+    assert list(prose) == [
+        line.removeprefix("## ") for line in TEMPLATE.splitlines() if line.startswith("##")
+    ]
