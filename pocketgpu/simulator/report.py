@@ -60,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
-        head = f"{self.kernel}: {self._sentence()}"
+        head = f"{self.kernel}: {self.sentence()}"
         heading = "".join(f"{name:>10}" for name in used)
         rows = [
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
@@ -71,7 +71,8 @@ class Report:
 
     __repr__ = __str__
 
-    def _sentence(self) -> str:
+    def sentence(self) -> str:
+        """What the launch moved, in one sentence."""
         unknown = f"; FLOPs unknown: {self.flops_unknown}" if self.flops_unknown else ""
         return _sentence(self.counts) + unknown
 
@@ -89,7 +90,7 @@ class Report:
             or "<li>no findings</li>"
         )
         return (
-            f"<div><p>{html.escape(self.kernel)}: {html.escape(self._sentence())}</p><table><thead><tr>"
+            f"<div><p>{html.escape(self.kernel)}: {html.escape(self.sentence())}</p><table><thead><tr>"
             f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
             f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
         )
