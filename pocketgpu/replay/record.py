@@ -62,20 +62,24 @@ def record(result: Report, events: int = EVENTS) -> dict:
         "starts": _first_steps(watch.trace.turns, events),
         "ends": _first_steps(watch.trace.ends, events),
         "findings": findings,
-        "opens": _opens_at(findings, request[shown], moved),
+        "dearest": _dearest(moved),
+        "opens": _opens_at(findings, request[shown], _dearest(moved)),
         "summary": result.sentence(),
     }
 
 
-def _opens_at(findings: list[dict], request: np.ndarray, moved: list[list[int]]) -> int:
+def _dearest(moved: list[list[int]]) -> int:
+    """The request with most turns of banks; with most sectors where no bank has two; -1 without a request."""
+    conflict = lambda number: (moved[number][1] > 1, moved[number][1] if moved[number][1] > 1 else 0)
+    return max(range(len(moved)), key=lambda number: (*conflict(number), moved[number][0]), default=-1)
+
+
+def _opens_at(findings: list[dict], request: np.ndarray, dearest: int) -> int:
     """The step that a replay shows first: behind a finding's accesses, else behind the dearest request."""
     of_findings = [max(access["step"] for access in found["accesses"]) + 1 for found in findings]
     if of_findings:
         return next((step for step in of_findings if step), len(request))
-    if not moved:
-        return len(request)
-    dearest = max(range(len(moved)), key=lambda number: (moved[number][1], moved[number][0]))
-    return int(np.flatnonzero(request == dearest)[-1]) + 1
+    return int(np.flatnonzero(request == dearest)[-1]) + 1 if dearest >= 0 else len(request)
 
 
 def _first_steps(turns: list[int], events: int) -> list[list[int]]:
@@ -204,7 +208,7 @@ def _finding(finding: Finding, columns: Columns, watch: Watch, events: int) -> d
     return {
         "kind": finding.kind,
         "message": message,
-        "remedy": remedy,
+        "remedy": remedy.removeprefix("nothing orders the two: "),
         "accesses": [
             {
                 "step": step,

@@ -5,7 +5,7 @@ from html import escape
 
 from pocketgpu.simulator.threads import thread_name
 
-WIDTH, LINE, LETTERS = 720, 20, 92  # pixels; letters that fit into a line of text
+WIDTH, LINE, LETTERS, CODE = 720, 20, 96, 36  # pixels; letters that fit into a line of text, of code
 CELL = 18  # pixels, of a sector or a bank
 STYLE = """
 text { font: 14px system-ui, sans-serif; fill: #1b2733 } .code { font-family: ui-monospace, monospace }
@@ -31,7 +31,7 @@ def still(data: dict) -> tuple[str, str]:
     )
     bottom = top + LINE * (len(lines) + 1)
     if not found and data["requests"]:
-        picture, bottom = _strip(*_dearest(data), bottom), bottom + CELL + 40
+        picture, bottom = _strip(*data["requests"][data["dearest"]], bottom), bottom + CELL + 40
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom}" width="{WIDTH}" '
         f'height="{bottom}"><style>{STYLE}</style><rect class="card" x="1" y="1" rx="8" width="{WIDTH - 2}" '
@@ -44,12 +44,7 @@ def in_words(data: dict) -> list[str]:
     """What a replay shows, in sentences."""
     sentences = [sentence for found in data["findings"] for sentence in (found["message"], found["remedy"])]
     if not data["findings"] and data["requests"]:
-        sectors, turns = _dearest(data)
-        sentences += (
-            [f"The dearest request of a warp to shared memory takes {turns} turn(s) of the banks."]
-            if turns
-            else [f"The dearest request of a warp moves {sectors} sector(s) of 32 bytes."]
-        )
+        sentences.append(_dearest_in_words(data))
     shown = len(data["events"]["kind"])
     if shown < data["total"]:
         sentences.append(
@@ -68,8 +63,11 @@ def name_of(data: dict, thread: int) -> str:
     return thread_name(_index(block, data["grid"]), _index(local, data["block"]), data["grid"], data["block"])
 
 
-def _dearest(data: dict) -> list[int]:
-    return max(data["requests"], key=lambda moved: (moved[1], moved[0]))
+def _dearest_in_words(data: dict) -> str:
+    sectors, turns = data["requests"][data["dearest"]]
+    site = data["events"]["site"][data["events"]["request"].index(data["dearest"])]
+    cost = f"takes {_count(turns, 'turn')} of the banks" if turns else f"moves {_count(sectors, 'sector')} of 32 bytes"
+    return f"A warp's request on line {data['sites'][site][1]} {cost}"
 
 
 def _two_accesses(data: dict, accesses: list[dict]) -> str:
@@ -79,11 +77,11 @@ def _two_accesses(data: dict, accesses: list[dict]) -> str:
         left = 16 + place * (WIDTH // 2 - 8)
         source = data["sources"][0]
         at = access["line"] - source["first"]
-        code = source["lines"][at].strip()[:40] if 0 <= at < len(source["lines"]) else ""
+        code = source["lines"][at].strip()[:CODE] if 0 <= at < len(source["lines"]) else ""
         rows = (
             ("strong", f"{access['verb']} by {name_of(data, access['thread'])}"),
             ("code", code),
-            ("", f"line {access['line']}; {access['barriers']} barriers behind it"),
+            ("", f"line {access['line']}; {_count(access['barriers'], 'barrier')} behind it"),
         )
         texts = "".join(
             f'<text class="{kind}" x="{left + 12}" y="{70 + 26 * row}">{escape(text)}</text>'
@@ -105,6 +103,10 @@ def _strip(sectors: int, turns: int, top: int) -> str:
         f'<text x="16" y="{top + CELL + 18}">{"turns of the banks, one after another" if turns else "sectors"}'
         "</text>"
     )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _index(number: int, size: list[int]) -> tuple[int, int, int]:

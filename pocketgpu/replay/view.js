@@ -9,16 +9,16 @@ const STYLE = `
 .pgr[data-theme=dark] { --ink:#e8edf2; --dim:#aeb9c4; --line:#3f4c59; --page:#12181f; --soft:#1c2630; --run:#4fb3f0; --begun:#1f5a80;
   --wait:#e69f00; --done:#5d6a78; --idle:#2a3540; --read:#56b4e9; --write:#f0813a; --atomic:#d98bbb; --bad:#ff8a80; --mark:#fff }
 .pgr *, .pgr *::before { box-sizing: border-box }
-.pgr p { margin: 0 } .pgr canvas { display: block; border-radius: 3px; cursor: pointer }
+.pgr p { margin: 0 } .pgr canvas { display: block; border-radius: 3px } .pgr-stack { position: relative; width: max-content } .pgr-stack canvas + canvas { position: absolute; inset: 0; pointer-events: none } .pgr [role=slider] { cursor: pointer }
 .pgr-head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline } .pgr-head b { font: 600 15px ui-monospace, monospace }
-.pgr-dim { color: var(--dim); font-size: 12.5px }
+.pgr-dim { color: var(--dim); font-size: 12.5px; font-weight: 400 } .pgr-title button { font-weight: 400 }
 .pgr-time { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; margin: 10px 0 6px }
 .pgr-time input[type=range] { flex: 1 1 220px; min-width: 140px; accent-color: var(--run) }
 .pgr button { font: inherit; font-size: 13px; padding: 3px 10px; min-height: 26px; border: 1px solid var(--line); border-radius: 6px;
   background: var(--soft); color: var(--ink); cursor: pointer }
 .pgr button:disabled { color: var(--dim); cursor: default }
 .pgr :focus-visible { outline: 3px solid var(--run); outline-offset: 2px }
-.pgr-says { min-height: 3em; padding: 4px 10px; border-left: 4px solid var(--run); background: var(--soft); border-radius: 0 6px 6px 0 }
+.pgr-says { min-height: 2.1em; padding: 4px 10px; border-left: 4px solid var(--run); background: var(--soft); border-radius: 0 6px 6px 0 }
 .pgr-body { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 6fr); gap: 16px; margin: 12px 0 }
 .pgr-code { background: var(--soft); border-radius: 6px; padding: 6px 0; overflow: auto; max-height: 380px; font: 12.5px/1.6 ui-monospace, monospace }
 .pgr-code div { white-space: pre; padding: 0 8px; border-left: 4px solid transparent; width: max-content; min-width: 100% }
@@ -41,7 +41,8 @@ const IN_WORDS = ["has not begun", "is between two steps", "runs now", "waits", 
 const READS = new Set([0, 3, 9]), WRITES = new Set([1, 4]), ATOMIC = 2, FENCE = 5, BARRIER = 6, GRID_BARRIER = 8;
 const VERBS = ["reads", "writes", "changes", "reads", "writes", "passes a fence", "arrives at the barrier", "arrives at syncwarp()",
   "arrives at the grid's barrier", "reads", "exchanges values with its warp"];
-const WARP = 32, SECTOR = 32, BANK_ROW = 128, MOST_CELLS = 4096;
+const READ = 1, WRITTEN = 2, WRITTEN_LAST = 4, ATOMIC_LAST = 8, UNWRITTEN = 16; // what a cell shows
+const WARP = 32, SECTOR = 32, BANK_ROW = 128, MOST_CELLS = 4096, BOX = 340; // pixels of height before an array scrolls
 
 /** An element: tag, attributes (on… are listeners), children. */
 function make(tag, attributes = {}, ...children) {
@@ -190,8 +191,22 @@ function prepare(canvas, width, height) {
   return pen;
 }
 
+/** Paint those squares of a view whose code has changed, or all if its key has; the pen of the canvas above it. */
+function repaint(view, key, [width, height], count, codeOf, paintOne, paintAll) {
+  if (view.key !== key) {
+    view.key = key; view.pen = prepare(view.canvas, width, height); view.codes = new Uint8Array(count).fill(255);
+    paintAll(view.pen);
+  }
+  for (let k = 0; k < count; k++) {
+    const code = codeOf(k);
+    if (code !== view.codes[k]) { view.codes[k] = code; paintOne(view.pen, k, code); }
+  }
+  return prepare(view.over, width, height);
+}
+
 /** A thread's square: every state has a shape of its own beside its colour. */
 function drawThread(pen, colours, x, y, s, state) {
+  pen.clearRect(x, y, s, s);
   if (state === NOT_BEGUN) {
     pen.strokeStyle = colours.done; pen.lineWidth = 1;
     pen.strokeRect(x + 0.5, y + 0.5, s - 1, s - 1);
@@ -206,17 +221,17 @@ function drawThread(pen, colours, x, y, s, state) {
 }
 
 /** An element's square: its lower left half says that it was read, its upper right half that it was written. */
-function drawCell(pen, colours, x, y, s, read, write, unwritten, atomic) {
+function drawCell(pen, colours, x, y, s, code) {
   pen.fillStyle = colours.idle; pen.fillRect(x, y, s, s);
   const half = (colour, strong, points) => {
     pen.globalAlpha = strong ? 1 : 0.45; pen.fillStyle = colour; pen.beginPath();
     points.forEach(([px, py], k) => k ? pen.lineTo(x + px * s, y + py * s) : pen.moveTo(x + px * s, y + py * s));
     pen.fill(); pen.globalAlpha = 1;
   };
-  if (atomic) return half(colours.atomic, true, [[0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5]]);
-  if (read >= 0) half(colours.read, read > write, [[0, 0], [1, 1], [0, 1]]);
-  if (write >= 0) half(colours.write, write > read, [[0, 0], [1, 0], [1, 1]]);
-  if (unwritten && write < 0) {
+  if (code & ATOMIC_LAST) return half(colours.atomic, true, [[0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5]]);
+  if (code & READ) half(colours.read, !(code & WRITTEN_LAST), [[0, 0], [1, 1], [0, 1]]);
+  if (code & WRITTEN) half(colours.write, code & WRITTEN_LAST, [[0, 0], [1, 0], [1, 1]]);
+  if (code & UNWRITTEN) {
     pen.strokeStyle = colours.dim; pen.lineWidth = 1; pen.beginPath();
     pen.moveTo(x, y + s); pen.lineTo(x + s, y); pen.moveTo(x, y + s / 2); pen.lineTo(x + s / 2, y); pen.moveTo(x + s / 2, y + s); pen.lineTo(x + s, y + s / 2);
     pen.stroke();
@@ -239,51 +254,57 @@ function layThreads(launch, width) {
   return { s: 4, pitch, rows: Math.ceil(warps / Math.max(1, Math.floor((width + 10) / pitch))), left, warps };
 }
 
-function drawThreads(canvas, launch, state, chosen, colours, width) {
+function drawThreads(view, launch, state, chosen, colours, width) {
   const lay = layThreads(launch, width), { s, pitch, rows, left, warps } = lay, perBlock = launch.perBlock, perWarps = Math.ceil(perBlock / WARP);
-  const pen = prepare(canvas, width, rows * s + 4), gap = s > 6 ? 2 : 1, spots = lay.spots = new Float32Array(2 * launch.threads);
-  pen.font = "10px system-ui, sans-serif"; pen.textBaseline = "middle";
-  for (let w = 0; w < warps; w++) {
-    const x0 = Math.floor(w / rows) * pitch, y = 2 + w % rows * s, block = Math.floor(w / perWarps), first = w % perWarps * WARP;
-    if (w % Math.ceil(11 / s) === 0) { pen.fillStyle = colours.dim; pen.fillText(`b${launch.blocks[block]} w${w % perWarps}`, x0, y + s / 2, left - 4); }
-    for (let lane = 0; lane < WARP && first + lane < perBlock; lane++) {
-      const t = block * perBlock + first + lane, x = x0 + left + lane * s;
-      spots[2 * t] = x; spots[2 * t + 1] = y;
-      drawThread(pen, colours, x, y, s - gap, state.state[t]);
-    }
-  }
-  outline(pen, colours.mark, 2, spots[2 * chosen], spots[2 * chosen + 1], s - gap, s - gap);
-  return lay;
+  const top = 5, gap = s > 6 ? 2 : 1;
+  const spot = t => {
+    const w = Math.floor(t / perBlock) * perWarps + Math.floor(t % perBlock / WARP);
+    return [Math.floor(w / rows) * pitch + left + t % perBlock % WARP * s, top + w % rows * s];
+  };
+  const above = repaint(view, `${width} ${colours.theme}`, [width, rows * s + top + 2], launch.threads, t => state.state[t],
+    (pen, t, code) => drawThread(pen, colours, ...spot(t), s - gap, code), pen => {
+      pen.font = "10px system-ui, sans-serif"; pen.textBaseline = "middle"; pen.fillStyle = colours.dim;
+      for (let w = 0; w < warps; w += Math.ceil(11 / s)) pen.fillText(`b${launch.blocks[Math.floor(w / perWarps)]} w${w % perWarps}`, Math.floor(w / rows) * pitch, top + w % rows * s + s / 2, left - 4);
+    });
+  outline(above, colours.mark, 2, ...spot(chosen), s - gap, s - gap);
+  return { ...lay, spot };
 }
 
 /** Columns of an array's cells, and how many places stay empty before the first. */
 function layArray(array, width, byBanks) {
-  const wide = array.shape.length ? array.shape[array.shape.length - 1] : 1, inner = width - 40;
+  const wide = array.shape.length ? array.shape[array.shape.length - 1] : 1, inner = width - 48;
   let columns = array.sparse ? 4 * array.perSector : array.shape.length > 1 && wide <= 128 ? wide : Math.min(array.cells, 32), skip = 0;
   if (byBanks) { columns = Math.max(1, BANK_ROW / array.itemsize); skip = Math.floor(array.base / array.itemsize); }
   const s = clamp(4, Math.floor(inner / columns), 17), rows = Math.ceil((array.cells + skip) / columns);
-  return { columns, skip, s, rows, left: 40, top: byBanks ? 14 : 2 };
+  return { columns, skip, s, rows, left: 44, top: byBanks ? 16 : 5 };
 }
 
-function drawArray(canvas, launch, k, state, look, colours, width, byBanks) {
+function drawArray(view, launch, k, state, look, colours, width, byBanks) {
   const array = launch.arrays[k], lay = layArray(array, width, byBanks), { columns, skip, s, rows, left, top } = lay, { e } = launch;
-  const pen = prepare(canvas, left + columns * s + 4, top + rows * s + 3), gap = s > 7 ? 2 : 1;
+  const gap = s > 7 ? 2 : 1, reads = state.reads[k], writes = state.writes[k];
   const spot = cell => [left + (cell + skip) % columns * s, top + Math.floor((cell + skip) / columns) * s];
+  const code = cell => {
+    const read = reads[cell], write = writes[cell], last = Math.max(read, write);
+    if (last < 0) return array.written ? 0 : UNWRITTEN;
+    if (e.kind[last] === ATOMIC) return ATOMIC_LAST;
+    return (read >= 0 ? READ : 0) | (write >= 0 ? WRITTEN : array.written ? 0 : UNWRITTEN) | (write > read ? WRITTEN_LAST : 0);
+  };
+  const pen = repaint(view, `${width} ${colours.theme} ${byBanks}`, [left + columns * s + 4, top + rows * s + 3], array.cells, code,
+    (pen, cell, code) => drawCell(pen, colours, ...spot(cell), s - gap, code), pen => labelArray(pen, array, lay, colours, byBanks));
+  if (look.request && look.request.of === k) drawRequestIn(pen, launch, look.request, array, spot, s, gap, colours);
+  for (const step of look.guilty) if (e.array[step] === k) { const [x, y] = spot(array.cellOf(e.element[step])); pen.setLineDash([3, 2]); outline(pen, colours.bad, 2, x - 1, y - 1, s - gap + 2, s - gap + 2); pen.setLineDash([]); }
+  if (look.array === k && array.cellOf(look.element) >= 0) outline(pen, colours.mark, 2, ...spot(array.cellOf(look.element)), s - gap, s - gap);
+  return lay;
+}
+
+/** The rows' numbers, and those of the banks. */
+function labelArray(pen, array, { columns, skip, s, rows, left, top }, colours, byBanks) {
   pen.font = "10px system-ui, sans-serif"; pen.textBaseline = "middle"; pen.fillStyle = colours.dim;
   if (byBanks) { pen.fillText("bank", 0, 6); for (let bank = 0; bank < 32; bank += s > 11 ? 4 : 8) pen.fillText(`${bank}`, left + bank * columns / 32 * s, 6); }
   for (let row = 0; row < rows; row += Math.ceil(11 / s)) {
     const element = array.elementAt(Math.max(0, row * columns - skip));
     pen.fillText(array.shape.length === 2 && columns === array.shape[1] ? `row ${row}` : `${element}`, 0, top + row * s + s / 2, left - 3);
   }
-  const { reads, writes } = { reads: state.reads[k], writes: state.writes[k] };
-  for (let cell = 0; cell < array.cells; cell++) {
-    const [x, y] = spot(cell), last = Math.max(reads[cell], writes[cell]);
-    drawCell(pen, colours, x, y, s - gap, reads[cell], writes[cell], !array.written, last >= 0 && e.kind[last] === ATOMIC);
-  }
-  if (look.request && look.request.of === k) drawRequestIn(pen, launch, look.request, array, spot, s, gap, colours);
-  for (const step of look.guilty) if (e.array[step] === k) { const [x, y] = spot(array.cellOf(e.element[step])); pen.setLineDash([3, 2]); outline(pen, colours.bad, 2, x - 1, y - 1, s - gap + 2, s - gap + 2); pen.setLineDash([]); }
-  if (look.array === k && array.cellOf(look.element) >= 0) { const [x, y] = spot(array.cellOf(look.element)); outline(pen, colours.mark, 2, x, y, s - gap, s - gap); }
-  return lay;
 }
 
 /** The sectors of a request as frames, its elements as rings. */
@@ -355,7 +376,7 @@ function themeAround(el) {
 function render({ model, el }) {
   const trace = model.get("trace"), launch = readLaunch(trace), words = wordsOf(launch), { e, steps } = launch;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  let step = clamp(0, trace.opens, steps), chosen = 0, follows = true, look = { array: -1, element: -1 }, colours = {}, playing = 0, waiting = 0, now = null;
+  let step = clamp(0, trace.opens, steps), chosen = 0, follows = true, look = { array: -1, element: -1 }, colours = {}, widths = [400, 480], playing = 0, waiting = 0, now = null;
   const guilty = trace.findings.flatMap(found => found.accesses.map(access => access.step)).filter(at => at >= 0);
   const faultLines = new Set(trace.findings.flatMap(found => found.accesses.map(access => access.line)));
 
@@ -378,11 +399,11 @@ function render({ model, el }) {
   const requestKey = make("p", { class: "pgr-dim" });
 
   // threads
-  const threads = pictured("thread", launch.threads, canvas => {
-    const lay = drawThreads(canvas, launch, now, launch.place(chosen), colours, right.clientWidth);
+  const threads = pictured("thread", launch.threads, view => {
+    const lay = drawThreads(view, launch, now, launch.place(chosen), colours, widths[1]);
     return { lay, at: launch.place(chosen) };
   }, at => `${words.thread(launch.threadAt(at))} ${threadDoes(at)}`, at => { chosen = launch.threadAt(at); follows = follow.checked = false; go(step); },
-  (lay, x, y) => nearest(lay.spots, x, y, lay.s), WARP);
+  (lay, x, y) => nearest(lay, x, y), WARP);
   const threadsTitle = make("p", { class: "pgr-title" }, "threads", make("span", { class: "pgr-dim" }, "a row is a warp, b its block; choose one by click or arrow keys"));
   const threadsKey = make("div", { class: "pgr-key" }), cellsKey = make("div", { class: "pgr-key" }), arraysBox = make("div"), left = make("div", {}, codeTitle, code, requestTitle, requestSays, requestBox, requestKey);
   const right = make("div", {}, threadsTitle, threads.box, threadsKey, arraysBox, cellsKey);
@@ -397,7 +418,7 @@ function render({ model, el }) {
     make("style", {}, STYLE), head, time, says, make("div", { class: "pgr-body" }, left, right), found, list);
   const views = new Map(); // of arrays: place -> {title, view}
   el.replaceChildren(root);
-  const size_watch = new ResizeObserver(() => drawSoon()), theme_watch = new MutationObserver(paint), system = matchMedia("(prefers-color-scheme: dark)");
+  const size_watch = new ResizeObserver(() => { widths = [left.clientWidth, right.clientWidth]; drawSoon(); }), theme_watch = new MutationObserver(paint), system = matchMedia("(prefers-color-scheme: dark)");
   size_watch.observe(root); system.addEventListener("change", paint);
   for (const node of [document.documentElement, document.body]) theme_watch.observe(node, { attributes: true });
   paint();
@@ -407,7 +428,8 @@ function render({ model, el }) {
   /** A canvas to look at and to choose in: by click, and by arrow keys as a slider. */
   function pictured(label, count, draw, describe, choose, find, down) {
     const canvas = make("canvas", { role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": count - 1 });
-    const box = make("div", { class: "pgr-box" }, canvas), view = { canvas, box, at: 0, lay: null, down, refresh };
+    const over = make("canvas", { "aria-hidden": "true" }), box = make("div", { class: "pgr-box" }, make("div", { class: "pgr-stack" }, canvas, over));
+    const view = { canvas, over, box, at: 0, lay: null, down, refresh };
     const place = event => { const r = canvas.getBoundingClientRect(); return find(view.lay, event.clientX - r.left, event.clientY - r.top); };
     canvas.addEventListener("click", event => { const at = place(event); if (at >= 0) choose(at); });
     canvas.addEventListener("pointermove", event => { const at = place(event); canvas.title = at >= 0 ? describe(at) : ""; });
@@ -416,15 +438,15 @@ function render({ model, el }) {
       if (by) { event.preventDefault(); choose(clamp(0, view.at + by, count - 1)); }
     });
     function refresh() {
-      Object.assign(view, draw(canvas));
+      Object.assign(view, draw(view));
       canvas.setAttribute("aria-valuenow", Math.max(0, view.at));
       canvas.setAttribute("aria-valuetext", view.at >= 0 ? describe(view.at) : "none chosen");
     }
     return view;
   }
 
-  function nearest(spots, x, y, s) {
-    for (let t = 0; t < launch.threads; t++) if (x >= spots[2 * t] && x < spots[2 * t] + s && y >= spots[2 * t + 1] && y < spots[2 * t + 1] + s) return t;
+  function nearest({ spot, s }, x, y) {
+    for (let t = 0; t < launch.threads; t++) { const [left, top] = spot(t); if (x >= left && x < left + s && y >= top && y < top + s) return t; }
     return -1;
   }
 
@@ -502,7 +524,7 @@ function render({ model, el }) {
     requestSays.textContent = request.says;
     requestCanvas.setAttribute("aria-label", request.says);
     requestKey.textContent = request.shared ? "A column is a bank; a box is a word that it must serve. Boxes above the first wait." : "A frame is a sector; filled are the bytes that a lane asks for.";
-    drawRequest(requestCanvas, request, colours, left.clientWidth);
+    drawRequest(requestCanvas, request, colours, widths[0]);
   }
 
   /** The arrays that are shown: global ones, and the shared ones of the chosen thread's block. */
@@ -521,12 +543,12 @@ function render({ model, el }) {
   function makeArray(k) {
     const array = launch.arrays[k];
     let byBanks = false;
-    const view = pictured(`element of ${array.name}`, Math.max(1, array.cells), canvas => {
-      const lay = drawArray(canvas, launch, k, now, look, colours, right.clientWidth, byBanks);
+    const view = pictured(`element of ${array.name}`, Math.max(1, array.cells), view => {
+      const lay = drawArray(view, launch, k, now, look, colours, widths[1], byBanks);
       const at = look.array === k ? array.cellOf(look.element) : -1;
-      if (at >= 0 && view.box.scrollHeight > view.box.clientHeight + 4) {
+      if (at >= 0 && lay.top + lay.rows * lay.s > BOX) {
         const y = lay.top + Math.floor((at + lay.skip) / lay.columns) * lay.s;
-        if (y < view.box.scrollTop || y > view.box.scrollTop + view.box.clientHeight - lay.s) view.box.scrollTop = y - 100;
+        if (y < view.box.scrollTop || y > view.box.scrollTop + BOX - lay.s) view.box.scrollTop = y - 100;
       }
       return { lay, at, down: lay.columns };
     }, at => {
@@ -587,13 +609,13 @@ function render({ model, el }) {
 
   /** Colours of the theme around, and the legends in them. */
   function paint() {
-    root.dataset.theme = themeAround(root);
+    root.dataset.theme = colours.theme = themeAround(root);
     const style = getComputedStyle(root);
     for (const name of ["ink", "dim", "line", "page", "soft", "run", "begun", "wait", "done", "idle", "read", "write", "atomic", "bad", "mark"]) colours[name] = style.getPropertyValue(`--${name}`).trim();
     threadsKey.replaceChildren(...[RUNS, BEGUN, WAITS, DONE, NOT_BEGUN].map(state => make("span", {}, sample(pen => drawThread(pen, colours, 0, 0, 12, state), colours), ["not begun", "between steps", "runs now", "waits", "returned"][state])));
-    const cells = [["read", 1, -1, false, false], ["written", -1, 1, false, false], ["written, then read", 2, 1, false, false], ["atomic", 1, 1, false, true], ["never written", -1, -1, true, false]];
-    cellsKey.replaceChildren(...cells.map(([text, ...how]) => make("span", {}, sample(pen => drawCell(pen, colours, 0, 0, 12, ...how), colours), text)),
-      make("span", {}, sample(pen => { drawCell(pen, colours, 0, 0, 12, -1, -1, false, false); pen.fillStyle = colours.mark; pen.beginPath(); pen.arc(6, 6, 2, 0, 7); pen.fill(); }, colours), "in the warp's request, its sectors underlined"),
+    const cells = [["read", READ], ["written", WRITTEN | WRITTEN_LAST], ["written, then read", READ | WRITTEN], ["atomic", ATOMIC_LAST], ["never written", UNWRITTEN]];
+    cellsKey.replaceChildren(...cells.map(([text, code]) => make("span", {}, sample(pen => drawCell(pen, colours, 0, 0, 12, code), colours), text)),
+      make("span", {}, sample(pen => { drawCell(pen, colours, 0, 0, 12, 0); pen.fillStyle = colours.mark; pen.beginPath(); pen.arc(6, 6, 2, 0, 7); pen.fill(); }, colours), "in the warp's request, its sectors underlined"),
       ...(guilty.length ? [make("span", {}, sample(pen => { pen.setLineDash([3, 2]); outline(pen, colours.bad, 2, 2, 2, 8, 8); pen.setLineDash([]); }, colours), "in a finding")] : []));
     drawSoon();
   }
