@@ -418,7 +418,8 @@ function render({ model, el }) {
     make("style", {}, STYLE), head, time, says, make("div", { class: "pgr-body" }, left, right), found, list);
   const views = new Map(); // of arrays: place -> {title, view}
   el.replaceChildren(root);
-  const size_watch = new ResizeObserver(() => { widths = [left.clientWidth, right.clientWidth]; drawSoon(); }), theme_watch = new MutationObserver(paint), system = matchMedia("(prefers-color-scheme: dark)");
+  const size_watch = new ResizeObserver(measure), theme_watch = new MutationObserver(paint), system = matchMedia("(prefers-color-scheme: dark)");
+  measure();
   size_watch.observe(root); system.addEventListener("change", paint);
   for (const node of [document.documentElement, document.body]) theme_watch.observe(node, { attributes: true });
   paint();
@@ -471,6 +472,11 @@ function render({ model, el }) {
     drawSoon();
   }
 
+  function measure() {
+    if (right.clientWidth > 100) widths = [left.clientWidth, right.clientWidth]; // a hidden view has no width
+    drawSoon();
+  }
+
   function drawSoon() {
     if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; draw(); });
   }
@@ -507,8 +513,8 @@ function render({ model, el }) {
       code.replaceChildren(...text.lines.map((l, k) => make("div", { class: faultLines.has(text.first + k) && source === 0 ? "fault" : null },
         make("span", { class: "pgr-no" }, `${faultLines.has(text.first + k) && source === 0 ? "! " : ""}${text.first + k}`), make("span", { class: "pgr-who" }), l.slice(indent) || " ")));
       if (!text.lines.length) code.replaceChildren("This kernel's source cannot be had.");
-      code.setAttribute("aria-label", `source of ${text.name}`);
-      codeTitle.replaceChildren(text.name, make("span", { class: "pgr-dim" }, `number, and how many threads were here last; ${faultLines.size ? "! lines of a finding" : "marked: the chosen thread's line"}`));
+      code.setAttribute("aria-label", `source of ${source ? "a function of " : ""}${trace.kernel}`);
+      codeTitle.replaceChildren(source ? `a function of ${trace.kernel}` : trace.kernel, make("span", { class: "pgr-dim" }, `number, and how many threads were here last; ${faultLines.size ? "! lines of a finding" : "marked: the chosen thread's line"}`));
     }
     [...code.children].forEach((row, k) => {
       const count = live.get(text.first + k) || 0, here = text.first + k === line;
@@ -572,7 +578,7 @@ function render({ model, el }) {
     const cards = finding.accesses.map(access => {
       const text = trace.sources[0], source = text.lines[access.line - text.first];
       const jump = access.step >= 0 ? button(`show step ${number(access.step + 1)}`, "go to this access", () => { follows = follow.checked = true; go(access.step + 1); }) : "";
-      return make("div", {}, make("b", {}, access.verb || "here"), access.thread >= 0 ? `: ${words.thread(access.thread)}, line ${access.line}` : `: line ${access.line}`, source ? make("code", { tabindex: 0 }, source.trim()) : "",
+      return make("div", {}, make("b", {}, access.verb || "here"), `: ${access.name}, line ${access.line}`, source ? make("code", { tabindex: 0 }, source.trim()) : "",
         access.step >= 0 ? make("span", { class: "pgr-dim" }, `${plural(access.barriers, "barrier")} behind it `) : finding.accesses.length > 1 ? make("span", { class: "pgr-dim" }, "behind the last step that is shown ") : "", jump);
     });
     const between = finding.accesses.length === 2 && finding.accesses.every(access => access.step >= 0)

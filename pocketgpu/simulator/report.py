@@ -3,7 +3,9 @@
 import functools
 import html
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import CodeType
 
 import numpy as np
 
@@ -123,7 +125,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     for line, operations in operations_by_line.items():
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
-    source, first_line = _source(watch.kernel)
+    source, first_line = source_of(watch.kernel)
     remarks = tuple(watch.trace.remarks.values())
     findings = (
         watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
@@ -158,7 +160,8 @@ def _size(dimensions: tuple[int, int, int]) -> int:
     return dimensions[0] * dimensions[1] * dimensions[2]
 
 
-def _source(function) -> tuple[tuple[str, ...], int]:
+def source_of(function: Callable | CodeType) -> tuple[tuple[str, ...], int]:
+    """Lines of a function, and the number of the first."""
     try:
         text, first = inspect.getsourcelines(function)
     except (OSError, TypeError):  # made by exec without a file: counts by line remain

@@ -41,7 +41,9 @@ class Finding:
     other_line: int | None = None
     other_block: tuple[int, int, int] | None = None
     other_thread: tuple[int, int, int] | None = None
-    events: tuple[int, ...] = field(default=(), compare=False, repr=False)  # its accesses: places in the trace
+    events: tuple[int, ...] = field(
+        default=(), compare=False, repr=False
+    )  # its accesses: places in the trace
 
     def __str__(self) -> str:
         return f"{self.kind.replace('_', ' ')}: {self.message}"
