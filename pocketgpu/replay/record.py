@@ -57,7 +57,7 @@ def record(result: Report, events: int = EVENTS) -> dict:
 def _opens_at(findings: list[dict], request: np.ndarray, dearest: int) -> int:
     """The step that a replay shows first: behind a finding's accesses, else behind the dearest request."""
     if findings:
-        behind = [max(access["step"] for access in found["accesses"]) + 1 for found in findings]
+        behind = [max(access["step"] for access in finding["accesses"]) + 1 for finding in findings]
         return next(filter(None, behind), len(request))
     return int(np.flatnonzero(request == dearest)[-1]) + 1 if dearest >= 0 else len(request)
 
@@ -101,10 +101,10 @@ def _elements(result: Report) -> tuple[np.ndarray, np.ndarray, list[dict]]:
 def _requests(result: Report, events: int) -> tuple[np.ndarray, list[list[int]]]:
     """The warp's request of each event [events], -1 without one; [sectors, turns] of those that are shown."""
     log, number = result.accesses, np.full(len(result.trace.kind), -1)
-    kept = log.space != SPACES.index(trace.LOCAL)
-    _, first, of_kept = np.unique(requests(log)[kept], return_index=True, return_inverse=True)
+    in_memory = log.space != SPACES.index(trace.LOCAL)
+    _, first, of_kept = np.unique(requests(log)[in_memory], return_index=True, return_inverse=True)
     request = np.full(len(log.when), -1)
-    request[kept] = np.argsort(np.argsort(first))[of_kept]  # counted as they begin
+    request[in_memory] = np.argsort(np.argsort(first))[of_kept]  # counted as they begin
     number[log.when] = request
     of_global = sector_places(log, log.space == SPACES.index(trace.GLOBAL), request)
     sectors, turns = np.bincount(request[of_global], minlength=len(first)), np.zeros(len(first), np.int64)

@@ -23,7 +23,9 @@ def still(data: dict, template: str) -> tuple[str, str]:
 
 def in_words(data: dict) -> list[str]:
     """What a replay shows, in sentences."""
-    sentences = [sentence for found in data["findings"] for sentence in (found["message"], found["remedy"])]
+    sentences = [
+        sentence for finding in data["findings"] for sentence in (finding["message"], finding["remedy"])
+    ]
     if not sentences:
         dearest = _dearest(data)[2:] if data["requests"] else ()
         sentences = [f"{data['total']:,} events, no findings", *dearest]

@@ -8,7 +8,7 @@ const STYLE = `
   font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--page); text-align: left }
 .pgr[data-theme=dark] { --ink:#e8edf2; --dim:#aeb9c4; --line:#3f4c59; --page:#12181f; --soft:#1c2630; --run:#4fb3f0; --begun:#1f5a80;
   --wait:#e69f00; --done:#5d6a78; --idle:#2a3540; --read:#56b4e9; --write:#f0813a; --atomic:#d98bbb; --bad:#ff8a80; --mark:#fff }
-.pgr *, .pgr *::before { box-sizing: border-box }
+.pgr *, .pgr *::before { box-sizing: border-box } .pgr [hidden] { display: none !important }
 .pgr p { margin: 0 } .pgr canvas { display: block; border-radius: 3px } .pgr-stack { position: relative; width: max-content } .pgr-stack canvas + canvas { position: absolute; inset: 0; pointer-events: none } .pgr [role=slider] { cursor: pointer }
 .pgr-head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline } .pgr-head b { font: 600 15px ui-monospace, monospace }
 .pgr-dim { color: var(--dim); font-size: 12.5px; font-weight: 400 } .pgr-title button { font-weight: 400 }
@@ -170,7 +170,7 @@ function readRequest(launch, words, step) {
   }
   const wanted = [...used.values()].reduce((sum, set) => sum + set.size * 4, 0);
   const says = array.space === "shared"
-    ? `${who}: ${lanes}. The 32 banks need ${plural(turns, "turn")}${turns > 1 ? ", because some banks hold several of the words" : ""}.`
+    ? `${who}: ${lanes}. The 32 banks need ${plural(turns, "turn")}${turns > 1 ? ", because a bank holds several of the words" : ""}.`
     : sectors ? `${who}: ${lanes}. ${plural(sectors, "sector")} of 32 bytes ${sectors === 1 ? "moves" : "move"}; ${Math.min(100, Math.round(100 * wanted / (SECTOR * sectors)))} % of these bytes are asked for.`
       : `${who}: ${lanes}.`;
   return { request, steps: new Set(steps), of: e.array[step], shared: array.space === "shared", used, banks, turns, sectors, says };
@@ -436,7 +436,7 @@ function render({ model, el }) {
     canvas.addEventListener("pointermove", event => { const at = place(event); canvas.title = at >= 0 ? describe(at) : ""; });
     canvas.addEventListener("keydown", event => {
       const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: view.down, ArrowUp: -view.down, Home: -count, End: count }[event.key];
-      if (by) { event.preventDefault(); choose(clamp(0, view.at + by, count - 1)); }
+      if (by) { event.preventDefault(); view.at = clamp(0, view.at + by, count - 1); choose(view.at); } // keys may be faster than frames
     });
     function refresh() {
       Object.assign(view, draw(view));

@@ -135,8 +135,8 @@ class Diagnosis:
                 f"reads {self._element(place)} on line {line}, which nobody has written: on a GPU it holds "
                 "whatever was there before; write it first"
             )
-            found = self._of("uninitialised", int(self.log.thread[place]), message, line)
-            by_line.setdefault(line, replace(found, events=self._events(place)))
+            finding = self._of("uninitialised", int(self.log.thread[place]), message, line)
+            by_line.setdefault(line, replace(finding, events=self._events(place)))
         return tuple(by_line.values())
 
     def _misaligned(self) -> tuple[Finding, ...]:

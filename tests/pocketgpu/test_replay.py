@@ -132,17 +132,17 @@ def test_a_thread_that_polls_waits_until_its_next_turn():
 
 def test_a_race_is_its_two_accesses_with_the_barriers_behind_them():
     data = data_of(reverse_with_a_race, 1, 4, *arrays())
-    (found,) = data["findings"]
-    steps = [access["step"] for access in found["accesses"]]
+    (finding,) = data["findings"]
+    steps = [access["step"] for access in finding["accesses"]]
     part = [array["name"] for array in data["arrays"]].index("part")
     assert [data["events"]["array"][step] for step in steps] == [part, part]
     elements = {data["events"]["element"][step] for step in steps}
     assert len(elements) == 1
     threads = [f"thread {data['events']['thread'][step]} of block 0" for step in steps]
-    assert [access["name"] for access in found["accesses"]] == threads
-    assert {access["verb"] for access in found["accesses"]} == {"read", "write"}
-    assert [access["barriers"] for access in found["accesses"]] == [0, 0]
-    assert "cuda.syncthreads()" in found["remedy"]
+    assert [access["name"] for access in finding["accesses"]] == threads
+    assert {access["verb"] for access in finding["accesses"]} == {"read", "write"}
+    assert [access["barriers"] for access in finding["accesses"]] == [0, 0]
+    assert "cuda.syncthreads()" in finding["remedy"]
     assert data["opens"] == max(steps) + 1
     assert not data_of(reverse, 1, 4, *arrays())["findings"]
 
