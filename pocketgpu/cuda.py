@@ -110,11 +110,10 @@ def observe(kernel: Callable, grid: Size, block: Size, *arguments: object, share
 
 def replay(launch: Callable, *arguments: object):
     """Run kernel[grid, block] once; in the simulator a view of the launch, step by step, for a notebook."""
-    if not is_simulated:
-        launch(*arguments)
-        print("A GPU keeps no record of its steps: RNNLAB_CUDA=simulator shows this launch step by step.")
-        return None
-    return importlib.import_module("pocketgpu.replay.page").replay(launch, arguments)
+    if is_simulated:
+        return importlib.import_module("pocketgpu.replay.page").replay(launch, arguments)
+    launch(*arguments)
+    print("A GPU keeps no record of its steps: RNNLAB_CUDA=simulator shows this launch step by step.")
 
 
 def _measure(launch: Callable, arguments: tuple) -> Measurement:

@@ -18,8 +18,6 @@ from pocketgpu.replay.record import record
 from pocketgpu.replay.still import in_words, still
 from pocketgpu.simulator.report import Report, observe
 
-FILES = resources.files(__package__)
-
 
 @dataclass(frozen=True, repr=False)
 class Replay:
@@ -35,24 +33,24 @@ class Replay:
         return "\n".join([f"Replay of {self.report.kernel}.", *in_words(self.trace)])
 
     def _repr_html_(self) -> str:
-        svg, alternative = still(self.trace, _text("still.svg"))
+        svg, alternative = still(self.trace, text_of("still.svg"))
         data = json.dumps(self.trace, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-        return Template(_text("fragment.html")).substitute(
+        return Template(text_of("fragment.html")).substitute(
             mark=sha256(data.encode()).hexdigest()[:16],
             alternative=html.escape(alternative),
             still=b64encode(svg.encode()).decode(),
-            module=_text("view.js"),
+            module=text_of("view.js"),
             trace=data,
         )
 
     def html(self) -> str:
         """A whole page, which needs nothing else."""
         title = html.escape(f"Replay of {self.report.kernel}")
-        return Template(_text("page.html")).substitute(title=title, body=self._repr_html_())
+        return Template(text_of("page.html")).substitute(title=title, body=self._repr_html_())
 
 
-def _text(name: str) -> str:
-    return FILES.joinpath(name).read_text(encoding="utf-8")
+def text_of(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def replay(launch: object, arguments: tuple) -> Replay:

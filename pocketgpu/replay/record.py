@@ -21,7 +21,7 @@ from pocketgpu.simulator.counts import bank_turns, requests, sector_places
 from pocketgpu.simulator.races import counted_before
 from pocketgpu.simulator.report import Report, source_of
 from pocketgpu.simulator.threads import Finding, thread_name
-from pocketgpu.simulator.trace import SPACES, Columns, Watch, label_of, line_of
+from pocketgpu.simulator.trace import SPACES, Accesses, Columns, Watch, label_of, line_of
 
 EVENTS = 10_000  # of a replay; what a launch does after them is left out
 BANK_ROW = 128  # bytes of all banks
@@ -30,9 +30,9 @@ VERBS = ("read", "write", "atomic", "read", "write", *["wait"] * 4, "read", "wai
 
 def record(result: Report, events: int = EVENTS) -> dict:
     """The data of a replay: at most that many events of a watched launch, and its findings."""
-    columns, watch = result.trace, result.watch
-    array, element, arrays = _elements(result)
-    request, moved = _requests(result, events)
+    columns, log, watch = result.trace, result.accesses, result.watch
+    array, element, arrays = _elements(columns, log)
+    request, moved = _requests(len(columns.kind), log, events)
     lists = {
         "kind": columns.kind, "thread": columns.thread, "site": columns.site, "array": array,
         "element": element, "request": request, "until": _waits(columns, watch),
@@ -71,12 +71,11 @@ def _first_steps(turns: list[int], events: int) -> list[list[int]]:
     return [[thread, step] for thread, step in steps.items()]
 
 
-def _elements(result: Report) -> tuple[np.ndarray, np.ndarray, list[dict]]:
+def _elements(columns: Columns, log: Accesses) -> tuple[np.ndarray, np.ndarray, list[dict]]:
     """Array and element of each event [events], and what the view needs to know of the arrays.
 
     A view of an array counts as that array; local arrays of one name count as one.
     """
-    columns, log = result.trace, result.accesses
     number, arrays, known = np.full(len(log.arrays), -1), [], {}
     first_block = dict(zip(log.array[::-1].tolist(), log.block[::-1].tolist(), strict=True))
     for place in sorted(first_block):
@@ -84,12 +83,12 @@ def _elements(result: Report) -> tuple[np.ndarray, np.ndarray, list[dict]]:
         key = label_of(root.label) if root.space == trace.LOCAL else id(root)
         if key not in known:
             known[key] = len(arrays)
-            block = first_block[place] if root.space == trace.SHARED else -1
             data, base = root.data, int(log.base[place]) % BANK_ROW
             arrays.append({
-                "name": label_of(root.label) or root.space, "space": root.space, "block": block, "base": base,
+                "name": label_of(root.label) or root.space, "space": root.space, "base": base,
+                "block": first_block[place] if root.space == trace.SHARED else -1, "itemsize": data.itemsize,
                 "shape": [*data.shape], "type": "record" if data.dtype.names else str(data.dtype),
-                "itemsize": data.itemsize, "written": root.written is not False,
+                "written": root.written is not False,
             })  # fmt: skip
         number[place] = known[key]
     element = np.full(len(columns.kind), -1)
@@ -98,9 +97,9 @@ def _elements(result: Report) -> tuple[np.ndarray, np.ndarray, list[dict]]:
     return number[columns.array], element, arrays
 
 
-def _requests(result: Report, events: int) -> tuple[np.ndarray, list[list[int]]]:
+def _requests(total: int, log: Accesses, events: int) -> tuple[np.ndarray, list[list[int]]]:
     """The warp's request of each event [events], -1 without one; [sectors, turns] of those that are shown."""
-    log, number = result.accesses, np.full(len(result.trace.kind), -1)
+    number = np.full(total, -1)
     in_memory = log.space != SPACES.index(trace.LOCAL)
     _, first, of_kept = np.unique(requests(log)[in_memory], return_index=True, return_inverse=True)
     request = np.full(len(log.when), -1)
@@ -151,8 +150,10 @@ def _finding(finding: Finding, columns: Columns, watch: Watch, events: int) -> d
     accesses = []
     for (block, thread, line), event in zip(places, finding.events or [-1] * len(places), strict=False):
         name = thread_name(block, thread, watch.grid, watch.block) if thread else "a thread"
-        verb, barriers = (VERBS[columns.kind[event]], int(behind[event])) if event >= 0 else ("", 0)
-        step = event if event < events else -1
-        accesses.append({"step": step, "name": name, "line": line, "verb": verb, "barriers": barriers})
+        site, kind, barriers = (
+            int(c[event]) if event >= 0 else -1 for c in (columns.site, columns.kind, behind)
+        )
+        verb, step = VERBS[kind] if event >= 0 else "", event if event < events else -1
+        accesses.append(dict(step=step, name=name, line=line, site=site, verb=verb, barriers=barriers))
     remedy = remedy.removeprefix("nothing orders the two: ")
     return {"kind": finding.kind, "message": message, "remedy": remedy, "accesses": accesses}

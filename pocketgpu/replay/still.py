@@ -4,8 +4,8 @@ import textwrap
 from html import escape
 from string import Template
 
-WIDTH, LINE, LETTERS, CODE = 720, 20, 96, 36  # pixels; letters that fit into a line of text, of code
-MOST_SQUARES = 32  # for sectors or turns
+WIDTH, LINE = 720, 20  # pixels
+LETTERS, CODE, SQUARES = 96, 36, 32  # most in a line of text, of code, of sectors or turns
 
 
 def still(data: dict, template: str) -> tuple[str, str]:
@@ -42,25 +42,26 @@ def _boxes(data: dict) -> list[tuple[str, str, str]]:
     if data["findings"]:
         accesses = [access for access in data["findings"][0]["accesses"] if access["verb"]]
         remark = "line {line}; barriers before: {barriers}".format
-        return [(f"{a['verb']} by {a['name']}", _code(data, a["line"]), remark(**a)) for a in accesses]
-    line, count, _ = _dearest(data) if data["requests"] else (0, 0, "")
-    return [(f"line {line}", _code(data, line), "■" * min(count, MOST_SQUARES))] if count else []
+        return [(f"{a['verb']} by {a['name']}", _code(data, a["site"]), remark(**a)) for a in accesses]
+    site, count, _ = _dearest(data) if data["requests"] else (0, 0, "")
+    return [(data["kernel"], _code(data, site), "■" * min(count, SQUARES))] if count else []
 
 
 def _dearest(data: dict) -> tuple[int, int, str]:
-    """Line of the dearest request, how many sectors or turns, and a sentence."""
+    """Site of the dearest request, how many sectors or turns, and a sentence."""
     sectors, turns = data["requests"][data["dearest"]]
-    line = data["sites"][data["events"]["site"][data["events"]["request"].index(data["dearest"])]][1]
+    site = data["events"]["site"][data["events"]["request"].index(data["dearest"])]
     what = "turn of the banks" if turns else "sector of 32 bytes"
     count = turns or sectors
     what = what if count == 1 else what.replace(" of", "s of", 1)
-    return line, count, f"A warp's request on line {line} takes {count} {what}"
+    return site, count, f"A warp's request on line {data['sites'][site][1]} takes {count} {what}"
 
 
-def _code(data: dict, line: int) -> str:
-    source = data["sources"][0]
-    at = line - source["first"]
-    return source["lines"][at].strip()[:CODE] if 0 <= at < len(source["lines"]) else ""
+def _code(data: dict, site: int) -> str:
+    """The source at a place of the program, empty where it cannot be had."""
+    place, line = data["sites"][site]
+    source = data["sources"][place]
+    return "".join(source["lines"][line - source["first"] :][:1]).strip()[:CODE]
 
 
 def _box(place: int, rows: tuple[str, str, str]) -> str:

@@ -378,7 +378,8 @@ function render({ model, el }) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   let step = clamp(0, trace.opens, steps), chosen = 0, follows = true, look = { array: -1, element: -1 }, colours = {}, widths = [400, 480], playing = 0, waiting = 0, now = null;
   const guilty = trace.findings.flatMap(found => found.accesses.map(access => access.step)).filter(at => at >= 0);
-  const faultLines = new Set(trace.findings.flatMap(found => found.accesses.map(access => access.line)));
+  const siteOf = access => access.site >= 0 ? trace.sites[access.site] : [0, access.line];
+  const faultLines = new Set(trace.findings.flatMap(found => found.accesses.map(access => siteOf(access).join())));
 
   // time
   const says = make("p", { class: "pgr-says", "aria-live": "polite" }), output = make("output", { class: "pgr-dim" });
@@ -509,9 +510,10 @@ function render({ model, el }) {
     for (const [site, count] of counts) if (trace.sites[site][0] === source) live.set(trace.sites[site][1], (live.get(trace.sites[site][1]) || 0) + count);
     if (code.dataset.source !== `${source}`) {
       code.dataset.source = source;
+      const isFault = k => faultLines.has([source, text.first + k].join());
       const indent = Math.min(...text.lines.filter(l => l.trim()).map(l => l.length - l.trimStart().length));
-      code.replaceChildren(...text.lines.map((l, k) => make("div", { class: faultLines.has(text.first + k) && source === 0 ? "fault" : null },
-        make("span", { class: "pgr-no" }, `${faultLines.has(text.first + k) && source === 0 ? "! " : ""}${text.first + k}`), make("span", { class: "pgr-who" }), l.slice(indent) || " ")));
+      code.replaceChildren(...text.lines.map((l, k) => make("div", { class: isFault(k) ? "fault" : null },
+        make("span", { class: "pgr-no" }, `${isFault(k) ? "! " : ""}${text.first + k}`), make("span", { class: "pgr-who" }), l.slice(indent) || " ")));
       if (!text.lines.length) code.replaceChildren("This kernel's source cannot be had.");
       code.setAttribute("aria-label", `source of ${source ? "a function of " : ""}${trace.kernel}`);
       codeTitle.replaceChildren(source ? `a function of ${trace.kernel}` : trace.kernel, make("span", { class: "pgr-dim" }, `number, and how many threads were here last; ${faultLines.size ? "! lines of a finding" : "marked: the chosen thread's line"}`));
@@ -576,7 +578,7 @@ function render({ model, el }) {
 
   function showFinding(finding) {
     const cards = finding.accesses.map(access => {
-      const text = trace.sources[0], source = text.lines[access.line - text.first];
+      const [place, line] = siteOf(access), source = trace.sources[place].lines[line - trace.sources[place].first];
       const jump = access.step >= 0 ? button(`show step ${number(access.step + 1)}`, "go to this access", () => { follows = follow.checked = true; go(access.step + 1); }) : "";
       return make("div", {}, make("b", {}, access.verb || "here"), `: ${access.name}, line ${access.line}`, source ? make("code", { tabindex: 0 }, source.trim()) : "",
         access.step >= 0 ? make("span", { class: "pgr-dim" }, `${plural(access.barriers, "barrier")} behind it `) : finding.accesses.length > 1 ? make("span", { class: "pgr-dim" }, "behind the last step that is shown ") : "", jump);

@@ -74,7 +74,7 @@ def data_of(kernel, blocks, threads, *arguments, events=EVENTS):
 
 
 def still_of(data):
-    return still(data, page._text("still.svg"))
+    return still(data, page.text_of("still.svg"))
 
 
 def arrays(length=4):
@@ -219,7 +219,7 @@ def test_a_page_is_whole_small_and_asks_for_nothing():
     shown = replay(many[1, 64], (np.zeros(64, "float32"),))
     text = shown.html()
     assert len(text.encode()) < 2 * MB
-    assert len(page._text("view.js").encode()) < 200_000
+    assert len(page.text_of("view.js").encode()) < 200_000
     assert not re.findall(
         r"""(?:src|href)\s*=\s*["'](?!data:)|@import|\bimport\s|fetch\(|url\(|XMLHttp""", text
     )
@@ -239,7 +239,7 @@ def test_text_of_a_kernel_cannot_end_the_script():
 
 
 def test_the_module_keeps_to_anywidgets_format():
-    text = page._text("view.js")
+    text = page.text_of("view.js")
     assert re.search(r"^function render\(\{ model, el \}\)", text, re.M)
     assert text.rstrip().endswith("export default { render };")
     assert text.count("model.get(") == 2  # one in a comment
