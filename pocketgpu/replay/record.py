@@ -1,7 +1,7 @@
 """A launch's events as plain data, which view.js shows: what happened, in which order, and who waited.
 
-A step of a replay is an event: an access, an arrival at a barrier, a fence.  The lists of `events` have an
-entry for each:
+A step of a replay is an event: an access, an arrival at a barrier, a fence.  `starts` and `ends` say at which
+step a thread began and returned; the lists of `events` have an entry for each step:
 
     kind     as in simulator.trace
     thread   counted through the grid
@@ -10,8 +10,6 @@ entry for each:
     element  of that array, counted row by row; -1 where several are touched at once
     request  place in `requests`, which are [sectors, turns of banks]: what the thread's warp requests; or -1
     until    the step at which the thread's wait behind the event ends; 0 where it goes on at once
-
-`starts` and `ends` say at which step a thread began and returned.
 """
 
 import numpy as np

@@ -4,7 +4,7 @@
 const STYLE = `
 .pgr { --ink:#1b2733; --dim:#4d5966; --line:#c9d1da; --page:#ffffff; --soft:#f2f5f8; --run:#0072b2; --begun:#9ccae6;
   --wait:#e69f00; --done:#98a3b0; --idle:#e3e8ed; --read:#2a8fd0; --write:#c04e00; --atomic:#9a3f7b; --bad:#b3261e; --mark:#111;
-  box-sizing: border-box; border: 1px solid var(--line); border-radius: 8px; padding: 12px 14px; max-width: 1100px;
+  box-sizing: border-box; border: 1px solid var(--line); border-radius: 8px; padding: 12px 14px; max-width: 1100px; container-type: inline-size;
   font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--page); text-align: left }
 .pgr[data-theme=dark] { --ink:#e8edf2; --dim:#aeb9c4; --line:#3f4c59; --page:#12181f; --soft:#1c2630; --run:#4fb3f0; --begun:#1f5a80;
   --wait:#e69f00; --done:#5d6a78; --idle:#2a3540; --read:#56b4e9; --write:#f0813a; --atomic:#d98bbb; --bad:#ff8a80; --mark:#fff }
@@ -24,7 +24,7 @@ const STYLE = `
 .pgr-code div { white-space: pre; padding: 0 8px; border-left: 4px solid transparent; width: max-content; min-width: 100% }
 .pgr-code .here { border-color: var(--run); background: color-mix(in srgb, var(--run) 18%, transparent); font-weight: 600 }
 .pgr-code .fault { border-left: 4px double var(--bad) } .pgr-code span { color: var(--dim); display: inline-block; text-align: right; font-weight: 400 }
-.pgr-code .pgr-no { width: 2.6em; margin-right: 1em } .pgr-code .pgr-who { width: 4.6em; padding-right: .6em }
+.pgr-code .pgr-no { width: 2.6em } .pgr-code .pgr-who { width: 4em; padding-right: .6em }
 .pgr-title { font-weight: 600; margin: 10px 0 3px !important; display: flex; flex-wrap: wrap; gap: 2px 8px; align-items: baseline }
 .pgr-box { max-height: 340px; overflow: auto } .pgr-body > div > .pgr-title:first-child { margin-top: 0 !important }
 .pgr-key { display: flex; flex-wrap: wrap; gap: 2px 12px; margin: 4px 0; font-size: 12.5px; color: var(--dim) }
@@ -34,7 +34,7 @@ const STYLE = `
 .pgr-two code { display: block; overflow-x: auto; font: 12.5px ui-monospace, monospace; color: inherit; background: none; padding: 2px 0 }
 .pgr table { border-collapse: collapse; font-size: 12.5px; margin: 6px 0; color: inherit } .pgr td, .pgr th { padding: 1px 10px 1px 0; text-align: left; border: 0; background: none; color: inherit }
 .pgr tr.here td { font-weight: 700 } .pgr summary { cursor: pointer; margin-top: 8px }
-@media (max-width: 760px) { .pgr-body { grid-template-columns: minmax(0, 1fr) } .pgr-two { grid-template-columns: 1fr } }
+@container (max-width: 660px) { .pgr-body { grid-template-columns: minmax(0, 1fr) } .pgr-two { grid-template-columns: 1fr } }
 `;
 const [NOT_BEGUN, BEGUN, RUNS, WAITS, DONE] = [0, 1, 2, 3, 4];
 const IN_WORDS = ["has not begun", "is between two steps", "runs now", "waits", "has returned"];

@@ -2,6 +2,7 @@
 
 import json
 
+import nbformat
 import numpy as np
 import pytest
 from page_browser import WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
@@ -9,6 +10,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from pages.notebook import main_part
+from pages.prose import Prose
 from pocketgpu import cuda
 from pocketgpu.replay.page import replay, text_of
 from pocketgpu.replay.record import EVENTS
@@ -55,19 +58,19 @@ def many(x):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """{name: address} of pages in a folder of their own, and the folder."""
+def replays(tmp_path_factory):
+    """A folder of pages, and {name: the Replay that the page name.html shows}."""
     folder, x = tmp_path_factory.mktemp("replays"), np.zeros((16, 16), "float32")
-    replays = {
+    shown = {
         "race": replay(reverse_with_a_race[1, 64], (np.zeros(64, "float32"), np.zeros(64, "float32"))),
         "transpose": replay(transpose[(2, 2), (8, 8)], (x, x.copy())),
         "banks": replay(walk_a_column[1, 32], (np.zeros(32, "float32"),)),
         "many": replay(many[20, 64], (np.zeros(1280, "float32"),)),
     }
-    for name, shown in replays.items():
-        (folder / f"{name}.html").write_text(shown.html(), encoding="utf-8")
-    assert replays["many"].trace["total"] > EVENTS
-    return folder, replays
+    for name, launch in shown.items():
+        (folder / f"{name}.html").write_text(launch.html(), encoding="utf-8")
+    assert shown["many"].trace["total"] > EVENTS
+    return folder, shown
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +80,12 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture
-def show(pages, browser):
+def show(replays, browser):
     """Opens a page by its name, and waits until it is drawn: its browser."""
 
     def open_page(name, width=WIDTHS[2], theme="light"):
-        browser.show((pages[0] / f"{name}.html").as_uri(), width, theme)
-        wait_for(browser.browser, lambda: step_of(browser.browser) == pages[1][name].trace["opens"])
+        browser.show((replays[0] / f"{name}.html").as_uri(), width, theme)
+        wait_for(browser.browser, lambda: step_of(browser.browser) == replays[1][name].trace["opens"])
         return browser.browser
 
     return open_page
@@ -115,18 +118,18 @@ def test_axe_finds_nothing_and_the_page_is_not_wider_than_the_window(show, brows
     assert not browser.scrolls_sideways()
 
 
-def test_a_page_asks_for_nothing_but_itself(show, browser, pages):
+def test_a_page_asks_for_nothing_but_itself(show, browser, replays):
     browser.requests()
-    for name in pages[1]:
+    for name in replays[1]:
         show(name)
     addresses = browser.requests()
-    assert {(pages[0] / f"{name}.html").as_uri() for name in pages[1]} <= {*addresses}
-    assert outside(addresses, pages[0]) == []
+    assert {(replays[0] / f"{name}.html").as_uri() for name in replays[1]} <= {*addresses}
+    assert outside(addresses, replays[0]) == []
     assert browser.browser.get_log("browser") == []
 
 
-def test_every_control_works_by_keyboard(show, pages):
-    driver, trace = show("race"), pages[1]["race"].trace
+def test_every_control_works_by_keyboard(show, replays):
+    driver, trace = show("race"), replays[1]["race"].trace
     slider = one(driver, SLIDER)
     slider.send_keys(Keys.HOME)
     wait_for(driver, lambda: step_of(driver) == 0)
@@ -146,8 +149,8 @@ def test_every_control_works_by_keyboard(show, pages):
     wait_for(driver, lambda: step_of(driver) == trace["opens"])  # thread 63 reads it: the race
 
 
-def test_a_race_leads_to_its_two_accesses(show, pages):
-    driver, trace = show("race"), pages[1]["race"].trace
+def test_a_race_leads_to_its_two_accesses(show, replays):
+    driver, trace = show("race"), replays[1]["race"].trace
     buttons = driver.find_elements(By.CSS_SELECTOR, ".pgr-two button")
     for button, access in zip(buttons, trace["findings"][0]["accesses"], strict=True):
         button.click()
@@ -190,7 +193,7 @@ def test_reduced_motion_takes_few_large_steps(show, browser, motion, timers):
     assert bool(driver.execute_script("return asked.filter(ms => ms >= 500)")) == timers
 
 
-def test_the_same_module_renders_for_any_model(show, pages):
+def test_the_same_module_renders_for_any_model(show, replays):
     driver = show("race")
     driver.set_script_timeout(SECONDS)
     seen = driver.execute_async_script(
@@ -205,15 +208,31 @@ def test_the_same_module_renders_for_any_model(show, pages):
         }, error => done(String(error)));
         """,
         text_of("view.js"),
-        json.loads(json.dumps(pages[1]["transpose"].trace)),
+        json.loads(json.dumps(replays[1]["transpose"].trace)),
     )
     assert seen == [["default"], "function", True]
 
 
-def test_without_scripts_the_still_remains(browser, pages):
+def test_a_notebooks_output_moves_on_the_static_site_without_a_kernel(browser, replays):
+    shown = replays[1]["race"]
+    output = nbformat.v4.new_output("execute_result", {"text/html": shown._repr_html_()})
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("cuda.replay(…)", outputs=[output, output])]
+    )
+    page = replays[0] / "site.html"
+    page.write_text(
+        main_part(book, Prose(lambda url: url), keep=lambda data, kind: "data:,"), encoding="utf-8"
+    )
+    browser.show(page.as_uri())
+    sliders = browser.browser.find_elements(By.CSS_SELECTOR, SLIDER)
+    wait_for(browser.browser, lambda: step_of(browser.browser) == shown.trace["opens"])
+    assert len(sliders) == 2  # each place once, though both scripts ran
+
+
+def test_without_scripts_the_still_remains(browser, replays):
     browser.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.show((pages[0] / "race.html").as_uri())
+        browser.show((replays[0] / "race.html").as_uri())
         picture = one(browser.browser, "[data-replay] img")
         assert "syncthreads" in picture.get_attribute("alt")
         assert picture.size["width"] == 720
