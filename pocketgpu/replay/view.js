@@ -44,13 +44,14 @@ const VERBS = ["reads", "writes", "changes", "reads", "writes", "passes a fence"
 const READ = 1, WRITTEN = 2, WRITTEN_LAST = 4, ATOMIC_LAST = 8, UNWRITTEN = 16; // what a cell shows
 const WARP = 32, SECTOR = 32, BANK_ROW = 128, MOST_CELLS = 4096, BOX = 340; // pixels of height before an array scrolls
 
-/** An element: tag, attributes (on… are listeners), children. */
+/** An element: tag, attributes (on… are listeners), children.  A notebook leaves the keys to what may have the focus. */
 function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : value);
   }
+  if (["button", "input", "summary"].includes(tag) || "tabindex" in attributes) node.setAttribute("data-lm-suppress-shortcuts", "true");
   node.append(...children);
   return node;
 }
@@ -415,7 +416,7 @@ function render({ model, el }) {
   const size = `${plural(trace.grid[0] * trace.grid[1] * trace.grid[2], "block")} of ${plural(launch.perBlock, "thread")}, ${plural(trace.total, "event")}`;
   const cut = steps < trace.total ? ` The first ${number(steps)} are shown; launch fewer threads, or fewer steps, to see them all.` : "";
   const head = make("div", { class: "pgr-head" }, make("b", {}, `${trace.kernel}[${sizeInWords(trace.grid)}, ${sizeInWords(trace.block)}]`), make("span", { class: "pgr-dim" }, `${size}: ${trace.summary}.${cut}`));
-  const root = make("div", { class: "pgr", role: "group", "aria-label": `Replay of ${trace.kernel}`, "data-lm-suppress-shortcuts": "true" },
+  const root = make("div", { class: "pgr", role: "group", "aria-label": `Replay of ${trace.kernel}` },
     make("style", {}, STYLE), head, time, says, make("div", { class: "pgr-body" }, left, right), found, list);
   const views = new Map(); // of arrays: place -> {title, view}
   el.replaceChildren(root);

@@ -149,6 +149,14 @@ def test_every_control_works_by_keyboard(show, replays):
     wait_for(driver, lambda: step_of(driver) == trace["opens"])  # thread 63 reads it: the race
 
 
+def test_jupyterlab_leaves_the_keys_to_what_has_the_focus(show):
+    """It looks at the focused element alone: b in a view would insert a cell."""
+    driver = show("race")
+    focusable = ".pgr :is(button, input, summary, [tabindex])"
+    assert len(driver.find_elements(By.CSS_SELECTOR, focusable)) > 12
+    assert not driver.find_elements(By.CSS_SELECTOR, f"{focusable}:not([data-lm-suppress-shortcuts])")
+
+
 def test_a_race_leads_to_its_two_accesses(show, replays):
     driver, trace = show("race"), replays[1]["race"].trace
     buttons = driver.find_elements(By.CSS_SELECTOR, ".pgr-two button")
