@@ -4,6 +4,7 @@ From the ground up; a module imports those before it:
   devices       data sheets of GPUs
   compiling     what a kernel becomes on a GPU: types, registers, spills
   simulator     a simulated GPU: all blocks run concurrently, traffic is counted, races are reported
+  replay        one launch of the simulator, step by step
   cuda          numba.cuda where a GPU can be used, the simulator where none can
   device_words  loads and a clock that Numba CUDA lacks
 """

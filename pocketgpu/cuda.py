@@ -1,10 +1,10 @@
 """`from pocketgpu import cuda`: numba.cuda where a GPU can be used, the simulator where none can.
 
 RNNLAB_CUDA=simulator takes the simulator whatever the machine has; RNNLAB_CUDA=gpu takes the GPU, and its
-absence is an error.  Two names come on top of Numba's: is_simulated, and observe, which runs a kernel once
-and reports what happened in either world.
+absence is an error.  Three names come on top of Numba's: is_simulated; observe, which runs a kernel once
+and reports what happened in either world; and replay, which shows a simulated launch step by step.
 
-On a GPU the import hands out numba.cuda itself, with those two names added: Numba's compiler knows its own
+On a GPU the import hands out numba.cuda itself, with those names added: Numba's compiler knows its own
 module and no other.  Where neither world can be had, for want of a package, the first use says why, so that
 modules which merely mention a kernel can be imported.
 """
@@ -108,6 +108,14 @@ def observe(kernel: Callable, grid: Size, block: Size, *arguments: object, share
     return report.observe(kernel, grid, block, arguments, shared)
 
 
+def replay(launch: Callable, *arguments: object):
+    """Run kernel[grid, block] once; in the simulator a view of the launch, step by step, for a notebook."""
+    if is_simulated:
+        return importlib.import_module("pocketgpu.replay.page").replay(launch, arguments)
+    launch(*arguments)
+    print("A GPU keeps no record of its steps: RNNLAB_CUDA=simulator shows this launch step by step.")
+
+
 def _measure(launch: Callable, arguments: tuple) -> Measurement:
     """One launch between two events; the first of a kernel is also compiled in between."""
     start, end = _words.event(), _words.event()
@@ -137,7 +145,7 @@ except CudaMissing as missing:
     _missing = missing
 
 if not is_simulated:
-    _words.is_simulated, _words.observe = False, observe
+    _words.is_simulated, _words.observe, _words.replay = False, observe, replay
     sys.modules[__name__] = _words
 elif _words is not None:
     # in the module itself, because kernels look words up all the time and __getattr__ comes last

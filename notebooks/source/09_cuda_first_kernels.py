@@ -197,9 +197,15 @@ drawings.show("transpose_sides")
 # %% [markdown]
 # Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
 #
-# The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+# The next cell replays the kernel on 16 by 16 numbers, step by step. Press *next*, and **look for** the two requests of a warp: whose sectors are full, and whose are half empty?
+
+# %%
+small = np.zeros((16, 16), "float32")
+cuda.replay(naive_transpose[(2, 2), (8, 8)], small, small.copy())
 
 # %% [markdown]
+# The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+#
 # A small detour first: a filter of three numbers, a **stencil**, reads nearly every element three times. Below, a block of 8 threads loads its 8 elements into shared memory once, and one neighbour at each end, its **halo**. At `cuda.syncthreads()` every thread waits until all threads of its block have arrived; section 4 is about that line.
 #
 # **Predict:** how many loads for 32 elements, directly and with a halo? What changes if blocks have 32 threads?

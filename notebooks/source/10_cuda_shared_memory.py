@@ -271,6 +271,12 @@ for direction, down in (("row", 0), ("column", 1)):
     print(f"a {direction}: you guessed {my_guess[direction]}, counted were {conflicts}")
 
 # %% [markdown]
+# The replay of the walk down the column shows every access. Under the source stands the warp's request: a column for each bank, a box for each word that the bank must serve. **Look for** the bank with 32 boxes. Then change `32, 1` in the cell into `33, 1`.
+
+# %%
+cuda.replay(walk_a_tile[1, 32], np.zeros(32, "float32"), 32, 1)
+
+# %% [markdown]
 # A column of a tile with 32 words a row lies in one single bank: 31 lanes wait. Now change the length of the rows. Blue cells are served in the first turn, orange ones wait.
 #
 # **Look for:** which lengths have no conflict at all? What do they have in common?

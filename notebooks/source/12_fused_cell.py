@@ -173,6 +173,26 @@ drawings.show("one_thread_one_unit")
 # It is graded by its numbers, its loads and its stores. Inputs of ±100 are among the numbers.
 
 # %% [markdown]
+# Why does the recurrent product stay outside of that kernel? A product needs all of h, and the kernel replaces h. Here is a step of a tanh network in one kernel and one array; a line is missing.
+#
+# **Predict:** which thread reads a number that another one has already replaced? Press *show step* of the two accesses. Then add `cuda.syncthreads()` before the last line, and run the cell again.
+
+# %%
+@cuda.jit
+def step_in_place(weights, h):
+    """h [H] becomes tanh(weights [H,H] h): one block, a thread for each unit."""
+    unit = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(h.size):
+        total += weights[unit, k] * h[k]
+    h[unit] = math.tanh(total)
+
+
+cuda.replay(step_in_place[1, 8], np.eye(8, dtype="float32"), np.ones(8, "float32"))
+
+# %% [markdown]
+# In this run thread 0 has written its unit before thread 1 reads it. A barrier orders the threads of one block; a layer needs many blocks, and a barrier between them is lesson 15.
+#
 # Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.pointwise` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
 
 # %% [markdown]

@@ -238,6 +238,15 @@ print("you guessed", my_guess, "for 8 steps")
 # %% [markdown]
 # On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. (A GPU does not count loads by line, and prints none.) Only the loads of h, inputs and flags grow with the steps. In a real layer weights are nearly all of the bytes: H² numbers a step, against H numbers for each block.
 #
+# The replay shows two steps of a smaller one: 4 units, a block for each. Choose an element of `flags` and press *next access*. **Look for:** who sets it, who polls it, and what do the other threads of those blocks do meanwhile?
+
+# %%
+few = Tiles(gates=1, hidden=4, units=1, warps=1)
+four, flags = kernels.forward_kernel("rnn_tanh", few, "float32"), np.zeros(few.blocks, "int32")
+arrays = [np.zeros(size, "float32") for size in (4, 8, 12, 8)]  # bias, sums, h, activations
+cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays, flags, failed, 2, 1)
+
+# %% [markdown]
 # ### Exercise: a persistent RNN
 #
 # <!-- exercise: persistent_rnn_kernel -->

@@ -73,7 +73,7 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
         mine = mask & (log.space == trace.SPACES.index(trace.GLOBAL))
         add(f"global_{word}s", line[mine])
         add(f"global_bytes_{word.rstrip('e')}ed", line[mine], log.bytes[mine])
-        add(f"global_{word}_sectors", lines[_sectors(log, mine, request)])
+        add(f"global_{word}_sectors", lines[log.site[sector_places(log, mine, request)]])
         first = np.unique(request[mine], return_index=True)[1]
         add(f"global_{word}_requests", line[mine][first])
         mine = mask & (log.space == trace.SPACES.index(trace.SHARED))
@@ -97,14 +97,14 @@ def requests(log: Accesses) -> np.ndarray:
     return (log.warp * sites + log.site) * (int(turn.max(initial=0)) + 1) + turn
 
 
-def _sectors(log: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray:
-    """Site of every sector that the masked accesses touch, once for each request."""
+def sector_places(log: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray:
+    """Place of one access to every sector that the masked accesses touch, once for each request."""
     first, last = log.address[mask] // SECTOR, (log.address[mask] + log.bytes[mask] - 1) // SECTOR
     wide = last > first
     sector = np.concatenate([first, last[wide]])
-    of, site = (np.concatenate([column[mask], column[mask][wide]]) for column in (request, log.site))
-    chosen = distinct(of, sector)
-    return site[chosen]
+    places = np.flatnonzero(mask)
+    places = np.concatenate([places, places[wide]])
+    return places[distinct(request[places], sector)]
 
 
 def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

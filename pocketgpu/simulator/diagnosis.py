@@ -4,6 +4,7 @@ Faults that end a launch are described where they happen (threads.py); these are
 """
 
 import ast
+from dataclasses import replace
 from types import CodeType
 
 import numpy as np
@@ -64,7 +65,8 @@ class Diagnosis:
             f"{names[0]} {verbs[0]} {first} on line {lines[0]} and {names[1]} {verbs[1]} {second} on "
             f"line {lines[1]}; {remedy}"
         )
-        return Finding(kind, message, lines[0], *places[0], lines[1], *places[1])
+        events = self._events(*pair)
+        return Finding(kind, message, lines[0], *places[0], lines[1], *places[1], events=events)
 
     def _remedy(self, race: Race, places: list, lines: list[int]) -> tuple[str, str]:
         """The kind of finding, and what to do."""
@@ -133,7 +135,8 @@ class Diagnosis:
                 f"reads {self._element(place)} on line {line}, which nobody has written: on a GPU it holds "
                 "whatever was there before; write it first"
             )
-            by_line.setdefault(line, self._of("uninitialised", int(self.log.thread[place]), message, line))
+            finding = self._of("uninitialised", int(self.log.thread[place]), message, line)
+            by_line.setdefault(line, replace(finding, events=self._events(place)))
         return tuple(by_line.values())
 
     def _misaligned(self) -> tuple[Finding, ...]:
@@ -160,6 +163,10 @@ class Diagnosis:
         """A finding that begins with the name of the thread of that number."""
         where = self._place_of(thread)
         return Finding(kind, f"{self._name(*where)} {message}", line, *where)
+
+    def _events(self, *places: int) -> tuple[int, ...]:
+        """Places in the trace of accesses."""
+        return tuple(int(self.log.when[place]) for place in places)
 
     def _line(self, place: int) -> int:
         return int(self.lines[self.log.site[place]])

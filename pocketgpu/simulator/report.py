@@ -3,7 +3,9 @@
 import functools
 import html
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import CodeType
 
 import numpy as np
 
@@ -60,7 +62,7 @@ class Report:
 
     def __str__(self) -> str:
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
-        head = f"{self.kernel}: {self._sentence()}"
+        head = f"{self.kernel}: {self.sentence()}"
         heading = "".join(f"{name:>10}" for name in used)
         rows = [
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
@@ -71,7 +73,8 @@ class Report:
 
     __repr__ = __str__
 
-    def _sentence(self) -> str:
+    def sentence(self) -> str:
+        """What the launch moved, in one sentence."""
         unknown = f"; FLOPs unknown: {self.flops_unknown}" if self.flops_unknown else ""
         return _sentence(self.counts) + unknown
 
@@ -89,7 +92,7 @@ class Report:
             or "<li>no findings</li>"
         )
         return (
-            f"<div><p>{html.escape(self.kernel)}: {html.escape(self._sentence())}</p><table><thead><tr>"
+            f"<div><p>{html.escape(self.kernel)}: {html.escape(self.sentence())}</p><table><thead><tr>"
             f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
             f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
         )
@@ -122,7 +125,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     for line, operations in operations_by_line.items():
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
-    source, first_line = _source(watch.kernel)
+    source, first_line = source_of(watch.kernel)
     remarks = tuple(watch.trace.remarks.values())
     findings = (
         watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
@@ -157,7 +160,8 @@ def _size(dimensions: tuple[int, int, int]) -> int:
     return dimensions[0] * dimensions[1] * dimensions[2]
 
 
-def _source(function) -> tuple[tuple[str, ...], int]:
+def source_of(function: Callable | CodeType) -> tuple[tuple[str, ...], int]:
+    """Lines of a function, and the number of the first."""
     try:
         text, first = inspect.getsourcelines(function)
     except (OSError, TypeError):  # made by exec without a file: counts by line remain

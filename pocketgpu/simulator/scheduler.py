@@ -129,6 +129,8 @@ class Launch:
 
     def _end_thread(self, thread: Thread) -> None:
         block = thread.block
+        if (trace := self.trace) is not None:
+            trace.ends += len(trace.events), thread.number
         self.idle_polls = 0
         block.alive -= 1
         self.alive -= 1

@@ -6,7 +6,7 @@ by the kernel's own lines and names.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 
 from pocketgpu.simulator.trace import WARP, Trace, label_of, line_of, start_of
@@ -41,6 +41,9 @@ class Finding:
     other_line: int | None = None
     other_block: tuple[int, int, int] | None = None
     other_thread: tuple[int, int, int] | None = None
+    events: tuple[int, ...] = field(
+        default=(), compare=False, repr=False
+    )  # its accesses: places in the trace
 
     def __str__(self) -> str:
         return f"{self.kind.replace('_', ' ')}: {self.message}"

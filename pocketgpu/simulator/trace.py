@@ -85,10 +85,11 @@ class Columns:
 class Trace:
     """The growing record of one launch."""
 
-    __slots__ = ("arrays", "events", "remarks", "turns")  # turns: entries so far, and whose turn began
+    # turns: entries so far, and whose turn began; ends: entries so far, and which thread returned
+    __slots__ = ("arrays", "ends", "events", "remarks", "turns")
 
     def __init__(self):
-        self.arrays, self.events, self.turns = [None], [], []
+        self.arrays, self.events, self.turns, self.ends = [None], [], [], []
         self.remarks = {}  # (kind, line) -> the first finding that did not end the launch
 
     def __len__(self) -> int:

@@ -109,7 +109,11 @@ def compare_launches(
     excess = None
     if got.counts is not None:
         excess = limit(got.counts, case) or _limit_longest(got.counts, want.counts)
-    problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess
+    problem = (
+        _finding(got, remedies, answer.name, case)
+        or _difference(got, want, names, axes, case, explain)
+        or excess
+    )
     symptoms = {
         "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
         "excess": re.sub(r"[\d.]+", "N", excess or ""),
@@ -154,14 +158,19 @@ def _kind(kind: str, message: str) -> str:
     return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
 
 
-def _finding(got: Result, remedies: Mapping[str, str]) -> Wrong | None:
+def _finding(got: Result, remedies: Mapping[str, str], name: str, case: Case) -> Wrong | None:
+    """The first finding, its remedy, and how to see the launch step by step."""
     if not got.findings:
         return None
+    grid, block = (size[0] if len(size) == 1 else tuple(size) for size in (case.grid, case.block))
+    replay = f"See such a launch step by step: cuda.replay({name}[{grid}, {block}], …)."
     kind, message = got.findings[0]
     place = f"{kind} between blocks" if BETWEEN_BLOCKS.search(message) else kind
     if place in remedies:  # the exercise knows more than the simulator
         message = BETWEEN_BLOCKS.sub("", message)
-    return Wrong(ATOMIC.sub("", message), next_step=remedies.get(place, REMEDIES.get(kind)))
+    return Wrong(
+        ATOMIC.sub("", message), next_step=f"{remedies.get(place, REMEDIES.get(kind, ''))} {replay}".strip()
+    )
 
 
 def _difference(

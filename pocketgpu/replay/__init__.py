@@ -1,0 +1,1 @@
+"""One launch of the simulator, step by step: record (data), still (a picture), page (HTML)."""
