@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
+from rnnlab.kernels.compiled import one_step as one_step_kernels
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
@@ -51,6 +52,24 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
         return dx, dstate, gradients
 
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
+
+
+def one_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
+    """Write the state after one step, each [L,B,H], to `final`; False if x or the state is not finite."""
+    kind, h, h_next = one_step_kernels.KINDS[network.facts.name], state[0], final[0]
+    c, c_next = state[-1], final[-1]  # of a cell without c: h once more
+    for index in range(network.layers):
+        parameters = tuple(map(np.ascontiguousarray, network.layer(index)))
+        own = h[index], c[index], h_next[index], c_next[index]
+        if _is_large(len(x), parameters[1].size):
+            if not (np.isfinite(x).all() and np.isfinite(own[:2]).all()):
+                return False
+            gates = x @ parameters[0].T, own[0] @ parameters[1].T  # by all threads of BLAS
+            one_step_kernels.finish(kind, *gates, *parameters[2:], *own)
+        elif not one_step_kernels.step(kind, x, parameters, *own):
+            return False
+        x = h_next[index]
+    return True
 
 
 def run_layer(network: Network, index: int, x: np.ndarray, state: State) -> tuple[np.ndarray, State]:

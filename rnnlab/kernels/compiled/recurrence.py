@@ -1,10 +1,10 @@
 """The loop over time, compiled, for sequences lo … hi of the minibatch: nothing in it returns to Python.
 
 gates [T,B,G·H] holds the input products and is left holding the gates; h [T+1,B,H] (and c) has its first
-block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H].  For a single
-sequence it is a matrix times a vector, where calling BLAS costs more than the work, and forward reads the
-rows of the weights where they lie, [G·H,H]: `by_rows` says which of the two.  Backward writes the gradients
-before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
+block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H].  For a
+single sequence it is a matrix times a vector, where calling BLAS costs more than the work, and forward reads
+the rows of the weights where they lie, [G·H,H]: `by_rows` says which of the two.  Backward writes the
+gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
 dc [B,H] as the gradients of the initial state.
 """
 
