@@ -9,6 +9,7 @@ Beside what every record has (see rnncourse.records):
                   seconds (the median step of every round, in order), repeats (steps timed in a round),
                   first_step (seconds, compiled), error (1 is what is tolerated), memory (bytes);
                   left_out: name -> why; other_load: part of the cores' time that other programs used
+    steps         of one step of one sequence without gradients: contestants, missing and cases as above
 """
 
 from dataclasses import asdict
@@ -21,15 +22,20 @@ from rnncourse.records.workload import Workload
 
 KIND = "bench cpu"
 MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/peers")
-MEASURED += ("rnnlab/cells.py", "rnnlab/network.py")
+MEASURED += ("rnnlab/cells.py", "rnnlab/network.py", "rnnlab/inference.py")
 DIGITS = 6  # significant ones of a time: no clock gives more
+
+
+def section(arena: Arena) -> dict:
+    """Contestants, and no cases yet."""
+    contestants = arena.introductions()
+    missing = [candidate.name for candidate in arena.missing]
+    return {"contestants": contestants, "missing": missing, "cases": []}
 
 
 def begin(arena: Arena) -> dict:
     """A record without cases: everything but the measurements."""
-    contestants = arena.introductions()
-    missing = [candidate.name for candidate in arena.missing]
-    facts = {"contestants": contestants, "missing": missing, "cases": []}
+    facts = section(arena)
     return provenance(KIND, MEASURED, asdict(arena.settings)) | facts
 
 

@@ -39,6 +39,8 @@ def measured(path: Path, record: dict) -> str:
     parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
+    if steps := cpu_report.steps(record):
+        parts += ["### One step of one sequence", *steps]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
     parts += ["### First call", cpu_report.first_calls(record)]
     if absent := cpu_report.absent(record):

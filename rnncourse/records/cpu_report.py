@@ -14,6 +14,7 @@ from rnncourse import records
 PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
+TORCH_STEPS = "pytorch_module", "pytorch_cell"
 LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
 Rows = list[list[str]]
 
@@ -117,15 +118,64 @@ def markdown(record: dict, cell: str) -> str:
     """The table of one cell for a page."""
     first, second, *rest = rows(record, cell)
     head = ["T×B, I×H", *(f"{a}, {b}" for a, b in zip(first[1:], second[1:], strict=True))]
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rest])
+    return _table([head, *rest])
+
+
+def steps(record: dict) -> list[str]:
+    """One step of one sequence without gradients: a table for each cell, with its title; none without steps."""
+    section = record.get("steps", {"cases": []})
+    return [
+        f"{cell}, one step of one sequence, µs\n\n{_table(_step_rows(section, cell))}"
+        for cell in cells(section)
+    ]
+
+
+def _step_rows(section: dict, cell: str) -> Rows:
+    cases = [case for case in section["cases"] if case["workload"]["cell"] == cell]
+    across = lambda show: [show(case) for case in cases]
+    time = lambda case, name: f"{_digits(1e6 * median(case, name))} ±{100 * spread(case, name):.0f} %"
+    names = [name for name in section["contestants"] if any(name in case["seconds"] for case in cases)]
+    return [
+        ["I×H", *across(lambda case: "{I}×{H}".format(**case["workload"]))],
+        *([name, *across(lambda case, name=name: time(case, name) if name in case["seconds"] else "–")]
+          for name in names),
+        ["inference over the best of PyTorch", *across(lambda case: _times(step_speed(case, *TORCH_STEPS)))],
+        ["inference over JAX", *across(lambda case: _times(step_speed(case, "jax")))],
+        ["time over reading the weights once", *across(lambda case: _times(step_over_weights(case)))],
+    ]  # fmt: skip
+
+
+def step_speed(case: dict, *peers: str) -> float | None:
+    """How many times as fast as the fastest of these peers `inference` is."""
+    theirs, ours = [time for peer in peers if (time := median(case, peer))], median(case, "inference")
+    return min(theirs) / ours if theirs and ours else None
+
+
+def step_over_weights(case: dict) -> float | None:
+    """The time of a step over the time that reading its weights once takes."""
+    ours, weights = median(case, "inference"), median(case, "weights")
+    return ours / weights if ours and weights else None
+
+
+def _table(rows: Rows) -> str:
+    """Rows of text as a table, for a page and a terminal alike."""
+    first, *rest = rows
+    rule = ["---", *["---:"] * (len(first) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [first, rule, *rest])
 
 
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     tables = [text(record, cell) for cell in cells(record)]
     return "\n\n".join(
-        [heading(record), *tables, "\n".join(means(record)), first_calls(record), *absent(record)]
+        [
+            heading(record),
+            *tables,
+            *steps(record),
+            "\n".join(means(record)),
+            first_calls(record),
+            *absent(record),
+        ]
     )
 
 
