@@ -63,10 +63,13 @@ class Arena:
         candidates: Iterable[Candidate],
         settings: Settings,
         peers_python: str | None = None,
-        limits: Iterable[Candidate] = LIMITS,
+        limits: Iterable[Candidate] | None = None,
         exact: Callable = by_numpy,
     ):
-        self.limits, self.exact = tuple(limits), exact  # what computes the numbers that are expected
+        self.limits, self.exact = (
+            tuple(LIMITS if limits is None else limits),
+            exact,
+        )  # what computes the numbers that are expected
         self.settings, self.stack, self.peers = settings, ExitStack(), {}
         interpreters = {
             candidate: interpreter(candidate, peers_python) for candidate in (*self.limits, *candidates)

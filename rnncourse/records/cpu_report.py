@@ -15,6 +15,7 @@ PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
 TORCH_STEPS = "pytorch_module", "pytorch_cell"
+NO_STEPS = {"contestants": {}, "cases": []}
 LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
 Rows = list[list[str]]
 
@@ -122,12 +123,10 @@ def markdown(record: dict, cell: str) -> str:
 
 
 def steps(record: dict) -> list[str]:
-    """One step of one sequence without gradients: a table for each cell, with its title; none without steps."""
-    section = record.get("steps", {"cases": []})
-    return [
-        f"{cell}, one step of one sequence, µs\n\n{_table(_step_rows(section, cell))}"
-        for cell in cells(section)
-    ]
+    """A table of one step of one sequence without gradients for each cell, with its title."""
+    section = record.get("steps", NO_STEPS)
+    title = "one step of one sequence without gradients, µs"
+    return [f"{cell}, {title}\n\n{_table(_step_rows(section, cell))}" for cell in cells(section)]
 
 
 def _step_rows(section: dict, cell: str) -> Rows:
@@ -167,23 +166,16 @@ def _table(rows: Rows) -> str:
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     tables = [text(record, cell) for cell in cells(record)]
-    return "\n\n".join(
-        [
-            heading(record),
-            *tables,
-            *steps(record),
-            "\n".join(means(record)),
-            first_calls(record),
-            *absent(record),
-        ]
-    )
+    sentences = ["\n".join(means(record)), first_calls(record), *absent(record)]
+    return "\n\n".join([heading(record), *tables, *steps(record), *sentences])
 
 
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine, blas = record["machine"], record["contestants"].get("gemm_large", {}).get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
-    loads = [case["other_load"] for case in record["cases"]]
+    cases = [*record["cases"], *record.get("steps", NO_STEPS)["cases"]]
+    loads = [case["other_load"] for case in cases]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         f"{record['date']}, {records.origin(record)}",

@@ -229,3 +229,19 @@ def test_the_page_and_its_picture_are_of_the_latest_record():
     assert performance_page.page(text) == text, "run python -m bench.performance_page"
     if result := performance_page.latest():
         assert result[1]["digest"].encode() in performance_page.PICTURE.read_bytes()
+
+
+def test_a_step_is_compared_with_the_best_of_pytorch_and_with_its_weights(full):
+    assert cpu_report.steps(full) == []
+    section = {"weights": 2e-6, "inference": 3e-6, "pytorch_module": 9e-6, "pytorch_cell": 6e-6}
+    full["steps"] = record([case("lstm", (1, 1, 64, 64), section)], loads=0.5)
+    full["steps"]["contestants"] = {name: {} for name in section}
+    (one,) = full["steps"]["cases"]
+    assert cpu_report.step_speed(one, *cpu_report.TORCH_STEPS) == pytest.approx(2)
+    assert cpu_report.step_speed(one, "jax") is None
+    assert cpu_report.step_over_weights(one) == pytest.approx(1.5)
+    (table,) = cpu_report.steps(full)
+    assert "| 2.00× |" in table
+    assert "| 1.50× |" in table
+    assert "50 %" in cpu_report.heading(full)  # other programs beside the steps are told, too
+    assert table in cpu_report.page(full)
