@@ -410,6 +410,8 @@ outputs = [rung.forward(network, x, None)[0] for rung in rungs.values()]
 print("same outputs:", np.allclose(*outputs, atol=1e-5))
 
 # %% [markdown]
+# One step of one sequence is different: it uses each weight once, so packing would cost more than the step. `rnnlab.Inference(network).step(x, state)` therefore prepares nothing. It reads the rows of PyTorch's layout where they lie, and a parameter that you change counts in the next step. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
+#
 # What stays is the bound of the arithmetic: no order of loops computes a multiply-add twice as fast as the core begins it. [docs/performance.md](../docs/performance.md) compares the training step of this rung with PyTorch, JAX and PyTensor, shape by shape, and says what bounds each of them.
 #
 # ## Recap
