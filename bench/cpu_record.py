@@ -22,7 +22,7 @@ from rnncourse.records.workload import Workload
 
 KIND = "bench cpu"
 MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/peers")
-MEASURED += ("rnnlab/cells.py", "rnnlab/network.py", "rnnlab/inference.py")
+MEASURED += ("rnnlab/cells.py", "rnnlab/network.py")
 DIGITS = 6  # significant ones of a time: no clock gives more
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bench import cpu_record, performance_page
+from bench import cpu_record, performance_page, step_report
 from bench.cpu import Arena, Settings
 from bench.peers import LADDER, PEERS, STEPS, WEIGHTS, Candidate
 from bench.peers.one_step import by_numpy
@@ -58,7 +58,7 @@ def run(chosen: argparse.Namespace) -> int:
         _measure(arena, selection.workloads, record, chosen.record and record)
     if selection.steps:
         _measure_steps(selection, chosen, record)
-    print(cpu_report.page(record))
+    print(step_report.page(record))
     if chosen.picture:
         cpu_picture.draw(record).savefig(chosen.picture)
         print(cpu_picture.finding(record))

@@ -8,7 +8,6 @@ Read in this order.  The core, which computes:
   compare    do two results agree, and where do they first differ
   graphs     a cell as a graph; its gradient, and what to save for it
   schedule   a pass through a network as a plan of kernel launches; passes over plans make it faster
-  inference  one step, or a stream of any length, without gradients
   ladder     every faster way to the reference's numbers
   kernels    what fast rungs launch; gpu: a plan on a real GPU; layers: the loop over layers that rungs share
   training   how a network learns a task; tasks: real problems; scaling: training on many ranks
@@ -101,7 +100,7 @@ _HOME = {
     "show_source": "rnncourse.notebook",  # the source of a function, with colours
     "Network": "rnnlab.network",  # sizes and parameters of a network
     "reference": "rnnlab.reference",  # module: the implementation with which all others agree
-    "Inference": "rnnlab.inference",  # steps and streams without gradients
+    "Inference": "rnnlab.ladder.inference",  # steps and streams without gradients
     "fastest": "rnnlab.ladder.chooser",  # the quickest way to run a network here, and why
     "RUNGS": "rnnlab.ladder",  # every implementation, slowest first
     "cuda": "pocketgpu.cuda",  # module: numba.cuda on a GPU, the simulator without one

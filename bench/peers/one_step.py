@@ -12,9 +12,9 @@ import numpy as np
 
 from rnnlab import reference
 from rnnlab.cells import State
-from rnnlab.inference import Inference
 from rnnlab.ladder import find
 from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.inference import Inference
 from rnnlab.network import Network
 
 RUNG_NAMES = "one_big_gemm", "numba_fused"  # in which a step is a forward pass with T = 1

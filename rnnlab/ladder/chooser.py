@@ -4,18 +4,17 @@ Every way either refuses, with the reason, or has a time for each step.  `fastes
 each rung on this CPU, or asks `choose`, which launches nothing, about a GPU.
 """
 
-import math
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from pocketgpu.devices import Device
 from rnnlab.cells import find_cell
-from rnnlab.inference import Inference
 from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.own_sheet import has_large_clusters, own_sheet
@@ -23,6 +22,7 @@ from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
+from rnnlab.ladder.inference import Inference
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
@@ -81,44 +81,38 @@ def fastest(
     """
     if gpu is not None:
         return choose(network.cell, network.hidden_size, precision, x.shape[:2], gpu)
-    ways, runs = [], {}
-    for rung in (rung for rung in RUNGS if rung.facts.needs == "cpu"):
-        if why_not := rung.refuses(network, *x.shape[:2]):
-            ways.append(Way(rung.name, None, why_not))
-        else:
-            runs[rung.name] = _training_step(rung, network, x) if gradients else _forward(rung, network, x)
+    T, B, _ = x.shape
+    rungs = [rung for rung in RUNGS if rung.facts.needs == "cpu"]
+    refused = {rung.name: why_not for rung in rungs if (why_not := rung.refuses(network, T, B))}
+    run = _training_step if gradients else _forward
+    runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
     if not gradients:
-        inference = Inference(network)
-        runs["inference"] = (lambda: inference.step(x[0], state)) if len(x) == 1 else lambda: inference.run(x)
-        state = network.zero_state(x.shape[1])
+        answer, state = Inference(network), network.zero_state(B)
+        runs["inference"] = partial(answer.step, x[0], state) if T == 1 else partial(answer.run, x)
     seconds = _in_turns(runs)
-    ways += [Way(name, 1e6 * seconds[name] / len(x)) for name in runs]
-    return Choice(min(seconds, key=seconds.get), tuple(ways), "measured")
+    ways = [Way(name, 1e6 * seconds[name] / T) for name in sorted(runs, key=seconds.get)]
+    return Choice(ways[0].name, (*ways, *(Way(name, None, why) for name, why in refused.items())), "measured")
 
 
-def _forward(rung: Rung, network: Network, x: np.ndarray) -> Callable[[], object]:
-    return lambda: rung.module.forward(network, x, None)
+def _forward(rung: Rung, network: Network, x: np.ndarray) -> np.ndarray:
+    return rung.module.forward(network, x, None)[0]
 
 
-def _training_step(rung: Rung, network: Network, x: np.ndarray) -> Callable[[], object]:
-    def step():
-        y, _, saved = rung.module.forward(network, x, None)
-        rung.module.backward(network, saved, np.ones_like(y), None)
-
-    return step
+def _training_step(rung: Rung, network: Network, x: np.ndarray) -> None:
+    y, _, saved = rung.module.forward(network, x, None)
+    rung.module.backward(network, saved, np.ones_like(y), None)
 
 
 def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
     """Seconds of each: the median of ROUNDS, or one run where that was HOPELESS; nothing is timed cold."""
-    first, seconds = {}, {name: [] for name in runs}
-    for name, run in runs.items():
+    for run in runs.values():
         run()
-        first[name] = _seconds(run)
-    limit = HOPELESS * min(first.values(), default=math.inf)
-    for _ in range(ROUNDS):
-        for name in (name for name in runs if first[name] <= limit):
-            seconds[name].append(_seconds(runs[name]))
-    return {name: statistics.median(times or [first[name]]) for name, times in seconds.items()}
+    seconds = {name: [_seconds(run)] for name, run in runs.items()}
+    limit = HOPELESS * min(seconds.values())[0]
+    hopeful = [name for name, (first,) in seconds.items() if first <= limit]
+    for name in hopeful * ROUNDS:
+        seconds[name].append(_seconds(runs[name]))
+    return {name: statistics.median(times) for name, times in seconds.items()}
 
 
 def _seconds(run: Callable[[], object]) -> float:

@@ -3,7 +3,7 @@
 import pytest
 from values_in import holds
 
-from bench import cpu_bounds, cpu_targets, performance_page
+from bench import cpu_bounds, cpu_targets, performance_page, step_report
 from bench.peers import blas_products
 from rnncourse import records
 from rnncourse.figures.picture import png
@@ -232,16 +232,16 @@ def test_the_page_and_its_picture_are_of_the_latest_record():
 
 
 def test_a_step_is_compared_with_the_best_of_pytorch_and_with_its_weights(full):
-    assert cpu_report.steps(full) == []
+    assert step_report.steps(full) == []
     section = {"weights": 2e-6, "inference": 3e-6, "pytorch_module": 9e-6, "pytorch_cell": 6e-6}
     full["steps"] = record([case("lstm", (1, 1, 64, 64), section)], loads=0.5)
     full["steps"]["contestants"] = {name: {} for name in section}
     (one,) = full["steps"]["cases"]
-    assert cpu_report.step_speed(one, *cpu_report.TORCH_STEPS) == pytest.approx(2)
-    assert cpu_report.step_speed(one, "jax") is None
-    assert cpu_report.step_over_weights(one) == pytest.approx(1.5)
-    (table,) = cpu_report.steps(full)
+    assert step_report.step_speed(one, *step_report.TORCH_STEPS) == pytest.approx(2)
+    assert step_report.step_speed(one, "jax") is None
+    assert step_report.step_over_weights(one) == pytest.approx(1.5)
+    (table,) = step_report.steps(full)
     assert "| 2.00× |" in table
     assert "| 1.50× |" in table
     assert "50 %" in cpu_report.heading(full)  # other programs beside the steps are told, too
-    assert table in cpu_report.page(full)
+    assert table in performance_page.measured(performance_page.ROOT / "r.json", full)

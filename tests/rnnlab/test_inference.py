@@ -1,7 +1,6 @@
 """One step, and a stream of any length, give the reference's numbers, and no parameter is ever stale."""
 
 import tracemalloc
-from itertools import islice, repeat
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from pocketgpu.devices import DEVICES
 from rnnlab import Inference, fastest, reference
 from rnnlab.cells import modes
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.inference import CHUNK
 from rnnlab.kernels.compiled import passes
 from rnnlab.ladder import find, numba_fused, numba_parallel
 from rnnlab.ladder.chooser import Abilities
+from rnnlab.ladder.inference import CHUNK
 from rnnlab.network import Network
 
 CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
@@ -84,9 +83,9 @@ def test_y_and_states_share_no_memory():
     network, x, state = problem("lstm", "after", 1, 2)
     answer = Inference(network)
     for y, final in (answer.step(x[0], state), answer.run(x, state)):
-        kept = [part.copy() for part in final]
+        stored = [part.copy() for part in final]
         y[:] = 9
-        assert all(np.array_equal(a, b) for a, b in zip(kept, final, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(stored, final, strict=True))
 
 
 # loops that read memory nobody may write are compiled once more
@@ -121,14 +120,6 @@ def test_what_does_not_fit_or_is_not_finite_is_refused():
     ]:
         with pytest.raises(ValueError, match=r"expected|dtype|tuple"):
             answer.step(bad_x, bad_state)
-
-
-def test_a_stream_takes_inputs_without_end_one_by_one():
-    network, x, state = problem("gru", "after", 20, 1)
-    stream = Inference(network).stream(repeat(x[0]), state)
-    y = np.stack([*islice(stream, 20)])
-    want, _ = exact(network, np.repeat(x[:1], 20, 0), state)
-    assert relative_error(y, want) <= TOLERANCES["float32"].forward(20)
 
 
 def test_memory_beside_y_does_not_grow_with_the_steps():

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.compiled import one_step as one_step_kernels
-from rnnlab.kernels.compiled import recurrence
+from rnnlab.kernels.compiled import one_step, recurrence
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
 from rnnlab.network import Layer, Network, check_cell, merged_bias
@@ -54,9 +53,9 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def one_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
-    """Write the state after one step, each [L,B,H], to `final`; False if x or the state is not finite."""
-    kind, h, h_next = one_step_kernels.KINDS[network.facts.name], state[0], final[0]
+def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
+    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite."""
+    kind, h, h_next = one_step.KINDS[network.facts.name], state[0], final[0]
     c, c_next = state[-1], final[-1]  # of a cell without c: h once more
     for index in range(network.layers):
         parameters = tuple(map(np.ascontiguousarray, network.layer(index)))
@@ -65,25 +64,11 @@ def one_step(network: Network, x: np.ndarray, state: State, final: State) -> boo
             if not (np.isfinite(x).all() and np.isfinite(own[:2]).all()):
                 return False
             gates = x @ parameters[0].T, own[0] @ parameters[1].T  # by all threads of BLAS
-            one_step_kernels.finish(kind, *gates, *parameters[2:], *own)
-        elif not one_step_kernels.step(kind, x, parameters, *own):
+            one_step.finish(kind, *gates, *parameters[2:], *own)
+        elif not one_step.step(kind, x, parameters, *own):
             return False
         x = h_next[index]
     return True
-
-
-def run_layer(network: Network, index: int, x: np.ndarray, state: State) -> tuple[np.ndarray, State]:
-    """h [T,B,H] and the state after the last step, of a layer whose weights are read where they lie.
-
-    Nothing of the weights is copied, which pays for few rows, and nothing is saved for a gradient.
-    """
-    layer, (T, B, I) = network.layer(index), x.shape
-    h, gates = history(T, state[0]), np.empty((T, B, network.gates * network.hidden_size), x.dtype)
-    np.dot(x.reshape(T * B, I), layer.weight_ih.T, out=gates.reshape(T * B, -1))
-    loops = recurrence.IN_PYTHON if _is_large(B, layer.weight_hh.size) else recurrence
-    loop, auxiliary = _loop_of(network, loops, layer, np.ascontiguousarray(layer.weight_hh), gates, h, state)
-    loop(0, B, True)
-    return h[1:], _last_state(network, h, auxiliary)
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
