@@ -30,10 +30,12 @@ def train_on_ranks(
     look: Look = lambda lines: None,
     limit: float | None = None,
     patience: float = PATIENCE,
+    hostfile: str | None = None,
 ) -> dict[str, Any]:
     """Train on real ranks of this machine; losses, held-out loss, baseline, and a table of the overlap.
 
-    limit: seconds for the whole run.  patience: seconds without a step.  Raises RankFailure if a rank is lost
+    limit: seconds for the whole run.  patience: seconds without a step.  hostfile: hosts with their slots, as
+    mpiexec reads them, which share the current folder.  Raises RankFailure if a rank is lost
     or hangs; ValueError, OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where
     ranks cannot be started here.
     """
@@ -41,8 +43,9 @@ def train_on_ranks(
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
     if settings.checkpoint is not None:
         settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
-    with folder_for(settings.ranks, settings.survive) as folder:
-        if sentence := sharing(settings.ranks):
+    hostfile = hostfile and str(Path(hostfile).resolve(strict=True))
+    with folder_for(settings.ranks, settings.survive, hostfile) as folder:
+        if not hostfile and (sentence := sharing(settings.ranks)):
             note(sentence)
         (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
         (folder / PROGRAM).write_text(f"{__name__}:train_on_this_rank", encoding="utf-8")
@@ -52,7 +55,8 @@ def train_on_ranks(
             notes.pass_on()
             look(lines)
 
-        launch = Launch(folder, settings.ranks, limit=limit, patience=patience, survive=settings.survive)
+        limits = {"limit": limit, "patience": patience, "survive": settings.survive}
+        launch = Launch(folder, settings.ranks, hostfile=hostfile, **limits)
         try:
             launch.wait(look_and_note)
         except RankFailure as error:
