@@ -117,8 +117,8 @@ class Launch:
     """Ranks that run `program FOLDER`, and the watch over them.
 
     limit: seconds from the moment when all have started; patience: seconds without progress on any rank;
-    survive: a lost rank does not end the others.  hostfile: a file of hosts with their slots, as mpiexec reads
-    it; None: this machine alone.
+    survive: a lost rank does not end the others.  hostfile: hosts with their slots, as mpiexec reads them;
+    None: this machine alone.  Of the ranks of other hosts only the board tells.
     """
 
     def __init__(
@@ -166,9 +166,8 @@ class Launch:
 
     def end(self) -> None:
         """End mpiexec and all ranks, whatever they do."""
-        numbers = (
-            () if self.hostfile else self.board.read()["process"]
-        )  # another host's may be anybody's here
+        # numbers of another host's processes mean nothing here
+        numbers = () if self.hostfile else self.board.read()["process"]
         processes = [*self._children(), *filter(None, map(_process, numbers))]
         for process in processes:
             with suppress(psutil.NoSuchProcess):
@@ -195,9 +194,7 @@ class Launch:
         # a rank that waits leaves its core to another one, where ranks share cores
         yields = {"OMPI_MCA_mpi_yield_when_idle": "1"} if sharing(self.ranks) else {}
         places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
-        if (
-            self.hostfile
-        ):  # each host has its own; a rank there takes as many threads as its share of a host here
+        if self.hostfile:  # each host has places of its own
             places = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
         # within another MPI job: these variables would make mpiexec a part of that one
         inherited = {
@@ -248,7 +245,7 @@ class Launch:
 
     def _is_over(self, lines: np.ndarray) -> bool:
         """Has a rank failed, is one lost that the others need, or have all finished?"""
-        running = np.array([_process(number) is not None for number in lines["process"]])
+        running = np.array([bool(self.hostfile or _process(number)) for number in lines["process"]])
         finished, started = lines["phase"] == FINISHED, lines["phase"] > 0
         lost = started & ~finished & ~running
         if self.first_lost is None and lost.sum() == 1:  # later the others are ended, too

@@ -35,9 +35,8 @@ def train_on_ranks(
     """Train on real ranks of this machine; losses, held-out loss, baseline, and a table of the overlap.
 
     limit: seconds for the whole run.  patience: seconds without a step.  hostfile: hosts with their slots, as
-    mpiexec reads them, which share the current folder.  Raises RankFailure if a rank is lost
-    or hangs; ValueError, OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where
-    ranks cannot be started here.
+    mpiexec reads them, which share this folder.  Raises RankFailure if a rank is lost or hangs; ValueError,
+    OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where ranks cannot start.
     """
     if not patience > 0:
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
@@ -60,10 +59,10 @@ def train_on_ranks(
         try:
             launch.wait(look_and_note)
         except RankFailure as error:
-            notes.pass_on()
             _remove_parts(settings.checkpoint)
             raise _with_remedy(error, settings.checkpoint) from error
-        notes.pass_on()
+        finally:
+            notes.pass_on()
         if not (folder / OUTCOME).exists():
             raise _with_remedy(RankFailure("rank 0 was lost after the last step"), settings.checkpoint)
         return json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
