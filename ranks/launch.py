@@ -132,7 +132,7 @@ class Launch:
         program: list[str] | None = None,
         hostfile: str | None = None,
     ):
-        self.hostfile = hostfile
+        self.hostfile = hostfile and str(Path(hostfile).resolve(strict=True))
         self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
         self.survive, self.board = survive, Board(folder / "board", ranks)
         # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed

@@ -42,7 +42,6 @@ def train_on_ranks(
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
     if settings.checkpoint is not None:
         settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
-    hostfile = hostfile and str(Path(hostfile).resolve(strict=True))
     with folder_for(settings.ranks, settings.survive, hostfile) as folder:
         if not hostfile and (sentence := sharing(settings.ranks)):
             note(sentence)
