@@ -40,8 +40,7 @@ def train_on_ranks(
     """
     if not patience > 0:
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
-    if settings.checkpoint is not None:
-        settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
+    settings = _with_absolute_checkpoint(settings)
     with folder_for(settings.ranks, settings.survive, hostfile) as folder:
         if not hostfile and (sentence := sharing(settings.ranks)):
             note(sentence)
@@ -94,6 +93,12 @@ class Notes:
         for line in lines[self.count :]:
             self.note(line)
         self.count = len(lines)
+
+
+def _with_absolute_checkpoint(settings: Settings) -> Settings:
+    """The same settings for ranks that may run in another folder."""
+    path = settings.checkpoint
+    return settings if path is None else replace(settings, checkpoint=str(Path(path).absolute()))
 
 
 def _with_remedy(error: RankFailure, path: str | None) -> RankFailure:
