@@ -42,20 +42,19 @@ def train_on_ranks(
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
     settings = _with_absolute_checkpoint(settings)
     with folder_for(settings.ranks, settings.survive, hostfile) as folder:
-        if not hostfile and (sentence := sharing(settings.ranks)):
-            note(sentence)
         (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
         (folder / PROGRAM).write_text(f"{__name__}:train_on_this_rank", encoding="utf-8")
         notes = Notes(folder / NOTES, note)
+        if not hostfile and (sentence := sharing(settings.ranks)):
+            note(sentence)
 
         def look_and_note(lines: np.ndarray) -> None:
             notes.pass_on()
             look(lines)
 
-        limits = {"limit": limit, "patience": patience, "survive": settings.survive}
-        launch = Launch(folder, settings.ranks, hostfile=hostfile, **limits)
+        limits = {"limit": limit, "patience": patience, "survive": settings.survive, "hostfile": hostfile}
         try:
-            launch.wait(look_and_note)
+            Launch(folder, settings.ranks, **limits).wait(look_and_note)
         except RankFailure as error:
             _remove_parts(settings.checkpoint)
             raise _with_remedy(error, settings.checkpoint) from error
