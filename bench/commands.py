@@ -48,6 +48,12 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
         "--cells", **several, help="names of cells, such as min_gru (default: rnn_tanh, gru, lstm)"
     )
     cpu.add_argument("--shapes", nargs="+", metavar="T,B,I,H", help="sizes, as 100,32,128,256")
+    cpu.add_argument(
+        "--steps",
+        nargs="*",
+        metavar="H",
+        help="hidden sizes of one step at B = 1 (default: 64 256 512 1024; with --shapes or --rungs: none)",
+    )
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
     _add_shared(cpu)

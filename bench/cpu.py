@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from bench.peers import LIMITS, Candidate
 from bench.peers.process import ContestantError, LateError, Peer, interpreter
 from bench.watch import Watch
-from bench.workload import Problem, problem
+from bench.workload import Problem, by_numpy, problem
 from rnncourse.lab.turns import rotated
 from rnncourse.records.workload import Workload
 
@@ -58,10 +58,21 @@ class Arena:
     did not answer in time: such a contestant is left out of all that follows.
     """
 
-    def __init__(self, candidates: Iterable[Candidate], settings: Settings, peers_python: str | None = None):
+    def __init__(
+        self,
+        candidates: Iterable[Candidate],
+        settings: Settings,
+        peers_python: str | None = None,
+        limits: Iterable[Candidate] | None = None,
+        exact: Callable = by_numpy,
+    ):
+        self.limits, self.exact = (
+            tuple(LIMITS if limits is None else limits),
+            exact,
+        )  # what computes the numbers that are expected
         self.settings, self.stack, self.peers = settings, ExitStack(), {}
         interpreters = {
-            candidate: interpreter(candidate, peers_python) for candidate in (*LIMITS, *candidates)
+            candidate: interpreter(candidate, peers_python) for candidate in (*self.limits, *candidates)
         }
         self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
         self.left_out: dict[str, str] = {}  # of everything that is measured from now on: name -> why
@@ -95,7 +106,7 @@ class Arena:
 
     def measure(self, workload: Workload, show: Show = lambda line: None) -> Case:
         """All contestants on one workload."""
-        case, example = Case(workload, left_out=dict(self.left_out)), problem(workload)
+        case, example = Case(workload, left_out=dict(self.left_out)), problem(workload, exact=self.exact)
         ready = [
             candidate
             for candidate in self.pythons
@@ -136,7 +147,7 @@ class Arena:
 
     def _check_results(self, example: Problem, candidate: Candidate, case: Case) -> None:
         """Raise ContestantError where the numbers of its last step are not the reference's."""
-        if candidate in LIMITS:
+        if candidate in self.limits:
             return
         error = example.error(self.peer(candidate).request("results")[1])
         case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))

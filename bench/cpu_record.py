@@ -9,6 +9,7 @@ Beside what every record has (see rnncourse.records):
                   seconds (the median step of every round, in order), repeats (steps timed in a round),
                   first_step (seconds, compiled), error (1 is what is tolerated), memory (bytes);
                   left_out: name -> why; other_load: part of the cores' time that other programs used
+    steps         of one step of one sequence without gradients: contestants, missing and cases as above
 """
 
 from dataclasses import asdict
@@ -25,11 +26,16 @@ MEASURED += ("rnnlab/cells.py", "rnnlab/network.py")
 DIGITS = 6  # significant ones of a time: no clock gives more
 
 
-def begin(arena: Arena) -> dict:
-    """A record without cases: everything but the measurements."""
+def section(arena: Arena) -> dict:
+    """Contestants, and no cases yet."""
     contestants = arena.introductions()
     missing = [candidate.name for candidate in arena.missing]
-    facts = {"contestants": contestants, "missing": missing, "cases": []}
+    return {"contestants": contestants, "missing": missing, "cases": []}
+
+
+def begin(arena: Arena) -> dict:
+    """A record without cases: everything but the measurements."""
+    facts = section(arena)
     return provenance(KIND, MEASURED, asdict(arena.settings)) | facts
 
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bench import cpu_record, performance_page
+from bench import cpu_record, performance_page, step_report
 from bench.cpu import Arena, Settings
-from bench.peers import LADDER, PEERS, Candidate
+from bench.peers import LADDER, PEERS, STEPS, WEIGHTS, Candidate
+from bench.peers.one_step import by_numpy
 from bench.peers.process import find_peers_python
 from bench.progress import show_progress
 from rnncourse import records
@@ -18,6 +19,7 @@ from rnnlab.cells import modes
 from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
+STEP_WIDTHS = (64, 256, 512, 1024)  # inputs and hidden units of one step at B = 1
 TOO_SLOW_FOR_QUICK = {
     "one_step_at_a_time",
     "pytensor",
@@ -33,6 +35,7 @@ class Plan(NamedTuple):
     workloads: list[Workload]
     candidates: list[Candidate]
     settings: Settings
+    steps: list[Workload]  # of one step without gradients
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -52,8 +55,10 @@ def run(chosen: argparse.Namespace) -> int:
             print(f"{records.origin(record)}. Commit first: a record names its code")
         if chosen.record and not chosen.fresh:
             record = cpu_record.resumed(record)
-        _measure(arena, selection.workloads, record, chosen.record)
-    print(cpu_report.page(record))
+        _measure(arena, selection.workloads, record, chosen.record and record)
+    if selection.steps:
+        _measure_steps(selection, chosen, record)
+    print(step_report.page(record))
     if chosen.picture:
         cpu_picture.draw(record).savefig(chosen.picture)
         print(cpu_picture.finding(record))
@@ -62,17 +67,24 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(arena: Arena, workloads: list[Workload], record: dict, keep: bool) -> None:
-    """Every workload that the record has not; where it is to be kept, it is, after each."""
+def _measure_steps(selection: Plan, chosen: argparse.Namespace, record: dict) -> None:
+    """One step of one sequence, at each hidden size, by contestants of its own."""
+    with Arena(STEPS, selection.settings, chosen.peers_python, WEIGHTS, by_numpy) as arena:
+        section = record.setdefault("steps", cpu_record.section(arena))
+        _measure(arena, selection.steps, section, chosen.record and record)
+
+
+def _measure(arena: Arena, workloads: list[Workload], section: dict, record: dict | bool) -> None:
+    """Every workload that a section has not; the record, if there is one to be kept, is, after each."""
     for number, workload in enumerate(workloads, 1):
-        if cpu_record.has(record, workload):
+        if cpu_record.has(section, workload):
             continue
         start = time.monotonic()
         say = lambda text, number=number: show_progress(f"{number}/{len(workloads)} {text}")
-        cpu_record.add(record, arena.measure(workload, say))
+        cpu_record.add(section, arena.measure(workload, say))
         show_progress("")
         print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-        if keep:
+        if record:
             records.write(records.place(record), record)
 
 
@@ -98,7 +110,18 @@ def plan(chosen: argparse.Namespace) -> Plan:
     threads = usable_cores() if chosen.threads is None else chosen.threads
     if not 1 <= threads <= usable_cores():
         raise ValueError(f"--threads is {threads}: this machine lets a program use 1 to {usable_cores()}")
-    return Plan([Workload(c, *s) for c in cells for s in shapes], [*rungs, *peers], Settings(threads, rounds))
+    is_part = chosen.shapes is not None or chosen.rungs is not None
+    widths = (() if is_part else STEP_WIDTHS) if chosen.steps is None else [*map(_width, chosen.steps)]
+    widths = widths[:2] if chosen.quick and chosen.steps is None else widths
+    steps = [Workload(c, 1, 1, H, H) for c in cells for H in widths]
+    workloads = [Workload(c, *s) for c in cells for s in shapes]
+    return Plan(workloads, [*rungs, *peers], Settings(threads, rounds), steps)
+
+
+def _width(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"--steps has {text!r}: expected numbers of hidden units, as 64 256")
+    return int(text)
 
 
 def _shape(text: str) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ python -m bench.performance_page, or `rnnlab bench cpu --record` when done; a te
 import sys
 from pathlib import Path
 
-from bench import cpu_bounds, cpu_targets
+from bench import cpu_bounds, cpu_targets, step_report
 from bench.cpu_record import KIND
 from bench.provenance import ROOT
 from rnncourse import records
@@ -39,6 +39,8 @@ def measured(path: Path, record: dict) -> str:
     parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
+    if steps := step_report.steps(record):
+        parts += ["### One step of one sequence", *steps]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
     parts += ["### First call", cpu_report.first_calls(record)]
     if absent := cpu_report.absent(record):

@@ -8,7 +8,7 @@ from importlib import import_module
 from rnncourse import records
 
 PAGES = {
-    "bench cpu": "rnncourse.records.cpu_report",
+    "bench cpu": "bench.step_report",
     "bench cmu": "rnncourse.records.cmu_report",
     "bench gpu": "rnncourse.records.gpu_report",
 }  # kind -> the module whose `page` prints it

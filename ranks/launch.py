@@ -8,6 +8,7 @@ SIGTERM then.  So the launcher watches the ranks itself, and in the end none of 
 import importlib.util
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,7 @@ SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
 GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
 OF_A_JOB = ("PMIX_", "PRTE_", "OMPI_COMM_WORLD_")  # variables of a rank of another MPI job
+SETTINGS_OF_MPI = ("PMIX_MCA_", "PRTE_MCA_")  # a user's own, such as the program that reaches other hosts
 START = 120.0  # seconds in which all ranks must have started: on a machine with much to do it took 50
 POLL = 0.05  # seconds between two readings of the board
 POLL_PROCESSES = 1.0  # seconds between two readings of the machine's processes, which take 20 ms
@@ -94,16 +96,18 @@ def _too_many(ranks: int) -> str | None:
 
 
 @contextmanager
-def folder_for(ranks: int, survive: bool = False) -> Iterator[Path]:
+def folder_for(ranks: int, survive: bool = False, hostfile: str | None = None) -> Iterator[Path]:
     """A temporary folder in which the launcher and so many ranks leave each other files.
 
-    Raises RuntimeError, with the remedy, where ranks cannot be started.
+    With a hostfile it is made in the current folder, which all hosts must share, and no rank is bound to
+    cores.  Raises RuntimeError, with the remedy, where ranks cannot be started.
     """
-    if reason := why_not() or _too_many(ranks):
+    if reason := why_not() or (None if hostfile else _too_many(ranks)):
         raise RuntimeError(reason)
-    with tempfile.TemporaryDirectory(prefix="ranks-") as name:
+    with tempfile.TemporaryDirectory(prefix="ranks-", dir=Path.cwd() if hostfile else None) as name:
         folder = Path(name)
-        start = {"launcher": os.getpid(), "cores": cores_for(ranks), "survive": survive}
+        cores = [[]] * ranks if hostfile else cores_for(ranks)
+        start = {"launcher": os.getpid(), "host": platform.node(), "cores": cores, "survive": survive}
         (folder / "start.json").write_text(json.dumps(start), encoding="utf-8")
         Board(folder / "board", ranks)
         yield folder
@@ -113,7 +117,8 @@ class Launch:
     """Ranks that run `program FOLDER`, and the watch over them.
 
     limit: seconds from the moment when all have started; patience: seconds without progress on any rank;
-    survive: a lost rank does not end the others.
+    survive: a lost rank does not end the others.  hostfile: hosts with their slots, as mpiexec reads them;
+    None: this machine alone.  Of the ranks of other hosts only the board tells.
     """
 
     def __init__(
@@ -125,7 +130,9 @@ class Launch:
         patience: float = PATIENCE,
         survive: bool = False,
         program: list[str] | None = None,
+        hostfile: str | None = None,
     ):
+        self.hostfile = hostfile and str(Path(hostfile).resolve(strict=True))
         self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
         self.survive, self.board = survive, Board(folder / "board", ranks)
         # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed
@@ -159,7 +166,9 @@ class Launch:
 
     def end(self) -> None:
         """End mpiexec and all ranks, whatever they do."""
-        processes = [*self._children(), *filter(None, map(_process, self.board.read()["process"]))]
+        # numbers of another host's processes mean nothing here
+        numbers = () if self.hostfile else self.board.read()["process"]
+        processes = [*self._children(), *filter(None, map(_process, numbers))]
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 # a number of the board may be another process's by now: ranks are younger than their mpiexec
@@ -174,15 +183,25 @@ class Launch:
         as_root = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         fault_tolerance = ["--with-ft", "ulfm"] if self.survive else []
         placement = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "--output", "tag"]
-        return [mpiexec() or "mpiexec", *as_root, *fault_tolerance, *placement, "-n", str(self.ranks)]
+        command = [mpiexec() or "mpiexec", *as_root, *fault_tolerance, *placement, "-n", str(self.ranks)]
+        if self.hostfile is None:
+            return command
+        exported = [part for name in (*THREAD_VARIABLES, "PYTHONPATH") for part in ("-x", name)]
+        return [*command, "--hostfile", self.hostfile, *exported]
 
     def _environment(self) -> dict[str, str]:
         threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, usable_cores() // self.ranks)))
         # a rank that waits leaves its core to another one, where ranks share cores
         yields = {"OMPI_MCA_mpi_yield_when_idle": "1"} if sharing(self.ranks) else {}
         places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
+        if self.hostfile:  # each host has places of its own
+            places = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
         # within another MPI job: these variables would make mpiexec a part of that one
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OF_A_JOB)}
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(OF_A_JOB) or name.startswith(SETTINGS_OF_MPI)
+        }
         return {**inherited, **threads, **yields, **places}
 
     def _watch(self, look: Look) -> str | None:
@@ -226,7 +245,7 @@ class Launch:
 
     def _is_over(self, lines: np.ndarray) -> bool:
         """Has a rank failed, is one lost that the others need, or have all finished?"""
-        running = np.array([_process(number) is not None for number in lines["process"]])
+        running = np.array([bool(self.hostfile or _process(number)) for number in lines["process"]])
         finished, started = lines["phase"] == FINISHED, lines["phase"] > 0
         lost = started & ~finished & ~running
         if self.first_lost is None and lost.sum() == 1:  # later the others are ended, too

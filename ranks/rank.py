@@ -7,6 +7,7 @@ error on one rank ends all of them: the others would wait for its messages for e
 import importlib
 import json
 import os
+import platform
 import shutil
 import sys
 import threading
@@ -79,7 +80,8 @@ def main(folder: Path) -> None:
     start = json.loads((folder / "start.json").read_text(encoding="utf-8"))
     rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", "0"))  # before MPI can say it: its import may fail
     try:
-        end_with(start["launcher"], folder)
+        if start["host"] == platform.node():  # ranks of other hosts are ended by MPI's daemon there
+            end_with(start["launcher"], folder)
         from mpi4py import MPI
 
         pin(start["cores"][rank])

@@ -100,6 +100,8 @@ _HOME = {
     "show_source": "rnncourse.notebook",  # the source of a function, with colours
     "Network": "rnnlab.network",  # sizes and parameters of a network
     "reference": "rnnlab.reference",  # module: the implementation with which all others agree
+    "Inference": "rnnlab.ladder.inference",  # steps and streams without gradients
+    "fastest": "rnnlab.ladder.chooser",  # the quickest way to run a network here, and why
     "RUNGS": "rnnlab.ladder",  # every implementation, slowest first
     "cuda": "pocketgpu.cuda",  # module: numba.cuda on a GPU, the simulator without one
     "compile_report": "pocketgpu.compiling.report",  # registers and spills of a kernel

@@ -42,6 +42,16 @@ LADDER = tuple(
     for rung in RUNGS
     if rung.facts.needs == "cpu"
 )
+_STEP = f"{__name__}.one_step"
+STEPS = (  # one step of one sequence, without gradients
+    Candidate("inference", _STEP, "numba"),
+    Candidate("one_big_gemm", _STEP),
+    Candidate("numba_fused", _STEP, "numba"),
+    Candidate("pytorch_module", _STEP, "torch"),
+    Candidate("pytorch_cell", _STEP, "torch"),
+    Candidate("jax", _STEP, "jax"),
+)
+WEIGHTS = (Candidate("weights", _STEP, "numba"),)  # the bound of a step: its weights read once
 LIMITS = (  # what the BLAS alone reaches: no contestants, but the ceiling above them
     Candidate("gemm_large", f"{__name__}.blas_products"),
     Candidate("gemm_step", f"{__name__}.blas_products"),

@@ -28,15 +28,17 @@ def _large() -> Callable[[], object]:
 
 def _of_step(network: Network, x: np.ndarray, dy: np.ndarray) -> Callable[[], object]:
     weight_ih, weight_hh, *_ = network.layer(0)
-    rows = lambda array: array.reshape(-1, array.shape[-1])
-    gates = np.ones((len(x), x.shape[1], len(weight_hh)), x.dtype)  # stands for gates and their gradients
+    rows = lambda array: array.reshape(len(x) * x.shape[1], array.shape[-1])
+    room = lambda weight: np.ones((*x.shape[:2], len(weight)), x.dtype)  # for gates and their gradients
+    gates_x, gates_h = room(weight_ih), room(weight_hh)
+    steps = len(x) if len(weight_hh) else 0  # the state of min_gru has no weights
 
     def step():
         rows(x) @ weight_ih.T
-        for h in dy:  # any numbers of the shape of h
+        for h in dy[:steps]:  # any numbers of the shape of h
             h @ weight_hh.T
-        for dgates in gates:
+        for dgates in gates_h[:steps]:
             dgates @ weight_hh
-        return rows(gates).T @ rows(x), rows(gates).T @ rows(dy), rows(gates) @ weight_ih
+        return rows(gates_x).T @ rows(x), rows(gates_h).T @ rows(dy), rows(gates_x) @ weight_ih
 
     return step

@@ -478,6 +478,8 @@ for threads in sorted({1, cores}):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# One step of one sequence is different: it uses each weight once, so packing would cost more than the step. `rnnlab.Inference(network).step(x, state)` therefore prepares nothing. It reads the rows of PyTorch's layout where they lie, and a parameter that you change counts in the next step. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
+#
 # That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does, so no row on one core can pass 100 % by much. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap

@@ -14,6 +14,7 @@ from rnncourse import records
 PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
+NO_STEPS = {"contestants": {}, "cases": []}
 LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
 Rows = list[list[str]]
 
@@ -88,14 +89,14 @@ def rows(record: dict, cell: str) -> Rows:
         ["T×B", *across(lambda case: size(case, "T", "B"))],
         ["I×H", *across(lambda case: size(case, "I", "H"))],
         *([name, *across(lambda case, name=name: _time(record, case, name))] for name in names),
-        ["best rung over PyTorch", *across(lambda case: _times(speed_over(record, case, PYTORCH)))],
-        *([f"best rung over {peer}", *across(lambda case, peer=peer: _times(speed_over(record, case, peer)))]
+        ["best rung over PyTorch", *across(lambda case: times(speed_over(record, case, PYTORCH)))],
+        *([f"best rung over {peer}", *across(lambda case, peer=peer: times(speed_over(record, case, peer)))]
           for peer in PEERS if peer in names),
         ["best rung, GFLOP/s", *across(lambda case: _rate(gflops(case, best_rung(record, case))))],
         ["large GEMM, GFLOP/s", *across(lambda case: _rate(gflops(case, "gemm_large")))],
         ["part of large GEMM", *across(lambda case: _percent(part_of_gemm(record, case)))],
         ["part of bare products", *across(lambda case: _percent(part_of_gemm(record, case, "gemm_step")))],
-        ["memory over PyTorch's", *across(lambda case: _times(memory_over_pytorch(record, case)))],
+        ["memory over PyTorch's", *across(lambda case: times(memory_over_pytorch(record, case)))],
     ]  # fmt: skip
 
 
@@ -117,23 +118,29 @@ def markdown(record: dict, cell: str) -> str:
     """The table of one cell for a page."""
     first, second, *rest = rows(record, cell)
     head = ["T×B, I×H", *(f"{a}, {b}" for a, b in zip(first[1:], second[1:], strict=True))]
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rest])
+    return markdown_table([head, *rest])
+
+
+def markdown_table(rows: Rows) -> str:
+    """Rows of text as a table, for a page and a terminal alike."""
+    first, *rest = rows
+    rule = ["---", *["---:"] * (len(first) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [first, rule, *rest])
 
 
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     tables = [text(record, cell) for cell in cells(record)]
-    return "\n\n".join(
-        [heading(record), *tables, "\n".join(means(record)), first_calls(record), *absent(record)]
-    )
+    sentences = ["\n".join(means(record)), first_calls(record), *absent(record)]
+    return "\n\n".join([heading(record), *tables, *sentences])
 
 
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine, blas = record["machine"], record["contestants"].get("gemm_large", {}).get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
-    loads = [case["other_load"] for case in record["cases"]]
+    cases = [*record["cases"], *record.get("steps", NO_STEPS)["cases"]]
+    loads = [case["other_load"] for case in cases]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         f"{record['date']}, {records.origin(record)}",
@@ -151,9 +158,9 @@ def means(record: dict) -> list[str]:
     sentences = []
     for peer in (PYTORCH, *PEERS):
         by_cell = [(cell, mean_speed_over(record, peer, cell)) for cell in cells(record)]
-        words = ", ".join(f"{cell} {_times(mean)}" for cell, mean in by_cell if mean)
+        words = ", ".join(f"{cell} {times(mean)}" for cell, mean in by_cell if mean)
         if words:
-            over_all = _times(mean_speed_over(record, peer))
+            over_all = times(mean_speed_over(record, peer))
             sentences.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({words})")
     return sentences
 
@@ -177,7 +184,7 @@ def first_calls(record: dict) -> str:
     """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
     longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
     names = [name for name in record["contestants"] if name not in LIMITS and longest(name)]
-    words = ", ".join(f"{name} {_digits(longest(name))} s" for name in names)
+    words = ", ".join(f"{name} {digits(longest(name))} s" for name in names)
     return f"Longest first step, made ready and compiled, never part of the times above: {words}."
 
 
@@ -186,15 +193,15 @@ def _time(record: dict, case: dict, name: str) -> str:
     if seconds is None:
         return "–"
     mark = "*" if name == best_rung(record, case) else ""
-    return f"{mark}{_digits(1e3 * seconds)} ±{100 * spread(case, name):.0f} %"
+    return f"{mark}{digits(1e3 * seconds)} ±{100 * spread(case, name):.0f} %"
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
     """Three significant digits, without an exponent."""
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
 
 
-def _times(ratio: float | None) -> str:
+def times(ratio: float | None) -> str:
     return "–" if ratio is None else f"{ratio:.2f}×"
 
 

@@ -48,6 +48,7 @@ def _add_rank_options(train: argparse.ArgumentParser) -> None:
     train.add_argument("--engine", default="mpi", help="mpi, or nccl: a GPU per rank, never run on two GPUs")
     train.add_argument("--no-overlap", action="store_true", help="sum gradients after the backward pass")
     train.add_argument("--survive", action="store_true", help="if a rank is lost, go on with the others")
+    train.add_argument("--hostfile", metavar="FILE", help="hosts with their slots, as mpiexec reads them")
     train.add_argument("--patience", type=float, default=300.0, metavar="S", help="seconds without a step")
 
 
@@ -58,7 +59,8 @@ def _train(chosen: argparse.Namespace) -> int:
     try:
         settings = _settings(chosen)
         lines = Lines(settings.steps)
-        outcome = train_on_ranks(settings, note=_say, look=lines.show, patience=chosen.patience)
+        limits = {"patience": chosen.patience, "hostfile": chosen.hostfile}
+        outcome = train_on_ranks(settings, note=_say, look=lines.show, **limits)
     except (ValueError, OSError) as error:
         return _refuse(error.strerror or error if isinstance(error, OSError) else error, UNUSABLE)
     except (RankFailure, FloatingPointError) as error:

@@ -10,8 +10,8 @@ A rung is one implementation.  Its module has two functions and no options, and 
 The functions have the meaning that they have in `rnnlab.reference`, with which every rung must agree; `saved`
 is the rung's own.  The module's docstring says what changed against the rung before.  RUNGS alone knows the
 order.  A module is imported when its facts are first read, and imports its package when it first runs.
-Beside the rungs: facts, what a rung states; plan_rung, rungs that are plans; chooser, which rung runs a
-layer; cuda_chip, what the CUDA C++ rungs launch on.
+Beside the rungs: facts, what a rung states; plan_rung, rungs that are plans; chooser, the fastest rung;
+inference, steps without gradients; cuda_chip, what the CUDA C++ rungs launch on.
 """
 
 import importlib

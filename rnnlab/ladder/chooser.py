@@ -1,10 +1,17 @@
-"""Choice of a way to run a layer: naive, graph, persistent, grid or cluster; and why others are refused.
+"""Choice of the quickest way to run a network, and why not another: on a CPU measured, on a GPU predicted.
 
-Every way either refuses, with the reason, or has a predicted step; the quickest runs.  Nothing here launches.
+Every way either refuses, with the reason, or has a time for each step.  `fastest` is for everybody: it runs
+each rung on this CPU, or asks `choose`, which launches nothing, about a GPU.
 """
 
+import statistics
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
+
+import numpy as np
 
 from pocketgpu.devices import Device
 from rnnlab.cells import find_cell
@@ -15,11 +22,15 @@ from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
+from rnnlab.ladder.inference import Inference
+from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput
 
 ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
+ROUNDS = 7  # in which each way is timed once, in turns
+HOPELESS = 4.0  # times the quickest first run: a way this slow is not timed again
 
 
 @dataclass(frozen=True)
@@ -36,21 +47,78 @@ class Way(NamedTuple):
     """One way to run a layer."""
 
     name: str
-    step: float | None  # predicted microseconds; None where it does not run
+    step: float | None  # microseconds; None where it does not run
     why_not: str = ""
 
 
 class Choice(NamedTuple):
-    """Name of the quickest way, and all ways with their predicted step or the reason against them."""
+    """Name of the quickest way, and all ways with the time of their step or the reason against them."""
 
     name: str
     ways: tuple[Way, ...]
+    source: str = "predicted"
 
     def __str__(self) -> str:
         lines = [
-            f"{way.name}: " + (way.why_not or f"{way.step:.2f} µs a step, predicted") for way in self.ways
+            f"{way.name}: " + (way.why_not or f"{way.step:.2f} µs a step, {self.source}") for way in self.ways
         ]
         return f"{self.name}\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def fastest(
+    network: Network,
+    x: np.ndarray,
+    *,
+    gradients: bool = True,
+    gpu: Abilities | None = None,
+    precision: str = "float32",
+) -> Choice:
+    """The quickest way to run a network on x [T,B,I], forward and backward, or forward alone.
+
+    On this CPU every rung runs, and the median of ROUNDS counts, in turns; without gradients rnnlab.inference
+    competes, too.  For a GPU, such as `abilities()` finds, a model predicts the forward step.  The choice
+    prints as a table.
+    """
+    if gpu is not None:
+        return choose(network.cell, network.hidden_size, precision, x.shape[:2], gpu)
+    T, B, _ = x.shape
+    rungs = [rung for rung in RUNGS if rung.facts.needs == "cpu"]
+    refused = {rung.name: why_not for rung in rungs if (why_not := rung.refuses(network, T, B))}
+    run = _training_step if gradients else _forward
+    runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
+    if not gradients:
+        answer, state = Inference(network), network.zero_state(B)
+        runs["inference"] = partial(answer.step, x[0], state) if T == 1 else partial(answer.run, x)
+    seconds = _in_turns(runs)
+    ways = [Way(name, 1e6 * seconds[name] / T) for name in sorted(runs, key=seconds.get)]
+    return Choice(ways[0].name, (*ways, *(Way(name, None, why) for name, why in refused.items())), "measured")
+
+
+def _forward(rung: Rung, network: Network, x: np.ndarray) -> np.ndarray:
+    return rung.module.forward(network, x, None)[0]
+
+
+def _training_step(rung: Rung, network: Network, x: np.ndarray) -> None:
+    y, _, saved = rung.module.forward(network, x, None)
+    rung.module.backward(network, saved, np.ones_like(y), None)
+
+
+def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Seconds of each: the median of ROUNDS, or one run where that was HOPELESS; nothing is timed cold."""
+    for run in runs.values():
+        run()
+    seconds = {name: [_seconds(run)] for name, run in runs.items()}
+    limit = HOPELESS * min(seconds.values())[0]
+    hopeful = [name for name, (first,) in seconds.items() if first <= limit]
+    for name in hopeful * ROUNDS:
+        seconds[name].append(_seconds(runs[name]))
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:

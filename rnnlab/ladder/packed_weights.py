@@ -4,10 +4,10 @@ Packings of the recurrent weights per layer and pass: a BLAS packs them in every
 of a library: numba_parallel's T + 1 forward and T + 3 backward → none.  The pointwise work follows the
 product of each panel of units, while its tile is in the first cache.  Weight gradients are summed over chunks
 of time steps, so that the gradients of the gates are never stored for all of them.
-One sequence has no tile, and too few numbers to pack for: its passes are numba_parallel's.
+One sequence has no tile, and too few numbers to pack or to share out: its passes are numba_fused's.
 """
 
-from rnnlab.ladder import numba_parallel
+from rnnlab.ladder import numba_fused
 from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
@@ -26,7 +26,7 @@ def forward(network, x, state=None):
     from rnnlab.kernels.packed import passes, team
 
     if getattr(x, "ndim", 0) == 3 and x.shape[1] < FEWEST:
-        return numba_parallel.forward(network, x, state)
+        return numba_fused.forward(network, x, state)
     return passes.forward(network, x, state, team.count())
 
 
@@ -35,5 +35,5 @@ def backward(network, saved, dy, dstate=None):
     from rnnlab.kernels.packed import passes, team
 
     if saved[0].x.shape[1] < FEWEST:
-        return numba_parallel.backward(network, saved, dy, dstate)
+        return numba_fused.backward(network, saved, dy, dstate)
     return passes.backward(network, saved, dy, dstate, team.count())

@@ -30,36 +30,36 @@ def train_on_ranks(
     look: Look = lambda lines: None,
     limit: float | None = None,
     patience: float = PATIENCE,
+    hostfile: str | None = None,
 ) -> dict[str, Any]:
     """Train on real ranks of this machine; losses, held-out loss, baseline, and a table of the overlap.
 
-    limit: seconds for the whole run.  patience: seconds without a step.  Raises RankFailure if a rank is lost
-    or hangs; ValueError, OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where
-    ranks cannot be started here.
+    limit: seconds for the whole run.  patience: seconds without a step.  hostfile: hosts with their slots, as
+    mpiexec reads them, which share this folder.  Raises RankFailure if a rank is lost or hangs; ValueError,
+    OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where ranks cannot start.
     """
     if not patience > 0:
         raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
-    if settings.checkpoint is not None:
-        settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
-    with folder_for(settings.ranks, settings.survive) as folder:
-        if sentence := sharing(settings.ranks):
-            note(sentence)
+    settings = _with_absolute_checkpoint(settings)
+    with folder_for(settings.ranks, settings.survive, hostfile) as folder:
         (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
         (folder / PROGRAM).write_text(f"{__name__}:train_on_this_rank", encoding="utf-8")
         notes = Notes(folder / NOTES, note)
+        if not hostfile and (sentence := sharing(settings.ranks)):
+            note(sentence)
 
         def look_and_note(lines: np.ndarray) -> None:
             notes.pass_on()
             look(lines)
 
-        launch = Launch(folder, settings.ranks, limit=limit, patience=patience, survive=settings.survive)
+        limits = {"limit": limit, "patience": patience, "survive": settings.survive, "hostfile": hostfile}
         try:
-            launch.wait(look_and_note)
+            Launch(folder, settings.ranks, **limits).wait(look_and_note)
         except RankFailure as error:
-            notes.pass_on()
             _remove_parts(settings.checkpoint)
             raise _with_remedy(error, settings.checkpoint) from error
-        notes.pass_on()
+        finally:
+            notes.pass_on()
         if not (folder / OUTCOME).exists():
             raise _with_remedy(RankFailure("rank 0 was lost after the last step"), settings.checkpoint)
         return json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
@@ -92,6 +92,12 @@ class Notes:
         for line in lines[self.count :]:
             self.note(line)
         self.count = len(lines)
+
+
+def _with_absolute_checkpoint(settings: Settings) -> Settings:
+    """The same settings for ranks that may run in another folder."""
+    path = settings.checkpoint
+    return settings if path is None else replace(settings, checkpoint=str(Path(path).absolute()))
 
 
 def _with_remedy(error: RankFailure, path: str | None) -> RankFailure:

@@ -13,7 +13,7 @@ from values_in import holds
 
 from bench import cpu_record, cpu_run, performance_page
 from bench.cpu import Arena, Settings
-from bench.peers import LADDER, LIMITS, PEERS, Candidate
+from bench.peers import LADDER, LIMITS, PEERS, Candidate, blas_products
 from bench.peers.process import ContestantError, Peer, environment, find_peers_python, interpreter
 from bench.provenance import ROOT
 from bench.watch import Watch
@@ -236,3 +236,13 @@ def test_other_work_on_the_machine_is_noticed_and_our_own_is_not(monkeypatch):
     with watch:
         now[0], busy["user"], own[0] = 12.0, 100.0 + 1.5 * cores, 1.0 + cores
     assert watch.others == pytest.approx(0.5 / 2)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "min_gru"])
+def test_the_bare_products_of_a_step_run_for_every_cell(cell):
+    example = problem(Workload(cell, 3, 2, 4, 5))
+    step, _ = blas_products.build(example.network, example.x, example.dy, "gemm_step")
+    weight_ih, weight_hh, dx = step()
+    assert weight_ih.shape == example.network.parameters["weight_ih_l0"].shape
+    assert weight_hh.shape == example.network.parameters["weight_hh_l0"].shape
+    assert dx.shape == (6, 4)

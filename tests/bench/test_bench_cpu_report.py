@@ -3,7 +3,7 @@
 import pytest
 from values_in import holds
 
-from bench import cpu_bounds, cpu_targets, performance_page
+from bench import cpu_bounds, cpu_targets, performance_page, step_report
 from bench.peers import blas_products
 from rnncourse import records
 from rnncourse.figures.picture import png
@@ -229,3 +229,19 @@ def test_the_page_and_its_picture_are_of_the_latest_record():
     assert performance_page.page(text) == text, "run python -m bench.performance_page"
     if result := performance_page.latest():
         assert result[1]["digest"].encode() in performance_page.PICTURE.read_bytes()
+
+
+def test_a_step_is_compared_with_the_best_of_pytorch_and_with_its_weights(full):
+    assert step_report.steps(full) == []
+    section = {"weights": 2e-6, "inference": 3e-6, "pytorch_module": 9e-6, "pytorch_cell": 6e-6}
+    full["steps"] = record([case("lstm", (1, 1, 64, 64), section)], loads=0.5)
+    full["steps"]["contestants"] = {name: {} for name in section}
+    (one,) = full["steps"]["cases"]
+    assert step_report.step_speed(one, *step_report.TORCH_STEPS) == pytest.approx(2)
+    assert step_report.step_speed(one, "jax") is None
+    assert step_report.step_over_weights(one) == pytest.approx(1.5)
+    (table,) = step_report.steps(full)
+    assert "| 2.00× |" in table
+    assert "| 1.50× |" in table
+    assert "50 %" in cpu_report.heading(full)  # other programs beside the steps are told, too
+    assert table in performance_page.measured(performance_page.ROOT / "r.json", full)

@@ -79,6 +79,30 @@ def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):
     assert not [*folder.iterdir()]
 
 
+def test_steps_are_measured_unless_sizes_or_rungs_are_chosen():
+    widths = lambda *options: [(w.cell, *w[1:5]) for w in plan(*options).steps]
+    assert widths("--cells", "gru") == [("gru", 1, 1, H, H) for H in (64, 256, 512, 1024)]
+    assert widths("--quick", "--cells", "gru") == [("gru", 1, 1, H, H) for H in (64, 256)]
+    assert widths("--rungs", "one_big_gemm") == widths("--shapes", "3,2,4,5") == widths("--steps") == []
+    assert widths("--shapes", "3,2,4,5", "--cells", "lstm", "--steps", "8") == [("lstm", 1, 1, 8, 8)]
+    with pytest.raises(ValueError, match="4x"):
+        plan("--steps", "4x")
+
+
+def test_one_step_is_measured_and_kept_in_a_section_of_its_own(folder, capsys):
+    command = ["bench", "cpu", "--record", *FEW, "--cells", "gru", "min_gru", "--shapes", "3,2,4,5"]
+    assert cli.main([*command, "--steps", "6"]) == 0
+    (stored,) = folder.iterdir()
+    gru, min_gru = records.read(stored)["steps"]["cases"]
+    ours = {"weights", "inference", "one_big_gemm", "numba_fused"}
+    assert ours <= {*gru["seconds"]}
+    assert {*min_gru["seconds"]} == {"weights", "inference", "one_big_gemm"}
+    assert all(0 < gru["error"][name] < 1 for name in ours - {"weights"})
+    out = capsys.readouterr().out
+    assert "| weights |" in out
+    assert "6×6" in out
+
+
 def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys):
     measure, task = Arena.measure, []
 

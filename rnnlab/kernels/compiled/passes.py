@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.compiled import recurrence
+from rnnlab.kernels.compiled import one_step, recurrence
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
 from rnnlab.network import Layer, Network, check_cell, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
+FEW_ROWS = 16  # rows of a product below which transposing its weights first costs more than it saves
 
 
 class Saved(NamedTuple):
@@ -34,8 +35,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
 
     def run(index, x, state):
         saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
-        last = (saved.h[-1], saved.auxiliary[-1]) if network.cell == "lstm" else (saved.h[-1],)
-        return saved.h[1:], last, saved
+        return saved.h[1:], _last_state(network, saved.h, saved.auxiliary), saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
     y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
@@ -53,24 +53,55 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
+def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
+    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite."""
+    kind, h, h_next = one_step.KINDS[network.facts.name], state[0], final[0]
+    c, c_next = state[-1], final[-1]  # of a cell without c: h once more
+    for index in range(network.layers):
+        parameters = tuple(map(np.ascontiguousarray, network.layer(index)))
+        own = h[index], c[index], h_next[index], c_next[index]
+        if _is_large(len(x), parameters[1].size):
+            if not (np.isfinite(x).all() and np.isfinite(own[:2]).all()):
+                return False
+            gates = x @ parameters[0].T, own[0] @ parameters[1].T  # by all threads of BLAS
+            one_step.finish(kind, *gates, *parameters[2:], *own)
+        elif not one_step.step(kind, x, parameters, *own):
+            return False
+        x = h_next[index]
+    return True
+
+
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
     layer, (T, B, I), H = network.layer(index), x.shape, network.hidden_size
     h, gates = history(T, state[0]), np.empty((T, B, network.gates * H), x.dtype)
-    _products(x.reshape(T * B, I), np.ascontiguousarray(layer.weight_ih.T), gates.reshape(T * B, -1), threads)
-    weights, bias = np.ascontiguousarray(layer.weight_hh.T), merged_bias(network, layer)
-    empty, loops = np.empty((0, 0, 0), x.dtype), _loops(B, layer.weight_hh.size, threads)
+    weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
+    _products(x.reshape(T * B, I), weight_ih, gates.reshape(T * B, -1), threads)
+    by_rows = B == 1
+    weights = np.ascontiguousarray(layer.weight_hh if by_rows else layer.weight_hh.T)
+    loops = _loops(B, layer.weight_hh.size, threads)
+    loop, auxiliary = _loop_of(network, loops, layer, weights, gates, h, state)
+    parts = _batch_shares(T, B, layer.weight_hh.size, threads)
+    together([partial(loop, *share, by_rows) for share in parts])
+    return Saved(x, h, np.empty((0, 0, 0), x.dtype) if network.gates == 1 else gates, auxiliary)
+
+
+def _loop_of(network: Network, loops, layer: Layer, weights, gates, h, state: State):
+    """The cell's loop over time, which then takes (lo, hi, by_rows), and Saved.auxiliary, which it fills."""
+    bias, (T, B, H) = merged_bias(network, layer), (len(gates), *h.shape[1:])
     if network.cell == "lstm":
-        auxiliary = history(T, state[1])
-        loop = partial(loops.lstm_forward, gates, weights, bias, h, auxiliary)
-    elif network.cell == "gru":
-        auxiliary = np.empty((T, B, H), x.dtype)
-        loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, auxiliary)
-    else:
-        check_cell(network, ("rnn_tanh", "rnn_relu"))
-        auxiliary = empty
-        loop = partial(loops.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
-    together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
-    return Saved(x, h, empty if network.gates == 1 else gates, auxiliary)
+        c = history(T, state[1])
+        return partial(loops.lstm_forward, gates, weights, bias, h, c), c
+    if network.cell == "gru":
+        inner = np.empty((T, B, H), h.dtype)
+        return partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, inner), inner
+    check_cell(network, ("rnn_tanh", "rnn_relu"))
+    is_relu, empty = network.cell == "rnn_relu", np.empty((0, 0, 0), h.dtype)
+    return partial(loops.rnn_forward, is_relu, gates, weights, bias, h), empty
+
+
+def _last_state(network: Network, h: np.ndarray, auxiliary: np.ndarray) -> State:
+    """The state [B,H] after the last step."""
+    return (h[-1], auxiliary[-1]) if network.cell == "lstm" else (h[-1],)
 
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):

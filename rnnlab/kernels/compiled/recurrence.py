@@ -1,8 +1,9 @@
 """The loop over time, compiled, for sequences lo … hi of the minibatch: nothing in it returns to Python.
 
 gates [T,B,G·H] holds the input products and is left holding the gates; h [T+1,B,H] (and c) has its first
-block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H]; of a single
-sequence it is a vector times a matrix, where calling BLAS costs more than the work.  Backward writes the
+block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H].  For a
+single sequence it is a matrix times a vector, where calling BLAS costs more than the work, and forward reads
+the rows of the weights where they lie, [G·H,H]: `by_rows` says which of the two.  Backward writes the
 gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
 dc [B,H] as the gradients of the initial state.
 """
@@ -45,10 +46,31 @@ def vector_product(vector, weights, out):
 
 
 @njit(**OPTIONS)
-def rnn_forward(is_relu, gates, weights, b, h, lo, hi):
+def product_by_rows(rows, weights, out):
+    """out [n,N] = rows [n,K] weightsᵀ, from weights [N,K]: each number of the weights is read once."""
+    for j in range(len(weights)):
+        row = weights[j]
+        for r in range(len(rows)):
+            vector, total = rows[r], out.dtype.type(0)
+            for k in range(row.size):
+                total += vector[k] * row[k]
+            out[r, j] = total
+
+
+@njit(**OPTIONS)
+def recurrent_product(rows, weights, by_rows, out):
+    """out [n,G·H] = rows [n,H] times the recurrent weights, [G·H,H] if by_rows, else [H,G·H]."""
+    if by_rows:
+        product_by_rows(rows, weights, out)
+    else:
+        product(rows, weights, out)
+
+
+@njit(**OPTIONS)
+def rnn_forward(is_relu, gates, weights, b, h, lo, hi, by_rows=False):
     u = np.empty((hi - lo, h.shape[2]), gates.dtype)
     for t in range(len(gates)):
-        product(h[t, lo:hi], weights, u)
+        recurrent_product(h[t, lo:hi], weights, by_rows, u)
         rows.rnn(is_relu, gates[t, lo:hi], u, b, h[t + 1, lo:hi])
 
 
@@ -62,10 +84,10 @@ def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
 
 
 @njit(**OPTIONS)
-def lstm_forward(gates, weights, b, h, c, lo, hi):
+def lstm_forward(gates, weights, b, h, c, lo, hi, by_rows=False):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
-        product(h[t, lo:hi], weights, u)
+        recurrent_product(h[t, lo:hi], weights, by_rows, u)
         rows.lstm(gates[t, lo:hi], u, b, c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi])
 
 
@@ -80,10 +102,10 @@ def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
 
 
 @njit(**OPTIONS)
-def gru_forward(gates, weights, b, b_n, h, h_n, lo, hi):
+def gru_forward(gates, weights, b, b_n, h, h_n, lo, hi, by_rows=False):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
-        product(h[t, lo:hi], weights, u)
+        recurrent_product(h[t, lo:hi], weights, by_rows, u)
         rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], h_n[t, lo:hi], h[t + 1, lo:hi])
 
 
@@ -102,10 +124,18 @@ def gru_backward(weights, gates, h_n, h, dy, dh, dgates, du, db, dub, lo, hi):
 LOOPS = (rnn_forward, rnn_backward, lstm_forward, lstm_backward, gru_forward, gru_backward)
 
 
+def _blas_product(rows, weights, by_rows, out):
+    """recurrent_product by NumPy's BLAS with all of its threads."""
+    if len(rows) == 1 and by_rows:
+        np.dot(weights, rows[0], out=out[0])
+    else:
+        np.dot(rows, weights.T if by_rows else weights, out=out)
+
+
 def _in_python(loop: Callable) -> Callable:
     """The loop in Python, for products so large that they want NumPy's BLAS and all of its threads."""
     code = getattr(loop, "py_func", loop).__code__  # under NUMBA_DISABLE_JIT it is Python already
-    return FunctionType(code, globals() | {"product": np.dot})
+    return FunctionType(code, globals() | {"product": np.dot, "recurrent_product": _blas_product})
 
 
 IN_PYTHON = SimpleNamespace(**{loop.__name__: _in_python(loop) for loop in LOOPS})

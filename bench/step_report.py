@@ -1,0 +1,51 @@
+"""Tables of one step of one sequence without gradients, from the section `steps` of a CPU record."""
+
+from rnncourse.records import cpu_report as report
+
+TORCH_STEPS = "pytorch_module", "pytorch_cell"
+
+
+def page(record: dict) -> str:
+    """Everything that a CPU record says, for a terminal: training steps, then one step of one sequence."""
+    return "\n\n".join([report.page(record), *steps(record)])
+
+
+def steps(record: dict) -> list[str]:
+    """A table of one step of one sequence without gradients for each cell, with its title."""
+    section = record.get("steps", report.NO_STEPS)
+    title = "one step of one sequence without gradients, µs"
+    table = lambda cell: report.markdown_table(_step_rows(section, cell))
+    return [f"{cell}, {title}\n\n{table(cell)}" for cell in report.cells(section)]
+
+
+def _time(case: dict, name: str) -> str:
+    if name not in case["seconds"]:
+        return "–"
+    return f"{report.digits(1e6 * report.median(case, name))} ±{100 * report.spread(case, name):.0f} %"
+
+
+def _step_rows(section: dict, cell: str) -> report.Rows:
+    cases = [case for case in section["cases"] if case["workload"]["cell"] == cell]
+    across = lambda show: [show(case) for case in cases]
+    names = [name for name in section["contestants"] if any(name in case["seconds"] for case in cases)]
+    return [
+        ["I×H", *across(lambda case: "{I}×{H}".format(**case["workload"]))],
+        *([name, *across(lambda case, name=name: _time(case, name))] for name in names),
+        ["inference over the best of PyTorch",
+         *across(lambda case: report.times(step_speed(case, *TORCH_STEPS)))],
+        ["inference over JAX", *across(lambda case: report.times(step_speed(case, "jax")))],
+        ["time over reading the weights once", *across(lambda case: report.times(step_over_weights(case)))],
+    ]  # fmt: skip
+
+
+def step_speed(case: dict, *peers: str) -> float | None:
+    """How many times as fast as the fastest of these peers `inference` is."""
+    theirs = [time for peer in peers if (time := report.median(case, peer))]
+    ours = report.median(case, "inference")
+    return min(theirs) / ours if theirs and ours else None
+
+
+def step_over_weights(case: dict) -> float | None:
+    """The time of a step over the time that reading its weights once takes."""
+    ours, weights = report.median(case, "inference"), report.median(case, "weights")
+    return ours / weights if ours and weights else None

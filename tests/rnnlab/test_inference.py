@@ -1,0 +1,176 @@
+"""One step, and a stream of any length, give the reference's numbers, and no parameter is ever stale."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from legs import in_full
+
+from pocketgpu.devices import DEVICES
+from rnnlab import Inference, fastest, reference
+from rnnlab.cells import modes
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.compiled import passes
+from rnnlab.ladder import find, numba_fused, numba_parallel
+from rnnlab.ladder.chooser import Abilities
+from rnnlab.ladder.inference import CHUNK
+from rnnlab.network import Network
+
+CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
+
+
+def problem(cell, reset, T, B, dtype="float32", L=2):
+    """A network of lively units, x [T,B,I] and a state."""
+    network = Network.create(cell, 4, 7, L, reset=reset, dtype=dtype, gain=2.0, seed=T + B)
+    draw = np.random.default_rng(B).normal
+    state = tuple(0.5 * draw(size=part.shape).astype(dtype) for part in network.zero_state(B))
+    return network, 2 * draw(size=(T, B, 4)).astype(dtype), state
+
+
+def exact(network, x, state):
+    """y and the final state in float64."""
+    network, in_float64 = network.astype("float64"), lambda array: array.astype("float64")
+    y, final, _ = reference.forward(network, in_float64(x), tuple(map(in_float64, state)))
+    return y, final
+
+
+def assert_right(results, network, x, state):
+    """y and the final state are the reference's."""
+    (y, final), (want_y, want_final) = results, exact(network, x, state)
+    for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
+        assert got.dtype == x.dtype
+        assert relative_error(got, want) <= TOLERANCES[network.dtype].forward(len(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+def test_steps_and_a_run_agree_with_the_reference_in_float64(cell, reset, dtype):
+    for T, B in ((1, 1), (CHUNK + 3, 1), (5, 3), (2, 11)):
+        network, x, state = problem(cell, reset, T, B, dtype)
+        before = [array.copy() for array in (x, *state)]
+        answer = Inference(network)
+        assert_right(answer.run(x, state), network, x, state)
+        y, now = [], state
+        for x_t in x:
+            y_t, now = answer.step(x_t, now)
+            y.append(y_t)
+        assert_right((np.stack(y), now), network, x, state)
+        assert all(np.array_equal(a, b) for a, b in zip(before, (x, *state), strict=True))
+
+
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+def test_a_product_for_all_threads_of_the_blas_gives_the_same_step(cell, monkeypatch):
+    monkeypatch.setattr(passes, "LARGE_PRODUCT", 0)
+    network, x, state = problem(cell, "after", 1, 1)
+    y, final = Inference(network).step(x[0], state)
+    assert_right((y[None], final), network, x, state)
+
+
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+def test_a_parameter_that_changes_counts_from_the_next_step_on(cell, reset):
+    network, x, state = problem(cell, reset, 1, 1)
+    answer = Inference(network)
+    answer.step(x[0], state)
+    for name, array in network.parameters.items():
+        array += 0.25  # in place: no check of identity would see it
+        y, final = answer.step(x[0], state)
+        assert_right((y[None], final), network, x, state)
+        network.parameters[name] = array * np.float32(1.5)  # another array under the same name
+        assert_right(answer.run(x, state), network, x, state)
+
+
+def test_y_and_states_share_no_memory():
+    network, x, state = problem("lstm", "after", 1, 2)
+    answer = Inference(network)
+    for y, final in (answer.step(x[0], state), answer.run(x, state)):
+        stored = [part.copy() for part in final]
+        y[:] = 9
+        assert all(np.array_equal(a, b) for a, b in zip(stored, final, strict=True))
+
+
+# loops that read memory nobody may write are compiled once more
+@pytest.mark.parametrize("layout", ["scattered", in_full("read-only"), "columns first"])
+def test_any_memory_layout_is_read(layout):
+    network, x, state = problem("gru", "after", 3, 2)
+    lay = {
+        "scattered": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+        "columns first": np.asfortranarray,
+        "read-only": lambda array: np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape),
+    }[layout]
+    other = network.with_parameters({name: lay(array) for name, array in network.parameters.items()})
+    assert_right(Inference(other).run(lay(x), tuple(map(lay, state))), network, x, state)
+    y, final = Inference(other).step(lay(x)[0], tuple(map(lay, state)))
+    assert_right((y[None], final), network, x[:1], state)
+
+
+def test_what_does_not_fit_or_is_not_finite_is_refused():
+    network, x, state = problem("lstm", "after", 1, 1)
+    answer, wrong = Inference(network), np.float32("nan")
+    for part in (x, *state):
+        before, part[0, 0, 1] = part[0, 0, 1], wrong
+        with pytest.raises(ValueError, match="nan"):
+            answer.step(x[0], state)
+        part[0, 0, 1] = before
+    for bad_x, bad_state in [
+        (x[0, :, :3], state),
+        (x[0].astype("float64"), state),
+        (x[0], state[:1]),
+        (x[0], (state[0][:1], state[1])),
+        (np.repeat(x[0], 2, 0), state),
+    ]:
+        with pytest.raises(ValueError, match=r"expected|dtype|tuple"):
+            answer.step(bad_x, bad_state)
+
+
+def test_memory_beside_y_does_not_grow_with_the_steps():
+    network, x, state = problem("gru", "after", 40 * CHUNK, 1)
+    answer = Inference(network)
+    answer.run(x[:CHUNK], state)
+    highest = {}
+    for T in (2 * CHUNK, 40 * CHUNK):
+        tracemalloc.start()
+        y, _ = answer.run(x[:T], state)
+        highest[T] = tracemalloc.get_traced_memory()[1] - y.nbytes - x[:T].size  # isfinite takes a byte each
+        tracemalloc.stop()
+    assert highest[40 * CHUNK] < 1.5 * highest[2 * CHUNK]
+
+
+def test_one_step_of_a_rung_copies_no_weights():
+    network = Network.create("lstm", 256, 256)
+    x = np.ones((1, 1, 256), "float32")
+    numba_fused.forward(network, x)
+    tracemalloc.start()
+    numba_fused.forward(network, x)
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert highest < network.parameters["weight_hh_l0"].nbytes / 10
+
+
+def test_packed_weights_takes_one_thread_for_one_sequence(monkeypatch):
+    monkeypatch.setattr(numba_parallel, "forward", None)
+    monkeypatch.setattr(numba_parallel, "backward", None)
+    network, x, state = problem("rnn_tanh", "after", 5, 1)
+    rung = find("packed_weights").module
+    y, final, saved = rung.forward(network, x, state)
+    rung.backward(network, saved, np.ones_like(y))
+    assert_right((y, final), network, x, state)
+
+
+def test_the_fastest_way_is_the_one_measured_with_the_least_time():
+    network, x, _ = problem("min_gru", "after", 4, 1, L=1)
+    for gradients in (True, False):
+        choice = fastest(network, x, gradients=gradients)
+        times = {way.name: way.step for way in choice.ways if way.step is not None}
+        assert times[choice.name] == min(times.values()) > 0
+        assert {"one_big_gemm", "parallel_in_time"} <= {*times}
+        assert ("inference" in times) is not gradients
+        reasons = {way.name: way.why_not for way in choice.ways if way.step is None}
+        assert reasons["gru_textbook"] == find("gru_textbook").refuses(network, 4, 1)
+        assert str(choice).startswith(choice.name)
+
+
+def test_the_fastest_way_on_a_gpu_is_predicted():
+    network, x, _ = problem("gru", "after", 4, 1, L=1)
+    choice = fastest(network, x, gpu=Abilities(DEVICES["H200"]))
+    assert choice.name == "persistent"
+    assert choice.source == "predicted"
