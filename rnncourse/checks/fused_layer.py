@@ -108,8 +108,16 @@ def _region(region: tuple) -> str:
     return "{}[{}:{}]".format(*region)
 
 
+def draw_loop(rng) -> list[tuple]:
+    """Six operations of a step: each reads two results of this step or the one before, and writes its own."""
+    names = [f"operation {number}" for number in rng.permutation(6)]
+    result = lambda: (f"{rng.choice(names)}'s", int(rng.random() < 0.7))
+    return [(name, [result(), result()], [(f"{name}'s", 1)], []) for name in names]
+
+
 def check_leaves_loop(submission, rng, loop, steps, sequences):
-    operations = issue(LOOPS[loop], steps, sequences)
+    """loop: a name among LOOPS, or another word for one that is drawn."""
+    operations = issue(LOOPS.get(loop) or draw_loop(rng), steps, sequences)
     names = [name for name, *_ in operations]
     pairs = [
         (i, j)
@@ -193,6 +201,8 @@ EXERCISES = (
             ("a network that reads its own output", 4, 2),
             ("a network with an output", 5, 3),
             ("inputs in one buffer for all steps", 3, 2),
+            ("a loop that is drawn", 4, 1),
+            ("a loop that is drawn", 5, 1),
         ),
     ),
 )
