@@ -112,14 +112,14 @@ EXERCISES = (
         lambda rng: ((7, 2, 2, 0), (3, 1, 4, 0), (int(rng.integers(130, 200)), 2, 32, 100), (40, 3, 16, 0)),
         is_kernel=True,
     ),
-    ANSWERS["transpose_coalesced"].exercise(
-        check_transpose_coalesced,
-        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(17, 24)), 10)),
-        is_kernel=True,
-    ),
     ANSWERS["fix_the_race"].exercise(
         check_fix_the_race,
         lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4)),
+        is_kernel=True,
+    ),
+    ANSWERS["transpose_coalesced"].exercise(
+        check_transpose_coalesced,
+        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(17, 24)), 10)),
         is_kernel=True,
     ),
 )

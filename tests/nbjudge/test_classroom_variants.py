@@ -126,7 +126,7 @@ def test_an_exercise_has_eight_variants_or_none():
         for lesson in checks.LESSONS
         for name, listed in of_a_class.lessons_variants(lesson).items()
     }
-    assert len(counts) == 12
+    assert len(counts) == 13
     assert min(counts.values()) >= 8
 
 
