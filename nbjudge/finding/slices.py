@@ -125,7 +125,11 @@ class _Choice:
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
-        self.showing = {n for n, part in enumerate(parts) if _shows(part)}
+        texts = {part.cell.number: part.cell.text for part in parts}
+        shown = {
+            number for number, text in texts.items() if SHOWN.search(text)
+        }  # once a cell, not a statement
+        self.showing = {n for n, part in enumerate(parts) if part.cell.number in shown and _is_result(part)}
         for index in range(len(parts)):
             binds, changes = self.names.changed(index)
             for name in binds:
@@ -248,9 +252,9 @@ def _parts(cell: Cell) -> Iterator[Part]:
             yield Part(cell, index, statement, Scope([statement]))
 
 
-def _shows(part: Part) -> bool:
-    """Is it a result in a cell that shows an answer by `use(…)`, and no definition?"""
-    return not isinstance(part.statement, (*DEFINITIONS, *IMPORTS)) and bool(SHOWN.search(part.cell.text))
+def _is_result(part: Part) -> bool:
+    """Does it compute, where a definition or an import gives a name?"""
+    return not isinstance(part.statement, (*DEFINITIONS, *IMPORTS))
 
 
 def _uses(expression: ast.expr, name: str) -> bool:
