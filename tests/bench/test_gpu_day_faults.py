@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from legs import in_full
 from test_gpu_day import MODULE, SANITIZER, SMALL, entry, machine, results_of  # noqa: F401
 
 from bench.gpu import children, command, day, day_tests
@@ -81,9 +82,7 @@ def test_a_day_without_a_fault_proves_all_of_it(rehearsal):
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize(
-    "fault", [pytest.param("hangs", marks=pytest.mark.slow), "raises", "exits", "garbage"]
-)
+@pytest.mark.parametrize("fault", ["raises", *map(in_full, ("hangs", "exits", "garbage"))])
 def test_a_fault_at_any_step_is_told_and_ends_that_step_alone(rehearsal, fault, step):
     status, page = rehearsal(f"{step}:{fault}")
     wrong = [line for line in page.splitlines() if line.startswith("WRONG: ")]
@@ -183,7 +182,7 @@ def test_endless(): time.sleep({seconds})
 """
 
 
-@pytest.mark.parametrize("seconds", [0, 600])
+@pytest.mark.parametrize("seconds", [0, in_full(600)])
 def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tmp_path, seconds):
     path = tmp_path / "test_some.py"
     path.write_text(FAILING.format(seconds=seconds), encoding="utf-8")

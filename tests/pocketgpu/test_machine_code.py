@@ -205,7 +205,8 @@ def test_the_table_of_forms_of_waiting_has_every_form():
     assert {*documented()} == {(body, look) for body in BODIES for look in LOOKS}
 
 
-@ARCHES
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_documented_forms_of_waiting_are_what_the_compiler_makes(look, body, arch):

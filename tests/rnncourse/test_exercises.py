@@ -26,10 +26,16 @@ EXERCISES = [
 SEED = 1
 GRADED = "start_here", "cuda_shared_memory"  # without and with kernels: in the quick leg
 PLAIN = "gemm_shapes", "fused_cell"  # the same: in plain mode, too; 36 answers, the fewest, in the quick leg
+LONG = (
+    "training",
+    "numba_cpu",
+    "cuda_shared_memory",
+    "persistent_rnn",
+)  # two thirds of the time of all: slow leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", [in_full(lesson) if lesson in LONG else lesson for lesson in LESSONS])
 def test_every_answer_whose_verdict_is_known_gets_it_in_one_process(lesson, monkeypatch):
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
     monkeypatch.setattr(grade, "_run_apart", run_here)
