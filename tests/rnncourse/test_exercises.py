@@ -31,7 +31,7 @@ LONG = (
     "numba_cpu",
     "cuda_shared_memory",
     "persistent_rnn",
-)  # two thirds of the time of all: slow leg
+)  # two thirds of the time: slow leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
