@@ -6,7 +6,7 @@
 # You have built every part: cells, gradients, schedules, kernels, ranks. Now you put them together: a network of 100 layers, made trainable by skips, made to fit by recomputation, and a schedule of your own that a model judges. You end with one page of prediction and measurement. The recap tests the claim.
 #
 # - **Time:** 190 minutes, exercises included.
-# - **You need:** [04 · Gradients read off a graph](04_differentiable_graphs.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
+# - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
 # - **Afterwards you can** train very deep RNNs, choose what to recompute, schedule a training pass within a memory budget, and report a measurement with its interval.
 
 # %%
@@ -22,6 +22,8 @@ from rnncourse import drawings
 drawings.show("residual_layers")
 
 # %% [markdown]
+# <details><summary>Which arrays are in memory?</summary>The input y and the states h of the three layers of the third segment, and the saved input of the second segment: 7 arrays in place of 24. The input of the lowest segment is the data.</details>
+#
 # ## 1 · A hundred layers
 #
 # Persistent RNNs save so much memory that their authors could train more than 100 layers (lesson 15); they also write of 108 *residual* layers. Here the skip runs through **depth**: y of a layer = y of the layer below + h. **Predict:** the gradient of the recurrent weights has some norm in the top layer. How many times as large is it in the lowest of 100 layers: with skips and small first weights, with skips and weights of the usual size, and without skips?
@@ -125,7 +127,7 @@ print(f"you guessed {my_guess:.0%} for 10")
 show_source(Residual.backward)
 
 # %% [markdown]
-# Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. These numbers are counted. **Predict:** does Python's own allocator agree? `tracemalloc` sees every array that NumPy allocates, gradients and temporary arrays included.
+# With segments of 10 layers it is 14 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. These numbers are counted. **Predict:** does Python's own allocator agree? `tracemalloc` sees every array that NumPy allocates, gradients and temporary arrays included.
 
 # %%
 import gc
@@ -254,7 +256,7 @@ print(f"{naive}; you guessed {my_guess}")
 show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 
 # %% [markdown]
-# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture is one full stream and 31 empty ones. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
+# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
 
 # %%
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
@@ -289,6 +291,8 @@ show_schedule(own_schedule(tight), tight)
 # The cell takes `my_schedule` from your notebook, saved with an answer in it; without one it shows the course's. Each hatched bar is a layer that runs forward again, and the waves in the memory's line are segments: filled, used, freed. **Look for** the places where nothing runs beside a hatched bar. Could the recomputation of the next segment begin there?
 
 # %% [markdown]
+# <details><summary>Could it?</summary>Its saved input is in memory, and it waits for no gradient. So it could begin if memory has room for the arrays of two segments at once. Shorter segments make that room.</details>
+#
 # ## 5 · The board and the page
 #
 # On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind: one layer, one step, primes, much arithmetic, small products, much and little memory. The course's best entry tries some hundred cuts of the layers and estimates each by two numbers; it can be beaten. **Predict:** how far above the bound is it in its worst problem?
