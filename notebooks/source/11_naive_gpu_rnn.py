@@ -149,7 +149,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} FLOPs
 # %% [markdown]
 # **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by about an eighth.)
 #
-# Your CPU knows the effect: a call of NumPy costs time, too, whatever the array. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
+# The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns

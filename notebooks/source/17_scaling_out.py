@@ -229,11 +229,11 @@ for bandwidth in (400, 25, 6, 1):
 print("the wavefront is faster at", list(faster.values()).count("layer_wavefront"), "of", len(faster), "bandwidths")
 
 # %% [markdown]
-# It is, with all four. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
+# The wavefront is the faster one with all four bandwidths. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
 #
 # ## 5 · A model against published runs
 #
-# A model deserves belief when it predicts runs that it has not seen. The course's has one set of constants for each machine: arithmetic, β, α. The first series is a language model on 1 to 40 GPUs, whose report says that training speeds up linearly. **Predict:** which share of 40 times the speed of one GPU do its own figures show?
+# A model deserves belief when it predicts runs that it has not seen. The course's model has one set of constants for each machine: arithmetic, β, α. The first series is a language model on 1 to 40 GPUs, whose report says that training speeds up linearly. **Predict:** which share of 40 times the speed of one GPU do its own figures show?
 
 # %%
 from rnncourse.figures.picture import canvas, show

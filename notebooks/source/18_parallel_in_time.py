@@ -241,7 +241,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradie
 #
 # ## 6 · The GRU, all steps at once
 #
-# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Write the number of rounds that a method needs which works on all steps at once in each round:
+# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, and in each round on all steps at once. Write how many rounds it needs:
 
 # %%
 my_guess = rounds = 512
@@ -311,7 +311,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
      "they rise steeply where the exponent comes near zero.")
 
 # %% [markdown]
-# Already just below zero. Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
+# The rounds become many already just below zero. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed. Where they grow, 120 to 256 are needed: in the end as many rounds as steps. The same quantity makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
 #
 # ## 8 · Is it faster?
 #

@@ -65,7 +65,7 @@ show(figure, f"With skips and small weights the gradient norms of {layers} layer
              f"it is {ratio['without']:.0e} of it.")
 
 # %% [markdown]
-# Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training it is nothing: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
+# Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training such a gradient is as good as zero: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
 #
 # A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with weights of gain 1 the gradient grows on its way down, about 70 times. Small first weights (gain 0.1) prevent that.
 #
@@ -244,7 +244,7 @@ worst = max(np.abs(result.gradients[name] - gradient).max() / np.abs(gradient).m
 print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest relative difference {worst:.0e}, you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. The chain holds for whoever computes the steps of a layer one after the other, as every schedule here does; a tanh network solved as in lesson 18 would have another chain and much more arithmetic. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
+# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. This chain exists in every schedule that computes the steps of a layer one after the other, and all schedules here do; a tanh network solved as in lesson 18 would have another chain and much more arithmetic. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
 my_guess = {"largest": "arithmetic", "times": 2}
@@ -307,7 +307,7 @@ for _, entry in board.read(board.OWN):
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))
 
 # %% [markdown]
-# 1.64 times the bound, in 100 layers with little memory. A reader of an earlier version reached 1.90 in minutes, where the course's entry had 2.00: its streams belonged to layers. Now they belong to steps.
+# 1.64 times the bound, in 100 layers with little memory. In an earlier version the course's entry had 2.00, and a reader reached 1.90 in minutes. The streams of that entry belonged to layers; those of today's entry belong to steps.
 #
 # The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes a **poster** of them, `work/19_page.html`. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 
@@ -377,7 +377,7 @@ rnnlab.progress("capstone")
 # - T. Hoefler and R. Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015: intervals of the median for measurements of any distribution.
 # - GNMT (MLPerf, NVIDIA): residual connections through depth, from the third layer on.
 # - No source that we know gives gradient norms over 100 recurrent layers; those above are measured in this notebook.
-# - Times of schedules are the model's of `rnnlab/schedule/timeline.py`; lesson 14 holds it against published figures.
+# - Times of schedules are the model's of `rnnlab/schedule/timeline.py`; docs/timeline_model.md holds it against published figures.
 
 # %% [markdown]
 # ## This was the course
