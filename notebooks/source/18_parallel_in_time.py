@@ -284,7 +284,7 @@ explore_newton()
 #
 # ## 7 · Break it: where time cannot be parallel
 #
-# Lesson 03 measured how a small difference grows or fades from step to step: the product of Jacobians. Its mean logarithm a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
+# Lesson 02 showed how a gradient grows or fades: each step multiplies it by a Jacobian. A small difference between two states grows or fades in the same way. The mean logarithm of its growth in a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
 
 # %%
 my_guess = "above 0"
