@@ -3,11 +3,11 @@
 #
 # **Claim to test: a tile of 8 by 8 numbers in shared memory divides the loads of a matrix product by 64, the numbers in it. Does it?**
 #
-# You will count the loads with and without tiles, walk into bank conflicts and out again, and add up numbers without touching memory at all. The recap answers the question.
+# You will count the loads with and without tiles, cause bank conflicts and remove them, and add up numbers without using memory at all. The recap answers the question.
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
-# - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, tell a bank conflict from a table of addresses, and say what a barrier costs.
+# - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, recognise a bank conflict in a table of addresses, and say what a barrier costs.
 
 # %%
 import rnnlab
@@ -289,7 +289,7 @@ explore_banks()
 # %% [markdown]
 # **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
-# Your CPU has the same disease: its caches have sets as shared memory has banks, and rows of 8 192 bytes put a whole column into very few of them. **Guess:** copying the transpose of a matrix with rows of 2 048 numbers takes how many times as long as with rows of 2 064, of which 2 048 are used?
+# Your CPU has the same problem. Its caches have sets, as shared memory has banks, and with rows of 8 192 bytes a whole column lies in very few sets. **Guess:** copying the transpose of a matrix with rows of 2 048 numbers takes how many times as long as with rows of 2 064, of which 2 048 are used?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -304,7 +304,7 @@ plain, odd = (timing.median * 1e3 for timing in timed.values())
 print(f"rows of 2048 {plain:.1f} ms, of 2064 {odd:.1f} ms: {plain / odd:.2f} times as long, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is well above 1, you have measured padding on a CPU. If it is near 1, your processor's caches have more ways than the column needs, or it computes addresses of sets by hashing.
+# If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your processor's caches has room for enough lines of the column, or the processor chooses the sets by hashing.
 #
 # ### Exercise: a transpose without conflicts
 #

@@ -147,9 +147,9 @@ for name in ("M40", "V100", "A100", "H200"):
 print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8; other clocks are quoted for some of these GPUs, so take a peak as good to about an eighth.)
+# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by about an eighth.)
 #
-# Your CPU knows the effect: a call of NumPy costs time, too, whatever the array. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
+# The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -208,7 +208,7 @@ for rows in (512, 2048, 8448, 16896):
 print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed {my_guess}")
 
 # %% [markdown]
-# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so three gates come for nothing. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Behind that it costs something, but less than you may expect: twice the blocks, 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
+# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. With more blocks the time grows, but less than you may expect: twice the blocks, 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
 #
 # You have just derived the first stage of what NVIDIA built into cuDNN 5; lesson 12 builds it. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
 
@@ -241,7 +241,7 @@ my_guess = {16: 1.0, 128: 4.0}
 for H in (16, 32, 64, 128, 256, 512):
     result = prediction(Settings(layers=1, hidden_size=H, minibatch=16, steps=100))
     launch_bound = result.launches * H200.launch / 1e3
-    kind = "launch-bound" if result.makespan / 1e3 < 1.05 * launch_bound else "kernels take longer"
+    kind = "launch-bound" if result.idle > 0.01 else "kernels take longer"
     guess = f"; you guessed {my_guess[H]}" if H in my_guess else ""
     print(f"{H:4} units: {result.makespan / 1e3:6.2f} ms, idle {result.idle:4.0%}; "
           f"launches alone {launch_bound:.2f} ms: {kind}{guess}")

@@ -55,7 +55,7 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
 #
 # The FLOPs are the same, and of 16.0 MB 15.2 are left: x and h are read once, and most of the bytes are weights. So grouping gains in two ways, fewer launches and a fuller chip.
 #
-# A BLAS on a CPU knows the second one, too. **Guess** the factor on your machine: four products of 16 sequences and 256 units, against one with the stacked weights.
+# On a CPU larger products can gain, too. **Guess** the factor on your machine: four products of 16 sequences and 256 units, against one with the stacked weights.
 
 # %%
 import numpy as np

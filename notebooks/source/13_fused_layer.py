@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 13 · May it leave the loop?
 #
-# **Claim to test: of all that can leave the loop over time, the gradients of the weights gain most, because each step reads and writes all of them. Is that true?**
+# **Claim to test: of all operations that can leave the loop over time, those that move the most bytes gain most. Is that true?**
 #
 # A loop over time repeats the same operations in every step. You will write the test that tells which of them may be taken out of the loop and done once for all steps, and then see what each of them gains. The recap answers the question for one layer.
 #
@@ -23,7 +23,7 @@ drawings.show("hazard")
 #
 # After lesson 12 a step of an LSTM has three launches forward and six backward. The cell below prints what each of them reads and writes in step 1. A buffer's name ends in the number of its layer, `_l0`; `~hU_l0` is a buffer that only this step uses, and every step uses it again. `dh_l0` and `dc_l0` have two places, which the steps use in turn.
 #
-# **Predict before you run the cell after it:** which of the nine could be done once for all steps? Look at the buffers alone.
+# **Predict** from the printed lines, before you go on to the next cell: which of the nine could be done once for all steps? Look at the buffers alone.
 
 # %%
 from rnnlab.schedule.build import backward_plan, forward_plan
@@ -160,7 +160,7 @@ print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 #
 # ## 4 · Transposed once
 #
-# One thing more leaves the loop, though it stands in no list: h·Uᵀ reads U transposed in every step, which costs 12 % in the model. A transposed copy, made once, reads and writes 4·H² numbers. **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
+# One more thing leaves the loop, and neither list shows it: h·Uᵀ reads U transposed in every step, which costs 12 % in the model. Making a transposed copy once reads 4·H² numbers and writes as many. **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
 
 # %%
 from math import ceil
@@ -210,7 +210,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # **The inputs, in all four lines:** 1.35 and 1.78 forward, 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %, the transposed weights about a tenth forward and nothing backward. Nothing gets slower.
 #
-# The literature disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms there, so it is off by 1.44, and it does not say why. We do not know who is right; a GPU would.
+# The literature disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of the 107.8, 1.44 times as long. The project does not say exactly what it batched. We do not know who is right; a GPU would.
 #
 # Now **measure** both on your machine, with NumPy: the products of 50 steps one by one, and as one product. Guess two factors.
 
@@ -245,14 +245,14 @@ for name, timing in timed.items():
 # %% [markdown]
 # On a CPU the sum in the loop is read and written 50 times, and 1 MB of it does not stay in the nearest cache. If your `gradients` gain more than your `inputs`, your machine agrees with CuLSTM and not with the model of a GPU. If it is the other way round, your caches are large, or the products of 16 rows are slow.
 #
-# Move the switches yourself. **Look for** a minibatch for which the gradients gain more than half in the model, with 512 units on an M40.
+# Move the switches yourself. **Look for** a minibatch for which the gradients make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
 
 # %%
 explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_after_loop"), layers=1, steps=20,
                  group_gates=True, fuse_pointwise=True, streams=2, device="M40", direction="backward")
 
 # %% [markdown]
-# <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. A product of few rows does little arithmetic for each number of dU that it reads and writes, so the bytes decide. With 64 sequences the arithmetic takes longer, and halving the bytes gains little. So the claim holds for small minibatches.</details>
+# <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. A product of few rows does little arithmetic for each number of dU that it reads and writes, so the bytes decide. With 64 sequences the arithmetic takes longer, and halving the bytes gains little. In one stream and with 16 sequences the gradients gain more than the inputs, 1.45 against 1.28; with 32 sequences they gain less, 1.19 against 1.40. So the claim holds for small minibatches.</details>
 #
 # ## Recap
 
@@ -270,7 +270,7 @@ for question, answer in rows:
 
 largest = {device: max(moves, key=lambda name: gains["backward", device, name]) for device in ("M40", "H200")}
 holds = all(name == "gradients" for name in largest.values())
-print(f"\nclaim, the gradients of the weights gain most: {'holds' if holds else 'does NOT hold'} in the model, backward;",
+print(f"\nclaim, what moves the most bytes gains most: {'holds' if holds else 'does NOT hold'} in the model, backward;",
       ", ".join(f"{device}: {name} {gains['backward', device, name]:.2f}" for device, name in largest.items()))
 rnnlab.progress("fused_layer")
 

@@ -3,10 +3,10 @@
 #
 # **Claim to test: a recurrent step must load its weights from memory, so for small minibatches memory bandwidth limits its speed. Must it?**
 #
-# In 2016 a group at Baidu published a step that takes less time than one reading of its weights. You will find out how that can be, write such a kernel in Python, and count its loads. The recap tests the claim.
+# In 2016 a group at Baidu published two rates of a recurrent step, before and after a change of the kernel. You will compare them with the time of one reading of the weights, write such a kernel in Python, and count its loads. The recap tests the claim.
 #
 # - **Time:** 145 minutes, exercises included.
-# - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
+# - **You need:** [14 · Do four layers take four times as long?](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
 # - **Afterwards you can** say whether a layer fits on a chip, distribute its weights over threads, write a barrier between blocks and a persistent kernel in Python, and count what it never loads.
 
 # %%
@@ -43,12 +43,12 @@ for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
 drawings.show("weights_on_chip")
 
 # %% [markdown]
-# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took seven readings: those products were written for larger minibatches.
+# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings: those products were written for larger minibatches.
 
 # %% [markdown]
 # ## 2 · What fits
 #
-# A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors: together more than many of these chips have second-level cache. Registers, normally the smallest memory, are then the largest one near the arithmetic (the authors call this an *inverted memory hierarchy*). **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
+# A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors. On a TitanX or a V100 all registers together are larger than the second-level cache (on an A100 or an H200 they are smaller). There registers, normally the smallest memory, are the largest one near the arithmetic (the authors call this an *inverted memory hierarchy*). **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
 
 # %%
 my_guess = {"MiB": 4, "units": 500}
@@ -72,6 +72,8 @@ from rnncourse.views.chip_view import explore_chip
 explore_chip()
 
 # %% [markdown]
+# <details><summary>What you find, on an H200</summary>With float32 weights an LSTM of 512 units fits into a cluster of 16 multiprocessors, and one of 768 does not: the limit is 579. With two bytes a weight 768 units fit: the limit is 819, √2 times 579.</details>
+#
 # ### Exercise: does it fit?
 #
 # <!-- exercise: fits_on_chip -->
@@ -100,7 +102,7 @@ print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} weight
 drawings.show("weights_of_threads")
 
 # %% [markdown]
-# Neighbouring lanes have neighbouring columns: when all lanes read h, they read 32 neighbouring numbers, a coalesced access (lesson 09).
+# Lane 3 has the columns 3, 35, 67 and 99. Neighbouring lanes have neighbouring columns: when all lanes read h, they read 32 neighbouring numbers, a coalesced access (lesson 09).
 #
 # ### Exercise: the tile of a thread
 #
@@ -247,6 +249,8 @@ arrays = [np.zeros(size, "float32") for size in (4, 8, 12, 8)]  # bias, sums, h,
 cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays, flags, failed, 2, 1)
 
 # %% [markdown]
+# <details><summary>What you find</summary>Thread 0 of block k sets `flags[k]`. Thread k of every block polls it. The threads without a flag to poll wait at the barrier of their block, `syncthreads_or`.</details>
+#
 # ### Exercise: a persistent RNN
 #
 # <!-- exercise: persistent_rnn_kernel -->
@@ -339,7 +343,7 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the
 #
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
-# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today: it saves launches and reads from the cache, and in a cluster h need not go through the cache at all. How much that is, only a measurement can tell.
+# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today. It still saves launches, and it need not read the weights from the cache in each step. In a cluster h need not go through the cache either. Only a measurement can tell how much that is.
 #
 # ## Recap
 

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters
 #
-# **Claim to test: once weights stay in registers, a step mostly waits for h to reach the other blocks; a barrier of the whole chip takes more than three times as long as waiting for h itself. For which sizes?**
+# **Claim to test: once weights stay in registers, a step spends most of its time waiting for h of the other blocks, and a barrier of the whole chip would take more than three times as long as that wait. Is this true, and for which sizes?**
 #
 # The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and derive by hand how fast a step can be at best.
 #
 # - **Time:** 115 minutes, exercises included.
-# - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
+# - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
 # - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and how fast a step can be at best.
 
 # %%
@@ -34,7 +34,7 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you guessed 
 # %% [markdown]
 # The launch is the slowest, and a barrier costs four pushes. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
 #
-# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the rest of it counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
+# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the part of it that remains afterwards counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
 # A **tensor core** multiplies small tiles; section 2 shows how. For the product the course takes 65 % of its rate in the data sheet: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper also has `wgmma`, an instruction of four warps. It reached 95 % with 64 columns but only 29 % with 8, and a tile here has 8 sequences; so these kernels use `mma`. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
@@ -71,6 +71,8 @@ from rnncourse.views.step_view import explore_step
 explore_step()
 
 # %% [markdown]
+# <details><summary>What you find, for an LSTM in bfloat16 on an H200</summary>The cluster kernel runs 512 units and refuses 768: their weights do not stay in the registers of 16 blocks. With 512 units its floor is below the grid's from 32 sequences on, 0.61 against 0.69 µs; with 256 units from 64 on, 0.43 against 0.47 µs.</details>
+#
 # ## 2 · Tensor cores
 #
 # A tensor core multiplies small tiles. The instruction `mma.m16n8k16` multiplies 16 rows by 16 numbers of the weights with 16 numbers by 8 sequences of h, and adds the result to 16 rows by 8 sequences of sums. Two 16-bit numbers share a **word** of 32 bits. (For float32 there is **TF32**: the same range, 11 bits of precision, a word for each number.) The tiles are distributed over a warp's 32 lanes.
@@ -174,7 +176,7 @@ for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
 print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
 
 # %% [markdown]
-# With 128 words of weights a thread needs 197 to 201 registers in all. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
+# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
 #
 # **Break it:** ask for two blocks on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers? (Without the compilers the cell shows what they made of it when the page was written.)
 
@@ -210,6 +212,8 @@ print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
 print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
 
 # %% [markdown]
+# <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait after 50 ms.</details>
+#
 # A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks. Two warps share a packet, since each has only four units.
 #
 # Each block has two buffers for h. Can a push overwrite a buffer that a warp still reads? h(t+2) is written over h(t). Before a warp pushes a part of h(t+2), it must have all of h(t+1). Every warp of the cluster has pushed its part of h(t+1), and did so after it had read h(t). So at that time no warp reads h(t) any more. Two buffers and one wait a step are enough. At the end, no block may return while others still push into its shared memory, so a cluster barrier stands there.
@@ -298,7 +302,7 @@ print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs
 # cuDNN is 3.5 times above our floor. These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
 
 # %% [markdown]
-# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain? (Eight times the rate: its sequences are free.)
+# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain? (Eight times the rate: the other seven sequences cost no time.)
 
 # %%
 from rnncourse.views.minibatch_view import explore_minibatch

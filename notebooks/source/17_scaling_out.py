@@ -6,7 +6,7 @@
 # The sequences of a minibatch do not depend on each other, so many GPUs can share them; only the gradients must be added up. You will write that sum, find out when a gradient may be sent, hold a model against runs on up to 1,024 GPUs, and lose a rank on purpose. The recap tests the claim.
 #
 # - **Time:** 160 minutes, exercises included.
-# - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU; Open MPI makes some cells live.
+# - **You need:** [14 · Do four layers take four times as long?](14_network_schedule.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU; Open MPI makes some cells live.
 # - **Afterwards you can** write and cost an all-reduce, average gradients of unequal shares, predict how far a network scales, and go on after a rank is lost.
 
 # %%
@@ -93,6 +93,8 @@ from rnncourse.views.ranks_view import explore_ranks
 explore_ranks()
 
 # %% [markdown]
+# <details><summary>What you find, with Rabenseifner on 128 ranks</summary>For 0.001 MB more bandwidth changes nothing: 0.196 ms with 6 GB/s and with 400. For 74 MB a smaller latency changes next to nothing: 24.7 ms with 14 µs, 24.5 ms with 1 µs. On 4,096 ranks the ring sends 8,190 messages in a row, and at 14 µs each they alone take 115 ms.</details>
+#
 # Messages go wrong in ways that a single program cannot. **Predict** for each of these three whether it ends, and whether its numbers are right: all ranks send before anybody receives; a ring in which step 1 sends the chunks of step 0 again; a gradient that still changes while it is being summed.
 
 # %%
@@ -227,11 +229,11 @@ for bandwidth in (400, 25, 6, 1):
 print("the wavefront is faster at", list(faster.values()).count("layer_wavefront"), "of", len(faster), "bandwidths")
 
 # %% [markdown]
-# It is, with all four. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
+# The wavefront is the faster one with all four bandwidths. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
 #
 # ## 5 · A model against published runs
 #
-# A model deserves belief when it predicts runs that it has not seen. The course's has one set of constants for each machine: arithmetic, β, α. The first series is a language model on 1 to 40 GPUs, whose report says that training speeds up linearly. **Predict:** which share of 40 times the speed of one GPU do its own figures show?
+# A model deserves belief when it predicts runs that it has not seen. The course's model has one set of constants for each machine: arithmetic, β, α. The first series is a language model on 1 to 40 GPUs, whose report says that training speeds up linearly. **Predict:** which share of 40 times the speed of one GPU do its own figures show?
 
 # %%
 from rnncourse.figures.picture import canvas, show
@@ -321,7 +323,7 @@ for ranks, parts in terms.items():
     print(f"persistent, {ranks:4} GPUs:", ", ".join(f"{name} {1e3 * value:.1f} ms" for name, value in parts.items()))
 
 # %% [markdown]
-# From 256 GPUs on, and small minibatches stop them, not messages. That is the wall of the hardware. Could one not simply take more sequences? Then the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's translation network (GNMT, LSTMs) was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
+# The persistent kernel from 256 GPUs on, the two GEMM rates already from 32 and from 16 on. In all three lines small minibatches stop them, not messages. That is the wall of the hardware. Could one not simply take more sequences? Then the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's translation network (GNMT, LSTMs) was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
 
 # %%
 my_guess = 1.0
@@ -398,7 +400,7 @@ print(f"at most {max(last) - min(last):.0e} apart; you guessed {my_guess}")
 # %% [markdown]
 # They agree except for the last digits, because the sequences of each update are the same for any number of ranks. With the same number of ranks the engine's tests require equal bits.
 #
-# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which more of them make it slower: 32 for the ring, 128 for two-level.
+# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. **Look for** the count of GPUs from which more of them make it slower: 32 for the ring, 128 for two-level. Then add `"tree"` and `"Rabenseifner"` to the algorithms of the loop: where does it turn for those?
 
 # %%
 from rnncourse.scaling.model import Cluster
@@ -411,6 +413,8 @@ for algorithm in ("ring", "two-level"):
     print(f"{algorithm:9}", ", ".join(f"{line.ranks}: {1e3 * line.update.seconds:.0f} ms" for line in lines))
 
 # %% [markdown]
+# <details><summary>Tree and Rabenseifner</summary>128 GPUs for the tree, 332 ms after 326; 256 for Rabenseifner, 273 ms after 250. Their messages in a row grow with log₂p and not with p, so little is lost afterwards: 407 and 299 ms on 512 GPUs.</details>
+#
 # ## Recap
 
 # %%

@@ -3,10 +3,10 @@
 #
 # **Claim to test: a recurrent network of T steps needs T dependent steps. Does it?**
 #
-# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will try to have fewer of them: first for a linear recurrence, then on a GPU, then for a GRU, which is not linear. The recap tests the claim.
+# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will try to get by with fewer of them: first for a linear recurrence, then on a GPU, then for a GRU, which is not linear. The recap tests the claim.
 #
 # - **Time:** 160 minutes, exercises included.
-# - **You need:** [02 · BPTT](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
+# - **You need:** [02 · Back through time](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
 # - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and say for which networks the steps need not follow one another.
 
 # %%
@@ -190,7 +190,7 @@ if launch.counts:
     print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
-# On the simulator, 3.12 words a step. Three are the least there is: two inputs, one result. A copy moves two. The rest belongs to the blocks: a map and a state each, and the maps that others read while they look back.
+# On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and others read these while they look back.
 #
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
@@ -233,7 +233,7 @@ want_dx, _, want = reference.backward(lstm, saved, dy)
 print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
-# None but rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
+# The only difference is rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
 #
 # ### Exercise: BPTT by a scan
 #
@@ -241,7 +241,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradie
 #
 # ## 6 · The GRU, all steps at once
 #
-# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Write the number of rounds that a method needs which works on all steps at once in each round:
+# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, and in each round on all steps at once. Write how many rounds it needs:
 
 # %%
 my_guess = rounds = 512
@@ -274,6 +274,8 @@ from rnncourse.views.newton_view import explore_newton
 explore_newton()
 
 # %% [markdown]
+# <details><summary>At which weights?</summary>At twice the weights the picture's GRU needs five rounds, at four times nine; at eight times 24 rounds are not enough.</details>
+#
 # After k rounds at least the first k states are exact: round 1 starts from the given state, so state 0 is right, then state 1, and so on. So the method always ends, at the latest after T rounds. It is quick where old states are forgotten: a wrong guess far back then does no harm.
 #
 # ### Exercise: states by Newton's method
@@ -282,7 +284,7 @@ explore_newton()
 #
 # ## 7 · Break it: where time cannot be parallel
 #
-# Lesson 03 measured how a small difference grows or fades from step to step: the product of Jacobians. Its mean logarithm a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
+# Lesson 02 showed how a gradient grows or fades: each step multiplies it by a Jacobian. A small difference between two states grows or fades in the same way. The mean logarithm of its growth in a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
 
 # %%
 my_guess = "above 0"
@@ -309,7 +311,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
      "they rise steeply where the exponent comes near zero.")
 
 # %% [markdown]
-# Already just below zero. Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
+# The rounds become many already just below zero. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed. Where they grow, 120 to 256 are needed: in the end as many rounds as steps. The same quantity makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
 #
 # ## 8 · Is it faster?
 #

@@ -6,7 +6,7 @@
 # You have built every part: cells, gradients, schedules, kernels, ranks. Now you put them together: a network of 100 layers, made trainable by skips, made to fit by recomputation, and a schedule of your own that a model judges. You end with one page of prediction and measurement. The recap tests the claim.
 #
 # - **Time:** 190 minutes, exercises included.
-# - **You need:** [04 · Gradients read off a graph](04_differentiable_graphs.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
+# - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
 # - **Afterwards you can** train very deep RNNs, choose what to recompute, schedule a training pass within a memory budget, and report a measurement with its interval.
 
 # %%
@@ -22,6 +22,8 @@ from rnncourse import drawings
 drawings.show("residual_layers")
 
 # %% [markdown]
+# <details><summary>Which arrays are in memory?</summary>The input y and the states h of the three layers of the third segment, and the saved input of the second segment: 7 arrays in place of 24. The input of the lowest segment is the data.</details>
+#
 # ## 1 · A hundred layers
 #
 # Persistent RNNs save so much memory that their authors could train more than 100 layers (lesson 15); they also write of 108 *residual* layers. Here the skip runs through **depth**: y of a layer = y of the layer below + h. **Predict:** the gradient of the recurrent weights has some norm in the top layer. How many times as large is it in the lowest of 100 layers: with skips and small first weights, with skips and weights of the usual size, and without skips?
@@ -63,7 +65,7 @@ show(figure, f"With skips and small weights the gradient norms of {layers} layer
              f"it is {ratio['without']:.0e} of it.")
 
 # %% [markdown]
-# Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training it is nothing: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
+# Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training such a gradient is as good as zero: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
 #
 # A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with weights of gain 1 the gradient grows on its way down, about 70 times. Small first weights (gain 0.1) prevent that.
 #
@@ -125,7 +127,7 @@ print(f"you guessed {my_guess:.0%} for 10")
 show_source(Residual.backward)
 
 # %% [markdown]
-# Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. These numbers are counted. **Predict:** does Python's own allocator agree? `tracemalloc` sees every array that NumPy allocates, gradients and temporary arrays included.
+# With segments of 10 layers it is 14 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. These numbers are counted. **Predict:** does Python's own allocator agree? `tracemalloc` sees every array that NumPy allocates, gradients and temporary arrays included.
 
 # %%
 import gc
@@ -242,7 +244,7 @@ worst = max(np.abs(result.gradients[name] - gradient).max() / np.abs(gradient).m
 print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest relative difference {worst:.0e}, you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. The chain holds for whoever computes the steps of a layer one after the other, as every schedule here does; a tanh network solved as in lesson 18 would have another chain and much more arithmetic. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
+# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. This chain exists in every schedule that computes the steps of a layer one after the other, and all schedules here do; a tanh network solved as in lesson 18 would have another chain and much more arithmetic. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
 my_guess = {"largest": "arithmetic", "times": 2}
@@ -254,7 +256,7 @@ print(f"{naive}; you guessed {my_guess}")
 show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 
 # %% [markdown]
-# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture is one full stream and 31 empty ones. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
+# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
 
 # %%
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
@@ -289,6 +291,8 @@ show_schedule(own_schedule(tight), tight)
 # The cell takes `my_schedule` from your notebook, saved with an answer in it; without one it shows the course's. Each hatched bar is a layer that runs forward again, and the waves in the memory's line are segments: filled, used, freed. **Look for** the places where nothing runs beside a hatched bar. Could the recomputation of the next segment begin there?
 
 # %% [markdown]
+# <details><summary>Could it?</summary>Its saved input is in memory, and it waits for no gradient. So it could begin if memory has room for the arrays of two segments at once. Shorter segments make that room.</details>
+#
 # ## 5 · The board and the page
 #
 # On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind: one layer, one step, primes, much arithmetic, small products, much and little memory. The course's best entry tries some hundred cuts of the layers and estimates each by two numbers; it can be beaten. **Predict:** how far above the bound is it in its worst problem?
@@ -303,7 +307,7 @@ for _, entry in board.read(board.OWN):
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))
 
 # %% [markdown]
-# 1.64 times the bound, in 100 layers with little memory. A reader of an earlier version reached 1.90 in minutes, where the course's entry had 2.00: its streams belonged to layers. Now they belong to steps.
+# 1.64 times the bound, in 100 layers with little memory. In an earlier version the course's entry had 2.00, and a reader reached 1.90 in minutes. The streams of that entry belonged to layers; those of today's entry belong to steps.
 #
 # The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes a **poster** of them, `work/19_page.html`. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 
@@ -373,7 +377,7 @@ rnnlab.progress("capstone")
 # - T. Hoefler and R. Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015: intervals of the median for measurements of any distribution.
 # - GNMT (MLPerf, NVIDIA): residual connections through depth, from the third layer on.
 # - No source that we know gives gradient norms over 100 recurrent layers; those above are measured in this notebook.
-# - Times of schedules are the model's of `rnnlab/schedule/timeline.py`; lesson 14 holds it against published figures.
+# - Times of schedules are the model's of `rnnlab/schedule/timeline.py`; docs/timeline_model.md holds it against published figures.
 
 # %% [markdown]
 # ## This was the course

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: product_time -->
 #
-# A product of `sequences` rows [sequences, inner] with weights [rows, inner] gives `rows` numbers for each sequence. How many microseconds does it take, by the model of section 3, on a GPU with `multiprocessors` multiprocessors and a peak of `peak` TFLOP/s?
+# A product of `sequences` rows [sequences, inner] with weights [rows, inner] gives `rows` numbers for each sequence. How many microseconds does it take, by the model of section 4, on a GPU with `multiprocessors` multiprocessors and a peak of `peak` TFLOP/s?
 #
 # - Its work is two FLOPs for each multiplication and addition.
 # - It is cut into tiles of 64 sequences by 64 rows, a block each; a tile at the edge may be partly empty and is a block all the same.
