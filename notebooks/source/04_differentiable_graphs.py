@@ -468,6 +468,8 @@ steps = {name: graph.gemms() for name, graph in variants.items()}  # section 6, 
 counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]
 order = lambda speeds: sorted(range(4), key=lambda k: speeds[k])
 same_order = order(measured) == order(published)
+off = relative_error(dh, exact)  # section 4
+print("claim, gradient:", "holds" if off < 1e-12 else "does NOT hold", f"for h in one step: {off:.0e} off")
 print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8: {steps}")
 again = {name: make_plan(after, reverse, plans[name], alive).extra_gemms for name in ("V3", "V4")}
 print("claim, what to save:", "holds;" if again == {"V3": 1, "V4": 0} else "does NOT hold;", f"products again: {again}")
