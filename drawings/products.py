@@ -103,9 +103,9 @@ def cache_lines() -> Sheet:
     s = Sheet(
         "Cache lines",
         "Along a row one line from memory serves eight numbers; down a column each number brings a line of "
-        "its own, and seven eighths of it are not used. Both panels show the same matrix with a row in a "
-        "line; used numbers are marked, a cross is in those that are read for nothing. Half of a line of "
-        "16 is drawn.",
+        "its own, and seven eighths of it are not used: of a line of 16, fifteen sixteenths. Both panels "
+        "show the same matrix with a row of 8 in a line; used numbers are marked, a cross is in those that "
+        "are read for nothing.",
         380,
     )
     panels(

@@ -144,7 +144,7 @@ drawings.show("shared_weights")
 # %% [markdown]
 # **What came out.** 64 sequences take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read for one row; for 64 they are read once for 64 rows.
 #
-# Two sequences are different from machine to machine. Less than 2: the second row shares the reading, as in the drawing. **More than 2**: two rows take another routine of the library than one row. Section 5 explains both.
+# The factor for two sequences differs from machine to machine. If it is below 2, the second row shares the reading, as in the drawing. If it is **above 2**, the library computes two rows with another routine than one row. Section 5 explains both.
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -254,7 +254,7 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as mul
 #
 # Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, because another routine computes it.** Below is what your machine says about both halves.
 #
-# The last line opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you on one core. 100 % is the rate of one large product.
+# The last line opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core.
 
 # %%
 from rnncourse import scoreboard

@@ -272,7 +272,7 @@ prediction = trained.predict(batch.x)[0]
 show(task.picture(prediction, batch), task.alt(prediction, batch))
 
 # %% [markdown]
-# Which filter has the network learned? Use the input of section 3: one small flash, then zeros. For a filter, the answers to a flash of size 1 *are* the kernel, one number a step. This is its **impulse response**. We use a flash of 0.1, subtract the network's answers without a flash, and divide by 0.1.
+# Which filter has the network learned? Use an input like that of section 3: one flash, then zeros. For a filter, the answers to a flash of size 1 *are* the kernel, one number a step. This is its **impulse response**. We use a flash of 0.1, subtract the network's answers without a flash, and divide by 0.1.
 
 # %%
 flash = np.zeros((8, 2, 1), np.float32)  # sequence 0 stays dark, sequence 1 has the flash
@@ -327,7 +327,7 @@ for contrast in (0.1, 1, 2, 5, 10):
     print(f"contrast × {contrast:<4}: trained {errors[contrast]:6.1%} wrong, by hand {by_hand_error:6.1%}")
 
 # %% [markdown]
-# In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than twice as wrong as an answer of zeros (100 %). The network set by hand stays at 0.0 %: it computes a linear function, and the contrast changes nothing but rounding.
+# In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than twice as wrong as an answer of zeros (100 %). The network set by hand stays at 0.0 %: its ReLU never gets a negative number here, so it computes a linear function, and the contrast changes nothing but rounding.
 #
 # Two effects make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units reach the flat ends of tanh, where different inputs give nearly the same state. Training shows nothing about inputs that were not in the data.
 #

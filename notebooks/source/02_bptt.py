@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 · Back through time
 #
-# **Claim to test: every step of a sequence has a loss, and each loss depends on all steps before it. Must the way back be gone once for every loss, or is there a cheaper way to exactly the same gradient? How much cheaper?**
+# **Claim to test: every step of a sequence has a loss, and each loss depends on all steps before it. Must one go back once for every loss, or is there a cheaper way to exactly the same gradient? How much cheaper?**
 #
 # A **loss** is a number that says how wrong an answer is, such as the squared error of lesson 01. You will count and time two ways, and you will test gradients without trusting the code that computes them. The recap prints a verdict.
 #
@@ -172,7 +172,7 @@ drawings.show("arrows_back")
 #
 # Here is the course's own linear sweep beside the quadratic one. They add the same terms in another order, so expect differences of the size of float64's rounding (about 1e-16 for a number of size 1), not exactly zero.
 #
-# The last lines time both on the network of the scoreboard, forward pass included. A rate counts the FLOP that the gradient needs, so work done twice counts nothing. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
+# The cell after it times both on the scoreboard's network, forward pass included. A rate counts the FLOP that the gradient needs, so work done twice counts nothing. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
 
 # %%
 x, state, dy = problem(T=32)
@@ -285,7 +285,7 @@ print(f"this needed {2 * weight_hh.size} forward passes")
 #
 # Choose one random direction $v$ and go a distance ε along it. If $g$ is the gradient of $f$ at $w$, the remainder
 #
-# $$r(\varepsilon) = |\,f(w + \varepsilon v) - f(w) - \varepsilon\, g \cdot v\,|,$$
+# $$r(\varepsilon) = |\,f(w + \varepsilon v) - f(w) - \varepsilon\, g \cdot v\,|$$
 #
 # shrinks like ε². If $g$ is wrong, the remainder only shrinks like ε. This test costs one forward pass for each ε, however many weights there are.
 #
@@ -458,7 +458,7 @@ rnnlab.progress("bptt")
 # %% [markdown]
 # ## Sources
 #
-# - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), report §3.1: carrying the accumulated gradient back, T(T+1)/2 → T, N being the number of time steps.
+# - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), report §3.1: one sweep that carries the accumulated gradient back, T cell-backwards instead of T(T+1)/2.
 # - D. Britz, WildML, *RNN tutorial, part 3* (dennybritz/rnn-tutorial-rnnlm): back from every loss, truncated by a window. Its `bptt_truncate=4` goes back four steps beyond the loss's own, so it is a window of 5 as this lesson counts.
 # - A. Karpathy, *Neural networks: zero to hero* (karpathy/nn-zero-to-hero), *Becoming a backprop ninja*: every intermediate gradient compared.
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): slopes written with the output. Its eq. 24 prints ReLU's slope as h; it is 1 where h > 0, else 0.

@@ -17,7 +17,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · Four problems and their baselines
 #
-# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. A baseline belongs to a task with its number of steps and its held-out sequences: the filter of section 2 runs over other steps than the one below, so its baseline is another number. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python. The drawing shows the loop that learns all of them.
+# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. A baseline belongs to a task with its number of steps and its held-out sequences: the filter of section 2 has sequences of 32 steps, the one below of 16, so their baselines differ. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python. The drawing shows the loop that learns all of them.
 #
 # Every task has **held-out** data, which are never used to change weights. All losses that you will compare are on these data. (Where you *choose* a setting by its held-out loss, as in section 6, that loss is a little too good. To report a result after such a choice, you need a third set of data that nobody has looked at.)
 
@@ -108,21 +108,23 @@ from rnncourse.views.learned_filter import (
 
 recording = watch_learned_filter("laplacian")
 explore_learned_filter(recording)
-for lag, number in enumerate(recording.kernel[:3]):
+for lag, number in [(lag, number) for lag, number in enumerate(recording.kernel) if number]:
     updates = [snapshot.updates for snapshot in recording.snapshots if snapshot.response[lag] / number >= 0.8]
     reached = f"first seen after update {updates[0]}" if updates else "not seen"
     print(f"{number:4.0f} at lag {lag}: 80 % of it {reached}")
 
 # %% [markdown]
-# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each; the network was examined more and more rarely, so these updates are not exact). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
+# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each, and not exact: the network was examined more and more rarely). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
 #
 # **Break it:** put `"sobel"` instead of `"laplacian"`, or add `SGD(0.1)`, the rule without momentum, as second argument. Does the network still find the filter within 300 updates?
 #
+# <details><summary>Answer</summary>In our run Sobel's two numbers were there after update 76. Without momentum the Laplacian was not found.</details>
+#
 # ## 4 · The same loop, three more problems
 #
-# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. From here on products run on one thread: they are small, and where other programs use the cores, too, two threads would mostly wait for each other (lesson 07).
+# `fit` is the loop of section 2 with a progress bar. **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. From here on products run on one thread: they are so small that two threads would mostly wait (lesson 07).
 #
-# In the first task a camera moves over a photograph. The network reads one frame at a time and computes what changed since the frame before.
+# In the first of the three new problems a camera moves over a photograph. The network computes what changed since the frame before.
 
 
 # %%
@@ -193,9 +195,11 @@ for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
     print(f"—— updates: {updates} ——", PROMPT + words, sep="\n")
 
 # %% [markdown]
-# First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. At 400 there are syllables, words such as `os.None`, and lines that end in a full stop and go on indented. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line where a method ends, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.
+# First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. At 400 there are syllables, words such as `os.None`, and lines that end in a full stop and go on indented. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line after the statement, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.
 #
-# **Break it:** run `train(tasks[3], updates=3000)`, or with `cell="lstm"`, and let it write. In the recorded run 128 units read 32 characters at a time; what could help more?
+# **Break it:** run `train(tasks[3], updates=3000)`, or with `cell="lstm"`, and let it write. In the recorded run 128 units read 32 characters at a time; what else could help?
+#
+# <details><summary>Answer</summary>Longer pieces: what stands more than 32 characters before cannot be learned from such a piece. More units can hold more of it, and gates (section 7) can keep it for longer. How much each of them gains, only a run can say.</details>
 #
 # ### Exercise: the gradient at the output
 #
@@ -279,7 +283,7 @@ if abs(more) < 3:
 #
 # ## 6 · How large a step
 #
-# The next cell runs three rules on the filter of section 2, each with seven learning rates and 300 updates. **Adam** keeps two running means for each parameter: $m$ of its gradient and $v$ of the square of its gradient. Its step is learning rate · $m / \sqrt{v}$. If the gradient of a parameter is always the same, $m / \sqrt{v}$ is 1 or −1, so the step is about as long as the learning rate, however long the gradient is. (The exercise below adds two details: $\epsilon$ and the bias correction.)
+# The next cell runs three rules on the filter of sections 1 and 4 (16 steps), each with seven learning rates and 300 updates. **Adam** keeps two running means for each parameter: $m$ of its gradient and $v$ of the square of its gradient. Its step is learning rate · $m / \sqrt{v}$. If the gradient of a parameter is always the same, $m / \sqrt{v}$ is 1 or −1, so the step is about as long as the learning rate, however long the gradient is. (The exercise below adds two details: $\epsilon$ and the bias correction.)
 #
 # **Predict:** which rule works over the widest range of learning rates? Count a rate as good if the loss comes below half of the baseline.
 
@@ -332,7 +336,7 @@ print("your guess:", my_guess)
 #
 # **Break it:** give `fit` the option `clip=0.1` and run both cells again. Which failures disappear, and are these runs now below the baseline?
 #
-# <details><summary>Answer</summary>Failures by numbers that are not finite disappear, because no step is longer than 0.1 times the learning rate. A run at a rate of 1 still jumps around, and need not come below the baseline: clipping bounds a step, it does not choose a rate.</details>
+# <details><summary>Answer</summary>Failures disappear: no gradient is longer than 0.1, so a step is at most 0.1 times the learning rate long, with momentum 0.9 at most ten times that. A run at a rate of 1 still jumps around, and need not come below the baseline: clipping bounds a step, it does not choose a rate.</details>
 #
 # ### Exercise: Adam
 #
@@ -451,7 +455,7 @@ print(
 #
 # ## Recap
 #
-# **One loop, one kind of network and one update rule learn four problems from real data, each better than its baseline. A network that does not learn to remember is seen by its gradient: at the first time step it is smaller than in a network that does.**
+# **One loop, one kind of network and one update rule learn four problems from real data, each better than its baseline. Where a network does not learn to remember, its gradient shows the reason: at the first time step it is smaller than in a network that does.**
 #
 # The scoreboard gets one row: the sweep of lesson 02 with Adam's update after it.
 

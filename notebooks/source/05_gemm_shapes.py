@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 05 · Shapes of products
 #
-# **Claim to test: a product of two matrices takes the time of its multiply-adds, whatever the shape.**
+# **Claim to test: a product of two matrices takes the time of its multiply-adds, whatever the shape. Is that so?**
 #
 # You will measure shapes with the same arithmetic, and look for the shapes that a network can choose. The recap prints the verdict for your machine.
 #
@@ -40,7 +40,7 @@ for B in minibatches:
 disturbed = disturbance({f"B = {B}": timings[B] for B in (1, 64)})
 work_over_time = 64 * times[1] / times[64]
 print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
-print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-adds do with 64")
+print(f"one sequence alone takes {work_over_time:.1f} times as long as each of 64 on average")
 
 # %% [markdown]
 # If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, and a line above names a large spread, run the cell again.
@@ -143,7 +143,7 @@ print(f"highest at {max(sizes, key=rate_of.get)}, lowest at {min(sizes, key=rate
 #
 # PyTorch and this course store a row of U for each unit, so the forward product h Uᵀ reads U transposed. With U transposed in memory it would read the rows as they are stored. The numbers are the same.
 #
-# **Predict:** how many times as long do 20 steps take that read the weights transposed?
+# **Predict:** 20 steps read the weights transposed. How many times as long do they take as 20 steps that read them as they are stored?
 
 # %%
 my_guess = 1.0
@@ -164,7 +164,7 @@ print(f"transposed at every step: {first / second:.2f} times as long; you guesse
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy. The last line contains our own copy, made once. If it is the slowest, the copy took longer than 20 steps could save.
+# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy. The third way includes our own copy, made once. If it is the slowest, the copy took longer than 20 steps could save.
 #
 # ## 5 · Products over time
 #
@@ -192,7 +192,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The factor costs nothing but memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 shows when two steps at a time are better than all.
+# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The factor costs nothing but memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 14 shows when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #
@@ -228,7 +228,7 @@ ways = {
 timings = scoreboard.measure("05", ways, network)
 
 # %% [markdown]
-# That is the scoreboard of lessons 00 to 08, with two rows of this lesson. There are three ways out, and each has its lessons: a larger minibatch where the task allows it, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
+# That is the scoreboard of lessons 00 to 08, with two rows of this lesson. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 
@@ -244,7 +244,7 @@ rows = [
 for question, answer in rows:
     print(f"{question:24}{answer}")
 says = verdict(work_over_time < 1.25, disturbed)
-print(f"\nclaim: {says}; here one sequence takes {work_over_time:.1f} times as long as 64, for the same work")
+print(f"\nclaim: {says}; here one sequence alone takes {work_over_time:.1f} times as long as each of 64 on average")
 rnnlab.progress("gemm_shapes")
 
 # %% [markdown]

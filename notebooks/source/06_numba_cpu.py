@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 06 · One pass over memory
 #
-# **Claim to test: NumPy needs most of its time for the gates of an LSTM because it passes over memory again and again, so one compiled loop with a single pass saves most of that time.**
+# **Claim to test: for the gates of an LSTM, NumPy spends most of its time on passes over memory, so one compiled loop with a single pass saves most of that time. Is that so?**
 #
 # You will count the passes and time a loop that makes only one. Then the same question about a product: how often does a number come from memory? The recap prints the verdict for your machine.
 #
 # - **Time:** 100 minutes, exercises included.
-# - **You need:** [01 · RNN forward](01_rnn_forward.ipynb), what an LSTM computes, and Numba, which `make lab` installs. No GPU.
+# - **You need:** [01 · A recurrent network runs](01_rnn_forward.ipynb), what an LSTM computes (section 4 of [lesson 04](04_differentiable_graphs.ipynb)), and Numba, which `make lab` installs. No GPU.
 # - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, say when compiling pays, and order the loops of a product so that it seldom misses the cache.
 
 # %%
@@ -233,7 +233,7 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times a
 # %% [markdown]
 # No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, so the compiler does not make vectors of it. A factor of 2 or more is the price of that; near 1, your compiler found a way around the test. NumPy's own tanh is made of vectors, too, on most processors. What NumPy cannot do is keep the result in a register for the next operation.
 #
-# How far the seven levels are off says why more of them are needed for large numbers, or a better fit: the course's own has fewer coefficients and stays within 5 ulps.
+# How far the seven levels are off says why more of them are needed for large numbers, or a better fit: the course's own has fewer coefficients than thirteen levels, 11 instead of 14, and stays within 5 ulps.
 #
 # **Break it:** leave the coefficients in float64, as Python has them. Each product then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
@@ -251,7 +251,7 @@ print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you gu
 # %% [markdown]
 # ## 5 · The loop again
 #
-# This is how the course's ladder does it. `tanh` and `sigmoid` are its own: a quotient with fewer coefficients, fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Both are arithmetic alone, compiled with `error_model="numpy"`: no call and no test for zero is left in the loop.
+# This is how the course's ladder does it. `tanh` and `sigmoid` are its own: a quotient whose coefficients are fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Both are arithmetic alone, compiled with `error_model="numpy"`: no call and no test for zero is left in the loop.
 
 # %%
 from rnnlab.kernels.compiled import gates
@@ -362,7 +362,7 @@ for state, seconds in first.items():
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Both second calls do the same work as the first: all the rest is compiling, or finding and loading what was compiled. Students at CMU paid the same compilation cost in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
+# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or finding and loading what was compiled. Students at CMU paid the same compilation cost in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
 
 # %% [markdown]
 # ## 7 · In which order?
@@ -488,7 +488,7 @@ rnnlab.progress("numba_cpu")
 #
 # Answer first, then open.
 #
-# <details><summary>Why did the first fused loop lose against NumPy?</summary>It called exp and tanh for one number at a time; NumPy's own are vectorised.</details>
+# <details><summary>Why can the first fused loop lose against NumPy, although it makes one pass only?</summary>It calls exp and tanh for one number at a time; NumPy's own are vectorised.</details>
 #
 # <details><summary>What does Numba's default error model cost here?</summary>A test of each divisor for zero, and with it the vector instructions.</details>
 #

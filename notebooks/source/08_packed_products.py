@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · Packed products
 #
-# **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls.**
+# **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls. Is that so?**
 #
 # You will take the product of one step from three plain loops as far as your cores go, one idea at a time, and keep a table: what is each idea worth? The recap prints it again, with the verdict for your machine.
 #
@@ -94,7 +94,7 @@ print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you gue
       f"{disturbed['three loops']}")
 
 # %% [markdown]
-# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* had a neighbour on the cores, so run it again. Lesson 06 named two reasons for so small a part: each sum waits for its last addition, and the loop goes down a column of weights, one number of each cache line. The library has neither problem. What else does it do?
+# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. Lesson 06 named two reasons for so small a part: each sum waits for its last addition, and the loop goes down a column of weights, one number of each cache line. The library has neither problem. What else does it do?
 #
 # In each call it chooses a method for the shape, copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
@@ -322,9 +322,9 @@ climb("tiles in registers", with_panels(tile_by_tile))
 print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 
 # %% [markdown]
-# Compare the last two rows of the table: the same panels, the same multiply-adds, and the sums in registers. It is the largest step of the ladder.
+# Compare the last two rows of the table. Panels and multiply-adds are the same, but the sums now stay in registers: the ratio of the two rates is what that is worth.
 #
-# Between the product and its tile lie the caches; yours are printed below. A panel of 512 terms fills most of a nearest cache of 32 or 48 KiB, or all of it, and every tile of rows loads it again. So cut the terms, too: a **piece** of a panel stays near until all rows have used it.
+# Between the product and its tile lie the caches; yours are printed below. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel stays near until all rows have used it.
 #
 # **Predict:** what is this worth at 512 units, as a factor? At 128 units?
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 09 · First kernels
 #
-# **Claim to test: two kernels that read and write the same numbers move the same amount of memory.**
+# **Claim to test: two kernels that read and write the same numbers move the same amount of memory. Is that so?**
 #
 # You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move. The recap has the verdict, counted.
 #
@@ -56,7 +56,7 @@ scale_kernel[my_blocks, 4](np.float32(10), x, y)
 print(y)
 
 # %% [markdown]
-# Elements that no thread owned are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. That line is not decoration. Remove it and look.
+# Elements 8 and 9, which no thread owned, are still 0 (element 0 is 10 · 0). With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. That line is not decoration. Remove it and look.
 
 # %%
 @cuda.jit
@@ -153,9 +153,11 @@ def add_bias_exchanged(sums, bias, y):
 
 
 sums, bias = np.ones((32, 32), "float32"), np.arange(32, dtype="float32")
+maps = []
 for kernel, (name, guess) in zip((add_bias, add_bias_exchanged), my_guess.items(), strict=True):
     y = np.zeros_like(sums)
     mapped = cuda.observe(kernel, (4, 8), (8, 4), sums, bias, y)
+    maps.append(mapped.counts)
     print(f"{name}: right: {np.array_equal(y, sums + bias)};", "not counted on a GPU" if not mapped.counts else
           f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests; "
           f"you guessed {guess} for sums")
@@ -354,10 +356,11 @@ for question, answer in rows:
     print(f"{question:30}{answer}")
 
 if naive.counts:
-    counts = naive.counts
+    counts, (straight, exchanged) = naive.counts, (count.global_load_sectors for count in maps)
     factor = counts.global_store_sectors / counts.global_load_sectors
-    print(f"\nclaim: does NOT hold; the transpose reads and writes {counts.global_loads} numbers each, and its writes")
-    print(f"move {factor:g} times the sectors of its reads; a stride of 8 moves 8 times those of a stride of 1")
+    print("\nclaim: does NOT hold; for the same numbers add_bias reads")
+    print(f"{straight} sectors, add_bias_exchanged {exchanged}; the transpose reads and writes")
+    print(f"{counts.global_loads} numbers each, and its writes move {factor:g} times the sectors of its reads")
 else:
     print("\nclaim: not tested here; a GPU does not count sectors without a profiler")
 rnnlab.progress("cuda_first_kernels")

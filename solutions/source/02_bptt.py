@@ -14,7 +14,7 @@ from rnnlab import check, hint, progress, use
 # ## Given: a tanh step, forward and backward
 #
 # One step of a minibatch of `B` sequences. The state before it is `h_before [B,H]`, the state after it `h_after [B,H]`.
-# `dh` is the gradient that arrives at `h_after`. What goes back has one entry for each thing the step was made of.
+# `dh` is the gradient that arrives at `h_after`. The step backward returns one gradient for each array that the step was computed from.
 # Two biases that are added get the same gradient, so one `bias [H]` stands for both here.
 
 
@@ -33,7 +33,7 @@ def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
 # %% [exercise] relu_step_backward
 
 # %% [markdown]
-# The appendix of the 2016 notes that lesson 04 follows prints ReLU's derivative as `h` itself. Your check knows that slip by name.
+# The appendix of the 2016 notes that lesson 04 follows prints ReLU's derivative as `h` itself. The check names this mistake.
 # How could you have found it without a check? By a test that needs no formula for the gradient at all. You write it after the next exercise.
 
 # %% [markdown]
@@ -86,7 +86,7 @@ print("largest difference:", max(np.abs(a - b).max() for a, b in zip(slow, fast,
 # %% [exercise] gradient_check
 
 # %% [markdown]
-# Now hold your ReLU step against your own test. The loss is a weighted sum of the next state, so `dh` is the weights.
+# Now test your ReLU step with your own function. The loss is a weighted sum of the next state, and `dh` holds its weights.
 # Expect about 1e-10 for the step, and an error near 1 for the misprinted derivative.
 
 # %%

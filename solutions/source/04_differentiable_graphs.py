@@ -13,7 +13,7 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] graph_rules
 
 # %% [markdown]
-# Your rules make a mirror. Below is a step with a shortcut, `h_next = h + tanh(x·W + h·U + c)`, as a list of nodes. The loop walks over them and lets your rule send each node's gradient to its inputs. **Two of its lines are wrong** and stand alone, so that you can mend them: in which order must the nodes come, and what becomes of a wire that several nodes read? The central differences below say when both are right.
+# Your rules make a mirror. Below is a step with a shortcut, `h_next = h + tanh(x·W + h·U + c)`, as a list of nodes. The loop walks over them and lets your rule send each node's gradient to its inputs. **Two of its lines are wrong**; a comment marks each. Mend them: in which order must the nodes come, and what is the gradient of a wire that several nodes read? The central differences below say when both are right.
 
 # %%
 nodes = [  # node, inputs, output
@@ -68,7 +68,7 @@ for wire in start if gradients else ():
     print(f"d{wire}: {found:8.4f}, by differences {slope:8.4f}", "" if abs(slope - found) < 1e-4 else " WRONG")
 
 # %% [markdown]
-# <details><summary>The two lines</summary><code>order = reversed(nodes)</code>, and <code>gradients[wire] = gradients.get(wire, 0) + part</code>. With the first alone, only h is wrong: two nodes read it, and the last one to send won. That loop is what every framework's backward pass is.</details>
+# <details><summary>The two lines</summary><code>order = reversed(nodes)</code>, and <code>gradients[wire] = gradients.get(wire, 0) + part</code>. With the first alone, only h is wrong: two nodes read it, and the gradient that arrived last replaced the other one. That loop is what every framework's backward pass is.</details>
 
 # %% [exercise] lstm_backward
 

@@ -24,7 +24,7 @@ for name, registers in (("SSE, AVX2", 16), ("AVX-512, NEON", 32), ("twice as man
 # %% [exercise] emit_tile
 
 # %% [markdown]
-# Your instructions, compiled for this processor: the same function, called with a core that emits LLVM's instructions in place of counting them. Which tile of yours is the fastest? The lesson's section 4 has the rates of the course's own loops.
+# Your instructions, compiled for this processor: the same function, called with a core that emits LLVM's instructions in place of counting them. Which tile of yours is the fastest? Section 5 of the lesson has the rates of the course's own loops.
 
 # %%
 from rnncourse.lab.tile_rates import EmittedTile

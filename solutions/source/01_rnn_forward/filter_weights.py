@@ -7,8 +7,8 @@
 # $y_t = k_0 x_t + k_1 x_{t-1} + \dots + k_{K-1} x_{t-K+1}$, where pixels before the row are 0. With the kernel
 # (1, 0, −1) that is the 1-D Sobel filter: it is large where brightness changes.
 #
-# In the lesson a **linear** network without biases, $h' = W_{ih}\,x + W_{hh}\,h$ and $y = W_{out}\,h'$ with $h = 0$
-# at the start, computed the difference of two neighbours. Set its weights for **any** kernel of K numbers, so that $y$ is the filtered row. The arrays may be float64 or float32.
+# Here the network is **linear** and has no biases: $h' = W_{ih}\,x + W_{hh}\,h$ and $y = W_{out}\,h'$, with $h = 0$
+# at the start. (The lesson's network had ReLU, which does not change numbers ≥ 0, and computed the difference of two neighbours.) Set the weights for **any** kernel of K numbers, so that $y$ is the filtered row. The arrays may be float64 or float32.
 
 # %%
 def filter_weights(kernel):

@@ -4,8 +4,8 @@
 # <!-- exercise: bptt_truncated -->
 #
 # The other method, which training loops use: cut the **sequence** into chunks of `chunk` steps, counted from step 0 (the last may be
-# shorter). A gradient goes back to the first step of its chunk and no further: other libraries detach the state there.
-# There is no cut before step 0, so `dh0` is the gradient that arrives there from the first chunk. `T` calls of `cell_backward`, counted as before.
+# shorter). A gradient goes back to the first step of its chunk and no further: in PyTorch one would detach the state there.
+# There is no cut before step 0, so `dh0` is the gradient that arrives there from the first chunk. It takes `T` calls of `cell_backward`, which are counted as before.
 
 
 # %%

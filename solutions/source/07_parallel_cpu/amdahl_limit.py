@@ -3,7 +3,7 @@
 #
 # <!-- exercise: amdahl_limit -->
 #
-# One thread needs `serial` + `shared` seconds, and `serial` is more than 0. With n threads the serial part stays, the shared one takes an n-th of its time, and each thread beyond the first costs `barrier` seconds. Up to `threads` threads are there.
+# One thread needs `serial` + `shared` seconds, and `serial` is more than 0. With n threads the serial part stays, the shared one takes an n-th of its time, and each thread beyond the first costs `barrier` seconds. At most `threads` threads are available.
 #
 # Return three things: how many threads make it fastest (of equals, the fewest), how many times as fast as one thread that is, and Amdahl's limit, the speed-up of infinitely many threads whose barriers cost nothing.
 

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: fix_the_race -->
 #
-# The same kernel without the race: every thread still computes its own number in every step. Two barriers in each step are enough; more cost points.
+# The same kernel without the race: every thread still computes its own number in every step. Two barriers in each step, and one before or after all steps, are enough; the check does not accept more.
 
 
 # %%
