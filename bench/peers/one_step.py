@@ -65,12 +65,13 @@ def _rung(name, network, x, state):
 
 def _weights_once(network, x, state):
     """The bound: each number of the weights is read once, and multiplied by a number in the first cache."""
+    from rnnlab.kernels.compiled.passes import LARGE_PRODUCT
     from rnnlab.kernels.compiled.recurrence import product_by_rows
 
     layer = network.layer(0)
     pairs = [(x[0], layer.weight_ih), (state[0][0], layer.weight_hh)]
     rooms = [np.empty((1, len(weights)), x.dtype) for _, weights in pairs]
-    large = 2 * layer.weight_hh.size >= 2e6  # where BLAS's threads share the reading
+    large = 2 * layer.weight_hh.size >= LARGE_PRODUCT  # where BLAS's threads share the reading
 
     def step():
         for (vector, weights), room in zip(pairs, rooms, strict=True):

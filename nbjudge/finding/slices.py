@@ -125,10 +125,8 @@ class _Choice:
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
-        texts = {part.cell.number: part.cell.text for part in parts}
-        shown = {
-            number for number, text in texts.items() if SHOWN.search(text)
-        }  # once a cell, not a statement
+        texts = {part.cell.number: part.cell.text for part in parts}  # searched once a cell, not a statement
+        shown = {number for number, text in texts.items() if SHOWN.search(text)}
         self.showing = {n for n, part in enumerate(parts) if part.cell.number in shown and _is_result(part)}
         for index in range(len(parts)):
             binds, changes = self.names.changed(index)

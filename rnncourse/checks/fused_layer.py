@@ -154,7 +154,7 @@ def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | 
         return f"The result must be a list of names; it returns {got!r:.60}."
     for name in got:
         if name not in names:
-            return f"{name!r} is no operation of this loop."
+            return f"This loop has no operation of the name {name!r}."
         if list(got).count(name) > 1:
             return f"{name!r} comes {list(got).count(name)} times; once is enough."
         if name not in want:

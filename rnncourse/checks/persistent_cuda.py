@@ -3,6 +3,7 @@
 import ast
 import math
 import operator
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -37,11 +38,12 @@ def emulate(text: str) -> np.ndarray | str:
         return "`//` begins a comment in C++, so the rest of the line is gone; `/` is the quotient there."
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        return np.array(
-            [[_value(tree, {"lane": lane, "reg": reg}) for reg in range(4)] for lane in range(32)]
-        )
+        values = [[_value(tree, {"lane": lane, "reg": reg}) for reg in range(4)] for lane in range(32)]
+        if foreign := text.strip()[TOKENS.match(text.strip()).end() :]:
+            raise SyntaxError(f"{foreign!r:.40} is not allowed")
+        return np.array(values)
     except SyntaxError as error:
-        return f"It is no expression of C++ with whole numbers, `lane` and `reg`: {error.msg}."
+        return f"Write one expression of C++ with whole numbers, `lane` and `reg`: {error.msg}."
     except (ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
         return f"C++ leaves open what it does: {error}."
 
@@ -52,8 +54,8 @@ def _value(node: ast.AST, names: dict[str, int]) -> int:
         value = node.value
     elif isinstance(node, ast.Name) and node.id in names:
         value = names[node.id]
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = -_value(node.operand, names)
+    elif isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
+        value = SIGNS[type(node.op)](_value(node.operand, names))
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         value = OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
     else:
@@ -77,6 +79,9 @@ def _remainder(left: int, right: int) -> int:
     return int(math.fmod(left, right)) if right else left % right  # the sign of `left`, as in C++
 
 
+# what C++ and Python read alike, in their precedence, too: 1_000, # and line breaks are Python's alone
+TOKENS = re.compile(r"(?:[ \t]|lane|reg|0x[0-9a-fA-F]+|0|[1-9][0-9]*|<<|>>|[-+*/%&|^~()])*")
+SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

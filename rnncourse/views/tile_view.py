@@ -1,7 +1,7 @@
 """A tile of sums in a core's registers: what it needs, what limits it, and the rate that follows.
 
 The counts are those of rnnlab.kernels.packed.tiles; the core is its default, with 16 or with 32 registers.
-It need not be yours: measured rates stand beside the predicted ones.
+It need not be yours: `draw_cliff` shows what was measured.
 """
 
 from collections.abc import Mapping
@@ -28,40 +28,31 @@ def cycles(tile: Tile, core: Core) -> tuple[float, ...]:
     return tile.sums / core.fmas_per_cycle, loads / core.loads_per_cycle, float(core.fma_latency)
 
 
-def finding(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> str:
+def finding(rows: int, vectors: int, registers: int) -> str:
     """What the picture shows, in one sentence."""
     tile, core = Tile(rows, vectors), Core(registers=registers)
     spills, limit = tile.spills(core), LIMITS[int(np.argmax(cycles(tile, core)))]
     size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
-    text = (
+    return (
         f"{size}: {tile.registers} of {registers} registers, "
         f"{f'{spills} sums spilled' if spills else 'nothing spilled'}; "
         f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
-        f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}"
+        f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}."
     )
-    if not measured:
-        return f"{text}."
-    if tile not in measured:
-        return f"{text}; this tile was not measured."
-    rate, best = measured[tile], max(measured.values())
-    return f"{text}; measured {rate:.1f} GFLOP/s, {rate / best:.0%} of the fastest tile."
 
 
-def figure_tile(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> Figure:
-    """The tile as cells, the cycles of each limit, and predicted beside measured parts of the peak."""
-    return _moved(_blank(), measured or {}, rows, vectors, registers)
+def figure_tile(rows: int, vectors: int, registers: int) -> Figure:
+    """The tile as cells, the cycles of each limit, and the predicted part of the peak."""
+    return _moved(_blank(), rows, vectors, registers)
 
 
-def explore_tile(measured: Measured | None = None, registers: int = 32) -> View:
-    """Sliders for rows, vectors and registers, over rates in GFLOP/s that were measured for (rows, vectors).
-
-    A measured rate is shown as a part of the largest one.  Raises ValueError for registers other than 16, 32.
-    """
+def explore_tile(registers: int = 32) -> View:
+    """Sliders for rows, vectors and registers.  Raises ValueError for registers other than 16, 32."""
     if registers not in REGISTERS:
         raise ValueError(f"registers is {registers}, expected one of {', '.join(map(str, REGISTERS))}")
     return slider_view(
-        partial(_moved, _blank(), measured or {}),
-        partial(finding, measured=measured),
+        partial(_moved, _blank()),
+        finding,
         rows=Slider("rows", ROWS, start=ROWS.index(4)),
         vectors=Slider("vectors", VECTORS, start=VECTORS.index(1)),
         registers=Slider("registers", REGISTERS, start=REGISTERS.index(registers)),
@@ -115,8 +106,8 @@ def cells(tile: Tile, core: Core) -> np.ndarray:
     return grid
 
 
-def _moved(parts: tuple, measured: Measured, rows: int, vectors: int, registers: int) -> Figure:
-    figure, image, limits, rates, (title, *shares) = parts
+def _moved(parts: tuple, rows: int, vectors: int, registers: int) -> Figure:
+    figure, image, limits, rate, (title, share) = parts
     tile, core = Tile(rows, vectors), Core(registers=registers)
     image.set_data(cells(tile, core))
     title.set_text(f"{tile.registers} of {registers} registers; states share one")
@@ -125,19 +116,17 @@ def _moved(parts: tuple, measured: Measured, rows: int, vectors: int, registers:
         bar.set_width(length)
         bar.set_color(PALETTE["red" if length == longest else "sky"])
     limits[0].axes.set_xlim(0, 1.05 * max(longest, 16))
-    rate = measured.get(tile, 0.0) / max(measured.values(), default=1.0)
-    parts_of_peak = predicted_rate(tile, core), rate
-    for bar, text, part in zip(rates, shares, parts_of_peak, strict=True):
-        bar.set_height(part)
-        text.set_y(part + 0.02)
-        text.set_text(f"{part:.0%}" if part else "not yet\nmeasured")
+    part = predicted_rate(tile, core)
+    rate.set_height(part)
+    share.set_y(part + 0.02)
+    share.set_text(f"{part:.0%}")
     return figure
 
 
 @lru_cache(maxsize=1)
 def _blank() -> tuple:
-    """(figure, image, bars of the limits, bars of the rates, texts): one figure to redraw."""
-    figure, (left, middle, right) = canvas(1, 3, width=9.4, height=3.7, width_ratios=(1.1, 1.3, 0.8))
+    """(figure, image, bars of the limits, bar of the rate, texts): one figure to redraw."""
+    figure, (left, middle, right) = canvas(1, 3, width=9.4, height=3.7, width_ratios=(1.1, 1.3, 0.5))
     grid = cells(Tile(1, 1), Core())
     image = left.imshow(grid, cmap=ListedColormap(COLOURS), vmin=EMPTY, vmax=STATES, aspect="auto")
     left.set_xticks(np.arange(-0.5, grid.shape[1]), [], minor=True)
@@ -152,9 +141,8 @@ def _blank() -> tuple:
     middle.invert_yaxis()
     middle.set(xlabel="clock cycles for each term (assumed core)")
     middle.set_title("the longest decides", fontsize=9)
-    rates = right.bar(("predicted", "measured"), (1.0, 1.0), color=(PALETTE["sky"], PALETTE["blue"]))
-    right.set(ylim=(0, 1.2), yticks=(0, 0.5, 1), yticklabels=("0", "50 %", "100 %"))
+    (rate,) = right.bar(["predicted"], [1.0], color=PALETTE["sky"], width=0.5)
+    right.set(xlim=(-0.6, 0.6), ylim=(0, 1.2), yticks=(0, 0.5, 1), yticklabels=("0", "50 %", "100 %"))
     right.set_title("part of the peak", fontsize=9)
-    texts = [left.set_title(" ", fontsize=9)]
-    texts += [right.text(place, 0, "", ha="center", fontsize=9) for place in (0, 1)]
-    return figure, image, [*limits], [*rates], texts
+    texts = left.set_title(" ", fontsize=9), right.text(0, 0, "", ha="center", fontsize=9)
+    return figure, image, [*limits], rate, texts

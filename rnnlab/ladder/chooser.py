@@ -75,7 +75,7 @@ def fastest(
 ) -> Choice:
     """The quickest way to run a network on x [T,B,I], forward and backward, or forward alone.
 
-    On this CPU every rung runs, and the median of ROUNDS counts, in turns; without gradients rnnlab.inference
+    On this CPU every rung runs, and the median of ROUNDS counts, in turns; without gradients rnnlab.Inference
     competes, too.  For a GPU, such as `abilities()` finds, a model predicts the forward step.  The choice
     prints as a table.
     """
