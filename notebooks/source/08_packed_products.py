@@ -67,10 +67,10 @@ def numpys(turns, a, weights, c):
 
 def show_table():
     """All steps so far: GFLOP/s and the part of the library's rate, at both sizes."""
-    print(f"{'':26}" + "".join(f"{f'{H} units':>28}" for H in SIZES))
+    print(f"{'GFLOP/s, part of NumPy':26}" + "".join(f"{f'{H} units':>17}" for H in SIZES))
     for step, row in table.items():
-        cells = (f"{gflops:9.3g} GFLOP/s, {part:4.0%} of it" for gflops, part in row.values())
-        print(f"{step:26}", *cells, " disturbed" if disturbed[step] else "")
+        cells = (f"{gflops:10.3g}{part:7.0%}" for gflops, part in row.values())
+        print(f"{step:26}" + "".join(cells), " disturbed" if disturbed[step] else "")
 
 
 # %%
@@ -343,8 +343,8 @@ def piece_by_piece(a, panels, c):
         multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c, p * width, N, False)
 
 
-print({name: f"{size // 1024} KiB" for name, size in caches().items()},
-      f"a panel: {4 * width * 512 // 1024} KiB, a piece: {4 * width * K_BLOCK // 1024} KiB")
+print(", ".join(f"{name} {size // 1024} KiB" for name, size in caches().items()))
+print(f"a panel: {4 * width * 512 // 1024} KiB, a piece: {4 * width * K_BLOCK // 1024} KiB")
 climb("pieces of K", with_panels(piece_by_piece))
 for H, guess in my_guess.items():
     factor = table["pieces of K"][H][0] / table["tiles in registers"][H][0]
