@@ -30,8 +30,8 @@ NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are 
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = "{name} returns {what}."
 TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
-ASLEEP = (
-    "{name} did not come to an end in {seconds:g} s, and computed for {ran:.2g} s of them. "
+ASLEEP = (  # without the seconds: two runs of one answer say the same
+    "{name} did not come to an end in {seconds:g} s, and computed for less than half of them. "
     "What does it wait for?"
 )
 STARVED = (
@@ -47,7 +47,7 @@ def out_of_time(name: str, seconds: float, ran: float, starved: bool) -> Stopped
         message = STARVED.format(name=name, seconds=seconds, ran=ran)
         return Stopped(Status.grader_error, message, IDLE)
     text = ASLEEP if ran < seconds / 2 else TOO_SLOW
-    return Stopped(Status.timeout, text.format(name=name, seconds=seconds, ran=ran))
+    return Stopped(Status.timeout, text.format(name=name, seconds=seconds))
 
 
 class Conversation:
