@@ -6,7 +6,7 @@ from values_in import holds
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.parallel_cpu import ANSWERS, EXERCISES, _uneven
+from rnncourse.checks.parallel_cpu import ANSWERS, EXERCISES, _draw_gradients, _shows_order, _uneven
 from rnncourse.checks.parallel_cpu import choose_schedule as schedules
 from rnncourse.loop_nests import race as racing
 from rnncourse.loop_nests import read
@@ -79,6 +79,11 @@ def test_a_sum_in_float64_that_is_rounded_once_is_right_in_any_order():
     rounded = lambda threads, gradients: gradients[::-1].astype("float64").sum(0).astype("float32")
     ordered = lambda threads, gradients: rounded(threads, gradients[np.argsort(threads)])
     assert judge(EXERCISE["sum_gradients"], InProcess(ordered, "sum_gradients"), seed=1).passed
+
+
+def test_gradients_with_one_sum_in_every_order_are_drawn_again():
+    drawn = [_draw_gradients(np.random.default_rng(seed), 3, (4, 3)) for seed in range(400)]
+    assert all(_shows_order(one, orders) for *kinds, orders in drawn for one in kinds)
 
 
 @pytest.mark.parametrize(

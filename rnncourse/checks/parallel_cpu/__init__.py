@@ -49,13 +49,9 @@ def check_sum_gradients(submission, rng, count, shape):
 
     With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
     """
-    sizes = 10.0 ** rng.uniform(-1, 1, (count, 1, 1))
-    by_thread = (sizes * rng.uniform(0.5, 1.5, (count, *shape))).astype("float32")
-    cancelling = by_thread.copy()
-    if count > 2:
-        cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
+    by_thread, cancelling, orders = _draw_gradients(rng, count, shape)
     sums, ordinary = [], []
-    for threads in _draw_orders(rng, cancelling, by_thread):
+    for threads in orders:
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
         order = ", ".join(map(str, threads))
         case = f"{count} threads, ready in the order {order}; {shape} each"
@@ -77,17 +73,21 @@ def _refuse_remembered(submission, threads: np.ndarray, by_thread: np.ndarray, b
     refuse(Wrong(message) if is_kept else None, result=doubled, tolerance=1e-5)
 
 
-def _draw_orders(rng: np.random.Generator, *kinds: np.ndarray) -> list[np.ndarray]:
-    """Orders in which the threads of gradients [n,H,I] of each kind are ready.
+def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple:
+    """(ordinary gradients [n,H,I], the same where two cancel, orders in which their threads are ready).
 
     Of three threads and more the sums as they are ready differ, those with a thread's number for its place
-    differ, and both in their own way.
+    differ, and both in their own way. Some gradients have one sum in every order: they are drawn again, too.
     """
-    count = len(kinds[0])
     while True:
+        sizes = 10.0 ** rng.uniform(-1, 1, (count, 1, 1))
+        by_thread = (sizes * rng.uniform(0.5, 1.5, (count, *shape))).astype("float32")
+        cancelling = by_thread.copy()
+        if count > 2:
+            cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
         orders = [rng.permutation(count) for _ in range(ORDERS)]
-        if count < 3 or all(_shows_order(gradients, orders) for gradients in kinds):
-            return orders
+        if count < 3 or all(_shows_order(gradients, orders) for gradients in (by_thread, cancelling)):
+            return by_thread, cancelling, orders
 
 
 def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
