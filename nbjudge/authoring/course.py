@@ -1,6 +1,7 @@
 """Keep every derived file in step with its single source.
 
-`main` builds notebooks/, exercises/ and solutions/ from their source/, and drawings; with --check it changes
+`main` builds notebooks/, exercises/ and solutions/ from their source/, drawings, and the tables of lessons in
+pages of prose; with --check it changes
 nothing and names every stale, missing or stray file, with exit status 1 if there is one.
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
@@ -99,8 +100,37 @@ def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tupl
 
 def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
     """{name: text} of a lesson's exercises, in the order in which its solution source includes them."""
+    included = (cell for cell in _outline(root, stem) if cell.kind == INCLUDE)
+    return {cell.title: _exercise_text(cell, stem, root) for cell in included}
+
+
+def _outline(root: Path, stem: str) -> list[Cell]:
+    """The cells of a lesson's solution source, and an [exercise] for each that the lesson alone names.
+
+    It stands before the next exercise that the source includes, or else before its last cell of code.
+    """
     cells = _cells(root / f"solutions/source/{stem}.py", root)
-    return {cell.title: _exercise_text(cell, stem, root) for cell in cells if cell.kind == INCLUDE}
+    reached = [
+        Cell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
+        for cell in _cells(root / f"notebooks/source/{stem}.py", root)
+        for name in PLACEHOLDER.findall(cell.text)
+    ]
+    for place, exercise in reversed([*enumerate(reached)]) if cells else ():
+        if exercise.title in _included(cells) or not _text_path(root, stem, exercise.title).exists():
+            continue
+        later = {after.title for after in reached[place + 1 :]}
+        following = [n for n, cell in enumerate(cells) if cell.kind == INCLUDE and cell.title in later]
+        end = len(cells) - (cells[-1].kind == "code")  # which shows the learner's progress
+        cells.insert(min(following, default=end), exercise)
+    return cells
+
+
+def _included(cells: list[Cell]) -> set[str]:
+    return {cell.title for cell in cells if cell.kind == INCLUDE}
+
+
+def _text_path(root: Path, stem: str, name: str) -> Path:
+    return root / f"solutions/source/{stem}/{name}.py"
 
 
 def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> str:
@@ -113,7 +143,7 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
 def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
     exercises, cells = exercises or exercises_of(root, stem), []
-    for cell in _cells(root / f"solutions/source/{stem}.py", root):
+    for cell in _outline(root, stem):
         if cell.kind in HIDDEN:
             raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")
         cells += exercises[cell.title].cells if cell.kind == INCLUDE else [cell]
@@ -127,7 +157,7 @@ def _cells(source: Path, root: Path) -> list[Cell]:
 
 
 def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
-    path = root / f"solutions/source/{stem}/{cell.title}.py"
+    path = _text_path(root, stem, cell.title)
     where = path.relative_to(root).as_posix()
     if not path.exists():
         raise cell.error(-1, f"it includes {cell.title}, but there is no {where}")
@@ -142,7 +172,14 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
             texts |= _notebook_files(source, root)
         except SourceError as error:
             errors.append(error)
-    return texts, errors
+    return (texts if errors else texts | _pages(root, texts)), errors
+
+
+def _pages(root: Path, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Pages with tables of the lessons, from the answers that were packed just now."""
+    packed = {path.stem: unpack(data) for path, data in texts.items() if path.suffix == ".answers"}
+    answers = {lesson: {answer.name: answer for answer in those} for lesson, those in packed.items()}
+    return {path: text.encode() for path, text in current().pages(root, answers).items()}
 
 
 def _drawing_files(root: Path) -> dict[Path, bytes]:

@@ -1,3 +1,5 @@
+# Course map: threads that synchronise once per pass; schedules as data; the same network in PyTorch, PyTensor, Halide, JAX
+
 # %% [markdown]
 # # 07 · Threads
 #

@@ -17,7 +17,7 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, 
 
 PAGE = Path(__file__).parents[2] / "docs/registers.md"
 SEQUENCES = 64
-GRIDS = {  # device: cell, hidden size, precision
+GRIDS = {  # device: cell, hidden size, dtype
     "H200": (
         *(("rnn_tanh", hidden, "bfloat16") for hidden in (1024, 2048)),
         *(("gru", hidden, "bfloat16") for hidden in (512, 1024, 2048)),
@@ -43,7 +43,7 @@ CLUSTERS = (
     ("lstm", 512, "float16"),
 )
 HEAD = (
-    *("kernel", "arch", "cell", "H", "precision", "blocks × threads", "direction"),
+    *("kernel", "arch", "cell", "H", "dtype", "blocks × threads", "direction"),
     *("registers", "spills, bytes", "stack, bytes", "shared, KiB"),
 )
 COMPILERS = "nvidia-cuda-nvrtc", "nvidia-nvjitlink"
@@ -64,10 +64,10 @@ def shapes() -> Iterator[tuple[str, Shape]]:
     """(architecture, shape) of every line."""
     for name, wanted in GRIDS.items():
         device = find(name)
-        for cell, hidden, precision in wanted:
-            yield _arch(device), grid_shape(cell, hidden, precision, SEQUENCES, device)
-    for cell, hidden, precision in CLUSTERS:
-        yield _arch(find("H200")), cluster_shape(cell, hidden, precision, find("H200"))
+        for cell, hidden, dtype in wanted:
+            yield _arch(device), grid_shape(cell, hidden, dtype, SEQUENCES, device)
+    for cell, hidden, dtype in CLUSTERS:
+        yield _arch(find("H200")), cluster_shape(cell, hidden, dtype, find("H200"))
     yield _arch(find("H200")), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
     for device in NEWER:
         yield from ((_arch(device), grid_shape(*task, SEQUENCES, device)) for task in NEWER_GRIDS)
@@ -81,7 +81,7 @@ def lines(arch: str, shape: Shape) -> list[str]:
     for direction in DIRECTIONS:
         compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)
         cells = (
-            *(shape.name, arch, shape.cell, shape.hidden, shape.precision),
+            *(shape.name, arch, shape.cell, shape.hidden, shape.dtype),
             *(f"{launch.blocks} × {launch.threads}", direction, compiled.registers),
             *(compiled.spill_stores + compiled.spill_loads, compiled.stack, f"{launch.shared / 1024:.0f}"),
         )
