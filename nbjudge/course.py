@@ -75,9 +75,6 @@ class Course(Protocol):
     def packed(self, lesson: str) -> Path:
         """The file that holds those answers."""
 
-    def pages(self, root: Path, answers: Mapping[str, dict]) -> dict[Path, str]:
-        """{path: its text} of pages with tables of lessons, from {lesson: {exercise: its answer}}."""
-
     def check_module(self, lesson: str) -> str:
         """Dotted name of the module that holds the lesson's checks."""
 

@@ -1,6 +1,6 @@
 """This course, as nbjudge sees it: COURSE, an nbjudge.course.Course."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -71,11 +71,6 @@ class RnnCourse:
 
     def packed(self, lesson: str) -> Path:
         return packed(lesson)
-
-    def pages(self, root: Path, answers: Mapping[str, dict[str, Answer]]) -> dict[Path, str]:
-        from rnncourse.course_tables import pages
-
-        return pages(root, answers)
 
     def check_module(self, lesson: str) -> str:
         return f"rnncourse.checks.{lesson}"

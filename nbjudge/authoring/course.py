@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
@@ -110,27 +111,15 @@ def _outline(root: Path, stem: str) -> list[Cell]:
     It stands before the next exercise that the source includes, or else before its last cell of code.
     """
     cells = _cells(root / f"solutions/source/{stem}.py", root)
-    reached = [
-        Cell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
-        for cell in _cells(root / f"notebooks/source/{stem}.py", root)
-        for name in PLACEHOLDER.findall(cell.text)
-    ]
-    for place, exercise in reversed([*enumerate(reached)]) if cells else ():
-        if exercise.title in _included(cells) or not _text_path(root, stem, exercise.title).exists():
-            continue
-        later = {after.title for after in reached[place + 1 :]}
-        following = [n for n, cell in enumerate(cells) if cell.kind == INCLUDE and cell.title in later]
-        end = len(cells) - (cells[-1].kind == "code")  # which shows the learner's progress
-        cells.insert(min(following, default=end), exercise)
+    place = {cell.title: cell for cell in cells if cell.kind == INCLUDE}
+    following = cells[-1] if cells and cells[-1].kind == "code" else None  # it shows the learner's progress
+    for cell in reversed(_cells(root / f"notebooks/source/{stem}.py", root) if cells else []):
+        for name in reversed(PLACEHOLDER.findall(cell.text)):
+            if name not in place and (root / f"solutions/source/{stem}/{name}.py").exists():
+                place[name] = Cell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
+                cells.insert(cells.index(following) if following else len(cells), place[name])
+            following = place.get(name, following)
     return cells
-
-
-def _included(cells: list[Cell]) -> set[str]:
-    return {cell.title for cell in cells if cell.kind == INCLUDE}
-
-
-def _text_path(root: Path, stem: str, name: str) -> Path:
-    return root / f"solutions/source/{stem}/{name}.py"
 
 
 def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> str:
@@ -157,7 +146,7 @@ def _cells(source: Path, root: Path) -> list[Cell]:
 
 
 def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
-    path = _text_path(root, stem, cell.title)
+    path = root / f"solutions/source/{stem}/{cell.title}.py"
     where = path.relative_to(root).as_posix()
     if not path.exists():
         raise cell.error(-1, f"it includes {cell.title}, but there is no {where}")
@@ -172,27 +161,31 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
             texts |= _notebook_files(source, root)
         except SourceError as error:
             errors.append(error)
-    return (texts if errors else texts | _pages(root, texts)), errors
+    return (texts if errors else texts | _tables(root, texts)), errors
 
 
-def _pages(root: Path, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
-    """Pages with tables of the lessons, from the answers that were packed just now."""
+def _tables(root: Path, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Pages with tables of the lessons, made by docs/tables.py from the answers that were packed just now."""
     packed = {path.stem: unpack(data) for path, data in texts.items() if path.suffix == ".answers"}
-    answers = {lesson: {answer.name: answer for answer in those} for lesson, those in packed.items()}
-    return {path: text.encode() for path, text in current().pages(root, answers).items()}
+    script = root / "docs/tables.py"
+    return _loaded(script, "docs_tables").pages(root, packed) if script.exists() else {}
 
 
 def _drawing_files(root: Path) -> dict[Path, bytes]:
-    """The files of the drawings' folder, from the scripts as they are now; none without such a folder."""
-    init = root / "drawings/__init__.py"
-    if not init.exists():
-        return {}
-    for name in [name for name in sys.modules if name.partition(".")[0] == "drawings"]:
+    """The files of the drawings' folder; none without such a folder."""
+    script = root / "drawings/__init__.py"
+    files = _loaded(script, "drawings").files() if script.exists() else {}
+    return {root / current().drawings_folder / name: content for name, content in files.items()}
+
+
+def _loaded(script: Path, package: str) -> ModuleType:
+    """A module of the checkout as it is now, and if it is a package, its modules."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
-    spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
-    sys.modules["drawings"] = drawings = module_from_spec(spec)
-    spec.loader.exec_module(drawings)
-    return {root / current().drawings_folder / name: content for name, content in drawings.files().items()}
+    spec = spec_from_file_location(package, script, submodule_search_locations=[str(script.parent)])
+    sys.modules[package] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
@@ -212,19 +205,14 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     }
 
 
-def derived_patterns() -> tuple[str, ...]:
-    """Patterns of all derived files, below the course's folder."""
-    answers, drawings = current().answers_folder, current().drawings_folder
-    return (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json")
-
-
 def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
     states = {path: "missing" for path in files if not path.exists()}
     states |= {
         path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
     }
-    for pattern in derived_patterns():
+    answers, drawings = current().answers_folder, current().drawings_folder
+    for pattern in (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json"):
         states |= {
             path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
         }

@@ -1,6 +1,7 @@
 """Fragments, shapes and registers of the CUDA C++ kernels: who holds which weight, and what does not fit."""
 
 import ctypes
+import runpy
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
+from nbjudge.authoring.course import ROOT
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import find
 from rnncourse.records import register_table
@@ -21,6 +23,7 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape,
 from rnnlab.ladder.facts import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
+page_lines = runpy.run_path(str(ROOT / "docs/registers.py"))["lines"]
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 
 
@@ -110,7 +113,7 @@ def in_its_leg():
 @pytest.mark.parametrize(("arch", "shape"), in_its_leg(), ids=str)
 def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
     page = register_table.PAGE.read_text(encoding="utf-8")
-    for line in register_table.lines(arch, shape):
+    for line in page_lines(arch, shape):
         registers, spills, stack = line.split(" | ")[-4:-1]
         assert (int(spills), int(stack)) == (0, 0)
         assert int(registers) <= 255

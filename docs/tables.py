@@ -5,13 +5,13 @@ anew from the lessons and exercises.  The lessons of a syllabus are the author's
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import Answer
 
-Answers = Mapping[str, Mapping[str, Answer]]  # lesson: exercise: its answer
+Answers = Mapping[str, Sequence[Answer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
 END = "<!-- built: end -->"
 TABLE = re.compile(rf"<!-- built: ([a-z ]+) -->\n(.*?){END}", re.S)
@@ -20,8 +20,8 @@ TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
 
 
-def pages(root: Path, answers: Answers) -> dict[Path, str]:
-    """{path: text} of the pages that are there, with their tables made anew."""
+def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
+    """{path: content} of the pages that are there, with their tables made anew."""
     paths = [path for name in PAGES if (path := root / name).exists()]
     if not paths:
         return {}
@@ -32,7 +32,7 @@ def pages(root: Path, answers: Answers) -> dict[Path, str]:
         kind, before = match.groups()
         return f"<!-- built: {kind} -->\n{TABLES[kind](sources, answers, before)}{END}"
 
-    return {path: TABLE.sub(table, path.read_text(encoding="utf-8")) for path in paths}
+    return {path: TABLE.sub(table, path.read_text(encoding="utf-8")).encode() for path in paths}
 
 
 def stated_minutes(source: str) -> int:
@@ -54,7 +54,7 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
     for lesson, stem in LESSONS.items():
-        own = answers[lesson].values()
+        own = answers[lesson]
         varying = ", ".join(f"`{answer.name}` ({_variants(answer)})" for answer in own if answer.variants)
         alone, points = sum(answer.minutes for answer in own), sum(answer.points for answer in own)
         rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying or "none"])
@@ -66,7 +66,7 @@ def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = [
         [f"`{answer.name}`", _title(stem), answer.minutes, answer.points, _variants(answer)]
         for lesson, stem in LESSONS.items()
-        for answer in answers[lesson].values()
+        for answer in answers[lesson]
         if answer.variants and answer.difficulty in (2, 3) and answer.minutes <= LONGEST_EXAM
     ]
     return _table(["exercise", "lesson", "minutes", "points", "one of"], rows)
