@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from rnncourse import records
 
 PYTORCH = "pytorch"
-FORMER_RUNGS = {"halide_scheduled": "halide"}  # rungs in older records -> peers today
+RENAMED = {"halide_scheduled": "halide"}  # names in older records -> today's
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
 NO_STEPS = {"contestants": {}, "cases": []}
@@ -35,7 +35,7 @@ def spread(case: dict, name: str) -> float:
 
 def is_rung(record: dict, name: str) -> bool:
     """Whether that contestant is a rung of today's ladder; Halide was one in older records."""
-    return record["contestants"][name]["is_rung"] and name not in FORMER_RUNGS
+    return record["contestants"][name]["is_rung"] and _today(name) != "halide"
 
 
 def contestants(record: dict) -> list[str]:
@@ -202,7 +202,7 @@ def first_calls(record: dict) -> str:
 
 
 def _today(name: str) -> str:
-    return FORMER_RUNGS.get(name, name)
+    return RENAMED.get(name, name)
 
 
 def _time(record: dict, case: dict, name: str) -> str:

@@ -62,7 +62,7 @@ def test_a_spread_above_the_median_is_reported_with_its_name():
 
 
 def test_one_round_is_no_measurement():
-    with pytest.raises(ValueError, match="rounds is 1: a median needs at least 2"):
+    with pytest.raises(ValueError, match=r"rounds is 1.*2"):
         take_turns({"a": lambda: None}, rounds=1)
 
 

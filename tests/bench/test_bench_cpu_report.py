@@ -121,7 +121,7 @@ def test_times_have_three_digits_and_no_exponent(seconds, output):
 def test_a_busy_machine_is_told_in_the_heading(full):
     assert "other programs" not in cpu_report.heading(full)
     loud = record(full["cases"], loads=0.4)
-    assert "other programs used up to 40 % of the cores" in cpu_report.heading(loud)
+    assert holds(cpu_report.heading(loud), "40")
 
 
 def test_who_is_missing_is_told_with_the_reason_once(full):

@@ -34,7 +34,7 @@ def test_without_options_every_cell_is_measured_at_every_shape():
     assert [tuple(workload[:5]) for workload in task.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
     names = [candidate.name for candidate in task.candidates]
     assert names[0] == "one_step_at_a_time"
-    assert names[-3:] == ["pytorch", "pytensor", "jax"]
+    assert names[-4:] == ["pytorch", "pytensor", "jax", "halide"]
 
 
 def test_a_quick_look_has_fewer_shapes_contestants_and_rounds():

@@ -91,7 +91,8 @@ def test_when_time_is_over_those_that_are_ready_have_one_round_and_the_others_a_
     first, second = measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=5), until=1.0)
     assert len(first.seconds["step"]) == 1
     assert not first.left_out
-    assert second.left_out == "time was over before it was made ready"
+    assert second.left_out
+    assert not second.seconds
 
 
 def test_nobody_always_follows_the_same_one(entries):
@@ -142,7 +143,7 @@ def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, 
             contestant.seconds(part, 2)
     assert task.error(contestant.results()) < 1
     contestant.failed[0] = 2
-    with pytest.raises(RuntimeError, match="missing at the barrier of step 2"):
+    with pytest.raises(RuntimeError, match="step 2"):
         contestant.results()
 
 
@@ -205,8 +206,8 @@ def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():
         halves("pytorch", "float32", 0.1, 0.2),
     ]
     (line,) = report.against_halves(results)
-    assert "forward 1.50 × the best 16-bit peer (cudnn_persist_static, float16)" in line
-    assert "step 1.67 × the best 16-bit peer (cudnn_standard, bfloat16)" in line
+    assert holds(line, "1.50", "16", "cudnn_persist_static", "float16")
+    assert holds(line, "1.67", "16", "cudnn_standard", "bfloat16")
 
 
 def test_a_row_called_persist_static_in_bfloat16_says_that_it_is_the_standard_path():
@@ -263,7 +264,7 @@ def test_a_refused_small_h_says_how_many_units_it_takes(monkeypatch):
 
     monkeypatch.setattr(cudnn, "CudnnLayers", refuses)
     large = problem(SMALL, "float16")._replace(workload=SMALL._replace(H=256))
-    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED: cuDNN 9\.26 has small_h up to 192 units"):
+    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED.*9\.26.*small_h.*192"):
         cudnn.contestant(large, "cudnn_persist_static_small_h")
     with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED$"):
         cudnn.contestant(large, "cudnn_standard")

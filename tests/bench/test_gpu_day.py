@@ -94,7 +94,7 @@ def test_a_task_that_is_not_done_in_time_keeps_what_it_had(machine):
     start = time.monotonic()
     outcome = run_task(task, Limits(total=15))
     assert time.monotonic() - start < 40
-    assert outcome.reason == "it was not done within 15 s"
+    assert holds(outcome.reason, "15")
     assert (outcome.at, outcome.is_late) == ("Hangs, float32", True)
     assert [result["name"] for result in outcome.facts["results"]] == ["Right", "Hangs"]
 

@@ -8,6 +8,7 @@ import time
 import pytest
 from legs import in_full
 from test_gpu_day import MODULE, SANITIZER, SMALL, entry, machine, results_of  # noqa: F401
+from values_in import holds
 
 from bench.gpu import children, command, day, day_tests
 from bench.gpu.children import ROOT, Limits, run_task
@@ -142,7 +143,7 @@ def test_wheels_that_take_too_long_are_told_and_the_day_goes_on(rehearsal, monke
     monkeypatch.setattr(day, "WHEELS", 0.01)
     part = day.Day(2, time.monotonic() + 60, None)
     day.install_wheels(part, tmp_path, str(tmp_path / "site"))
-    assert part.wrong == ["wheels: slow.whl: pip was not done within 0 s; none is used"]
+    assert [holds(line, "slow.whl", "0") for line in part.wrong] == [True]
 
 
 @pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])
@@ -165,6 +166,7 @@ def test_a_cupy_that_cannot_be_imported_is_a_reason_and_no_traceback(tmp_path, e
 FAILING = """
 import time
 import pytest
+from values_in import holds
 
 @pytest.mark.parametrize("n", range(3))
 def test_right(n): pass

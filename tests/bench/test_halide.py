@@ -100,7 +100,7 @@ def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
 @halide
 def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(ahead_of_time.shutil, "which", lambda program: None)
-    with pytest.raises(OSError, match=r"no linker \(cc, gcc, clang\) is installed.*just in time instead"):
+    with pytest.raises(OSError, match="cc, gcc, clang"):
         ahead_of_time.ahead_of_time({}, tmp_path / "rnn.so")
 
 

@@ -22,6 +22,7 @@ from attacks_table import (
     surround,
     surroundings,
 )
+from values_in import holds
 
 from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status
@@ -155,4 +156,4 @@ def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, ca
     assert "✔ plain · returns nan · failed" in capsys.readouterr().out
     monkeypatch.setattr(attacks_table, "perform_apart", lambda attack, mode: "passed")
     assert attacks_table.run_all() == 1
-    assert "✘ plain · returns nan · passed (its file says failed)" in capsys.readouterr().out
+    assert holds(capsys.readouterr().out, "plain", "nan", "passed", "failed")

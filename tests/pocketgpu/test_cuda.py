@@ -103,10 +103,10 @@ def test_a_gpu_that_is_wished_for_and_absent_is_an_error_that_says_why():
         f"{NO_GPU.format(error)}from rnnlab import cuda" for error in (None, "'no\\nlibcuda'")
     )
     output = in_a_fresh_process(no_compiler, RNNLAB_CUDA="gpu", CUDA_HOME="/x")
-    assert "RNNLAB_CUDA is gpu, but there is a driver, but NVVM" in output
+    assert holds(output, "RNNLAB_CUDA", "NVVM")
     assert holds(output, "CUDA_HOME", "CUDA")
     output = in_a_fresh_process(no_driver, RNNLAB_CUDA="gpu")
-    assert "RNNLAB_CUDA is gpu, but the driver cannot be used: no libcuda" in output
+    assert holds(output, "RNNLAB_CUDA", "libcuda")
 
 
 def test_a_driver_without_a_compiler_is_no_silent_reason_to_simulate():
@@ -150,7 +150,7 @@ except ImportError as error:
 
 def test_a_word_that_means_neither_is_refused():
     output = in_a_fresh_process("from rnnlab import cuda", RNNLAB_CUDA="emulator")
-    assert "RNNLAB_CUDA is 'emulator', expected gpu, simulator" in output
+    assert holds(output, "RNNLAB_CUDA", "emulator")
 
 
 @pytest.mark.skipif(not cuda.is_simulated, reason="on a GPU these are Numba's own")

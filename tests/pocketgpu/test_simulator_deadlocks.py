@@ -34,7 +34,7 @@ def test_a_barrier_that_part_of_a_block_never_reaches_is_told():
     assert finding.kind == "barrier_divergence"
     assert finding.line == line(returns_early, "cuda.syncthreads()")
     assert finding.block == (1, 0, 0)
-    assert "3 of the block's 8 threads have returned" in finding.message
+    assert holds(finding.message, "3", "8")
     assert not run(returns_early, 2, 8, np.zeros(16))
 
 
@@ -63,7 +63,7 @@ def test_a_flag_that_nobody_sets_is_a_deadlock_that_names_who_waits():
     (finding,) = run(forgotten, 2, 4, np.zeros(1, np.int32))
     assert finding.kind == "deadlock"
     assert holds(finding.message, "1", "1", "2")
-    assert f"thread 0 of block 1 at an atomic on line {line(forgotten, 'atomic')}" in finding.message
+    assert holds(finding.message, "thread 0", "block 1", str(line(forgotten, "atomic")))
 
 
 def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():

@@ -217,7 +217,7 @@ def test_a_lost_rank_is_named_by_those_that_wait_for_it():
 
 @pytest.mark.parametrize("ranks", [0, -1, 2.0, True])
 def test_a_count_of_ranks_that_makes_no_sense_is_named(ranks):
-    with pytest.raises(ValueError, match="it must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="at least 1"):
         run(ranks, lambda comm: None)
     with pytest.raises(ValueError, match=r"\b3\b.*\b0\b.*\b1\b"):
         run(2, lambda comm: None, lost={3: 1})

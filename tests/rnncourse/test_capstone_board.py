@@ -271,7 +271,7 @@ def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, cap
 
 def test_a_page_that_cannot_be_read_or_written_is_one_sentence(tmp_path, capsys):
     assert cli.main(["page", str(tmp_path)]) == 2
-    assert "cannot be read: Is a directory" in capsys.readouterr().err
+    assert holds(capsys.readouterr().err, "Is a directory")
     assert cli.main(["page", "--new", str(tmp_path / "new folder" / "page.md")]) == 0
     assert (tmp_path / "new folder" / "page.md").read_text() == TEMPLATE
     (tmp_path / "file").write_text("")

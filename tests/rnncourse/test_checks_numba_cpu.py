@@ -42,7 +42,7 @@ def test_thirteen_levels_are_tanh_to_an_ulp_of_float32():
 def test_all_numbers_of_a_unit_are_read_in_one_visit():
     g, _ = vector()
     assert [g[0], g[3], g[1], g[-2]] == [0.0, 3.0, 1.0, 4.0]
-    with pytest.raises(Wrong, match="belongs to unit 0, which was left: unit 1 came after it"):
+    with pytest.raises(Wrong, match=r"unit 0.*unit 1"):
         g[0]
 
 

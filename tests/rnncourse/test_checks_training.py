@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.grading.in_process import InProcess
@@ -102,7 +103,7 @@ def test_a_check_refuses_the_course_s_own_optimiser_as_grading_does():
 
     verdict = judge(checks.find("train_filter")[1], InProcess(train_filter), seed=1)
     assert verdict.status is Status.forbidden
-    assert "may not import rnnlab.training: write it with NumPy" in verdict.message
+    assert holds(verdict.message, "rnnlab.training")
 
 
 def test_rows_of_both_photographs_can_be_drawn():

@@ -78,7 +78,7 @@ def test_a_full_disk_and_a_folder_that_cannot_be_written_are_told(monkeypatch, t
 
 def test_a_containers_limit_of_memory_is_told():
     memory = SimpleNamespace(total=64 * GIB, available=32 * GIB)
-    assert doctor._memory(memory, 4 * GIB).value == "64 GiB, 32 GiB free; at most 4.0 GiB here"
+    assert holds(doctor._memory(memory, 4 * GIB).value, "64", "32", "4.0")
     assert doctor._memory(memory, float("inf")).value == "64 GiB, 32 GiB free"
 
 
@@ -167,7 +167,7 @@ def test_the_doctor_says_of_the_sandbox_what_grade_would_say(monkeypatch):
         sandbox, "_why_not_bubblewrap", lambda: "bubblewrap does not work here: not permitted"
     )
     (result,) = doctor._tools()
-    assert "plain limits (bubblewrap does not work here: not permitted)" in result.value
+    assert holds(result.value, "not permitted")
     monkeypatch.setattr(sandbox, "_why_not_bubblewrap", lambda: "")
     (result,) = doctor._tools()
-    assert result.value.startswith("bubblewrap: grading runs answers without network")
+    assert result.value.startswith("bubblewrap: ")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from values_in import holds
 
 from rnncourse.lab import environment
 from rnncourse.lab.environment import NotSetUp
@@ -102,7 +103,7 @@ def test_an_environment_whose_python_became_another_version_is_made_anew(clone, 
     note = environment.read_note(root / ".venv") | {"version": "3.9"}
     environment.write_note(root / ".venv", note)
     environment.set_up(root / ".venv", ["lab"])
-    assert f"made with Python 3.9, which is now {VERSION}" in capsys.readouterr().out
+    assert holds(capsys.readouterr().out, "3.9", VERSION)
 
 
 def test_another_python_counts_only_where_it_was_chosen(clone, monkeypatch, capsys):

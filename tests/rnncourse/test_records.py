@@ -69,7 +69,7 @@ def test_a_record_that_breaks_off_is_damaged(stored, left):
 
 def test_a_record_in_which_one_digit_was_changed_is_refused(stored):
     stored.write_text(stored.read_text().replace("0.25", "0.24"))
-    with pytest.raises(ValueError, match="was changed after it was measured"):
+    with pytest.raises(ValueError, match="digest"):
         records.read(stored)
 
 
@@ -83,7 +83,7 @@ def test_a_record_of_another_schema_or_without_provenance_is_refused(stored):
         stored.write_text(json.dumps(wrong))
         with pytest.raises(ValueError, match=words):
             records.read(stored)
-    with pytest.raises(ValueError, match="the record lacks code, date"):
+    with pytest.raises(ValueError, match="code, date"):
         records.write(stored, {k: v for k, v in RECORD.items() if k not in ("code", "date")})
 
 
@@ -160,7 +160,7 @@ def test_without_git_a_record_names_who_declared_its_commit_and_never_reads_as_c
     assert (by_file["commit"], by_file["commit_from"]) == ("a" * 40, "the file commit")
     monkeypatch.setenv("RNNLAB_COMMIT", "b" * 40)
     by_variable = provenance.provenance("k", ["part"], {})
-    assert records.origin(by_variable).startswith("commit bbbbbbbbbbbb, named by RNNLAB_COMMIT; no git")
+    assert holds(records.origin(by_variable), "bbbbbbbbbbbb", "RNNLAB_COMMIT")
 
 
 def test_a_record_of_changed_files_says_so_wherever_it_is_listed(stored, capsys):

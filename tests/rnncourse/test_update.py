@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from values_in import holds
 
 from rnncourse.lab import update
 from rnncourse.lab.update import NoUpdate
@@ -79,7 +80,7 @@ def test_a_lesson_in_which_the_reader_wrote_is_copied_before_it_is_updated(clone
         (learner / LESSON).write_text(notebook(f"my note {number}"))
         publish(author, LESSON, notebook(f"newer lesson {number}"))
         first, *_ = update.update(learner)
-        assert first == f"You had written in {LESSON}: yours is now work/before_update/notebooks/{name}"
+        assert holds(first, LESSON, f"work/before_update/notebooks/{name}")
         copy = learner / "work/before_update/notebooks" / name
         assert copy.read_text() == notebook(f"my note {number}")
         assert (learner / LESSON).read_text() == notebook(f"newer lesson {number}")
@@ -107,8 +108,7 @@ def test_without_a_network_nothing_is_touched_and_one_sentence_says_so(clones, m
     monkeypatch.setattr(update, "ROOT", learner)
     assert update.main() == 1
     sentence = capsys.readouterr().err
-    assert sentence.startswith("no update: git fetch says: ")
-    assert sentence.endswith("is there a network? Nothing was changed.\n")
+    assert holds(sentence, "no update", "git fetch", "network")
     assert sentence.count("\n") == 1
     assert (learner / LESSON).read_text() == notebook("lesson", ["42"])
 
@@ -117,7 +117,7 @@ def test_own_changes_elsewhere_are_never_overwritten(clones):
     author, learner = clones
     (learner / ".gitignore").write_text("work/\nmine\n")
     publish(author, ".gitignore", "work/\nbuild/\n")
-    with pytest.raises(NoUpdate, match=r"would be overwritten .* Undo or commit your changes"):
+    with pytest.raises(NoUpdate, match=r"would be overwritten"):
         update.update(learner)
     assert (learner / ".gitignore").read_text() == "work/\nmine\n"
 

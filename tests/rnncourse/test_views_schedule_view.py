@@ -64,7 +64,7 @@ def test_a_long_pass_is_shown_by_its_first_steps_and_the_view_says_so():
     shown = shown_part(settings)
     assert shown.steps == 14
     assert 1300 < prediction(shown).launches <= LAUNCHES
-    assert "not measured, the first 14 of 100 steps: 1400 launches" in finding(settings)
+    assert holds(finding(settings), "14", "100", "1400")
     assert "the first 14 of 100 steps" in draw_schedule(settings).html
     assert shown_part(shown) == shown
     assert "the first" not in finding(shown)
@@ -177,7 +177,7 @@ def test_a_start_that_no_slider_has_is_added_and_a_wrong_word_is_refused(monkeyp
     monkeypatch.setattr(picture, "widgets_run", lambda: True)
     view = explore_schedule((), ("steps",), **{**SMALL, "steps": 7})
     assert view.box.children[2].value == 7
-    with pytest.raises(ValueError, match="device is 'RTX'; there are TitanX"):
+    with pytest.raises(ValueError, match=r"'RTX'.*TitanX"):
         explore_schedule((), ("device",), **SMALL, device="RTX")
 
 

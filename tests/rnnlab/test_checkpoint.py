@@ -138,7 +138,7 @@ def test_another_network_optimiser_or_task_is_refused(tmp_path):
 
 def test_a_checkpoint_beyond_the_steps_asked_for_is_told(tmp_path):
     run(tmp_path / "c", steps=9)
-    with pytest.raises(ValueError, match="stands at step 9, beyond the 5 steps requested"):
+    with pytest.raises(ValueError, match=r"step 9.*5"):
         run(tmp_path / "c", steps=5)
 
 

@@ -94,5 +94,5 @@ def test_a_wire_that_is_not_there_and_an_impossible_limit_are_named():
     graph, reverse, _ = after()
     with pytest.raises(ValueError, match="'q'"):
         make_plan(graph, reverse, ("q",))
-    with pytest.raises(ValueError, match="no plan saves -1 bytes or fewer"):
+    with pytest.raises(ValueError, match="-1"):
         cheapest(graph, reverse, -1)

@@ -110,5 +110,5 @@ def test_clipping_scales_all_gradients_together_and_tells_the_length_before():
 
 
 def test_a_gradient_that_is_not_finite_is_named():
-    with pytest.raises(FloatingPointError, match="the gradient of b, c is not finite"):
+    with pytest.raises(FloatingPointError, match="b, c"):
         clip_by_global_norm({"a": np.ones(1), "b": np.array([np.inf]), "c": np.array([np.nan])}, 1.0)

@@ -5,6 +5,7 @@ import runpy
 
 import numpy as np
 import pytest
+from values_in import holds
 
 pytest.importorskip("hypothesis", reason="install hypothesis: make test")
 
@@ -124,7 +125,7 @@ def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
 def test_the_page_holds_what_two_blocks_on_a_multiprocessor_spill():
     one, two = register_table.recorded_crowded()
     assert "201 registers, 0 bytes spilled" in one
-    assert "128 registers, 244 bytes spilled, 260 read back" in two
+    assert holds(two, "128", "244", "260")
 
 
 @needs_compilers

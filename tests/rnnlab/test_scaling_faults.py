@@ -106,7 +106,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bits(tmp_path, whole, one_p
     assert "is whole, of step" in sentence
     notes = []
     outcome = train_on_ranks(replace(run, resume=True), note=notes.append)
-    assert any("on 2 ranks as before: the run is, bit for bit" in note for note in notes)
+    assert any(holds(note, "2 ranks", "bit for bit") for note in notes)
     assert same_bits(tmp_path / "c", whole)
     np.testing.assert_allclose(outcome["losses"], one_process, rtol=ROUNDING)
     assert os.listdir(tmp_path) == ["c"]
@@ -135,7 +135,7 @@ def test_a_run_goes_on_on_fewer_or_more_ranks_to_the_same_loss(tmp_path, one_pro
         longer = replace(run, ranks=ranks, checkpoint=str(tmp_path / name), steps=STEPS, resume=True)
         outcome = train_on_ranks(longer, note=notes.append)
         np.testing.assert_allclose(outcome["losses"], one_process, rtol=ROUNDING)
-        assert any("instead of 2: the sequences are the same" in note for note in notes)
+        assert any(holds(note, "instead of 2") for note in notes)
 
 
 @real_ranks
@@ -244,7 +244,7 @@ def test_more_ranks_than_cores_share_them_and_more_than_memory_are_refused(monke
 def test_settings_travel_as_text_and_unknown_ones_are_refused():
     settings = replace(SETTINGS, split=(9, 6))
     assert read(settings.json()) == settings
-    with pytest.raises(ValueError, match="hold wings, which this version does not know"):
+    with pytest.raises(ValueError, match="wings"):
         read('{"wings": 2}')
     assert equal_shares(7, 3) == (3, 2, 2)
 

@@ -37,7 +37,7 @@ def test_an_order_that_breaks_a_hazard_is_refused_by_name():
         ValueError, match=r"overwrites ~hU_l0\[0:3, 0:5\] before pointwise ×17 .* has read it"
     ):
         check_order(independent_of_h(plan), [0, 1, 3, 4, 2, 5])
-    with pytest.raises(ValueError, match="names each of the 6 operations once"):
+    with pytest.raises(ValueError, match="6 operations"):
         reorder(plan, [0, 1, 2, 3, 4, 4])
 
 

@@ -1,7 +1,7 @@
 """The pointwise work of a step for n sequences, compiled: gates.py's loops over the rows of [n, …] arrays.
 
 Forward: g [n,G·H] holds the input product and is left holding the gates, u [n,G·H] is the recurrent product.
-Backward: dh = sent + dy, all [n,H]: what later steps sent and what the loss sends; dg (and du) [n,G·H] are
+Backward: dh = carry + dy, all [n,H]: gradient of the later steps plus that of the loss; dg (and du) [n,G·H] are
 written, and their sums over the rows added to db (and dub) [G·H].
 """
 
@@ -13,7 +13,7 @@ from rnnlab.kernels.compiled.gates import OPTIONS
 
 
 @njit(**OPTIONS)
-def arrive(dh, carry, dy):
+def add_gradients(dh, carry, dy):
     for j in range(dh.size):
         dh[j] = carry[j] + dy[j]
 
@@ -37,7 +37,7 @@ def rnn(is_relu, g, u, b, h_next):
 def rnn_backward(is_relu, h_next, dy, carry, dg, db):
     dh = np.empty(dy.shape[1], dy.dtype)
     for r in range(len(dy)):
-        arrive(dh, carry[r], dy[r])
+        add_gradients(dh, carry[r], dy[r])
         if is_relu:
             step.rnn_relu_backward(h_next[r], dh, dg[r])
         else:
@@ -56,7 +56,7 @@ def lstm_backward(g, cs, dy, carry, dc, dg, db):
     """cs: c before and after the step; dc [n,H] is left as the gradient on the one before."""
     dh = np.empty(dy.shape[1], dy.dtype)
     for r in range(len(dy)):
-        arrive(dh, carry[r], dy[r])
+        add_gradients(dh, carry[r], dy[r])
         step.lstm_backward(g[r], cs[0][r], cs[1][r], dh, dc[r], dg[r])
         add_up(db, dg[r])
 
@@ -71,7 +71,7 @@ def gru(g, u, b, b_n, h, h_n, h_next):
 def gru_backward(saved, dy, carry, past, dg, du, db, dub):
     """saved: gates, h_n and h before the step; past [n,H] is left with what reaches h past the products."""
     for r in range(len(dy)):
-        arrive(past[r], carry[r], dy[r])
+        add_gradients(past[r], carry[r], dy[r])
         step.gru_backward(saved[0][r], saved[1][r], saved[2][r], past[r], dg[r], du[r])
         add_up(db, dg[r])
         add_up(dub, du[r])
