@@ -160,6 +160,7 @@ LOCAL = """def blocked_matmul(a, b, c, tile):
 """
 
 
+@pytest.mark.slow
 def test_a_tile_of_sums_in_an_array_of_ones_own_is_right():
     patient = replace(checks.find(MATMUL)[1], seconds=200)  # it takes 3 s of a core, on a busy machine longer
     verdict = judge_apart(patient, of_source(MATMUL, HEAD + LOCAL), 1, choose())

@@ -29,9 +29,13 @@ PLAIN = "gemm_shapes", "fused_cell"  # the same: in plain mode, too; 36 answers,
 LONG = (
     "training",
     "numba_cpu",
+    "packed_products",
+    "cuda_first_kernels",
     "cuda_shared_memory",
+    "naive_gpu_rnn",
     "persistent_rnn",
-)  # two thirds of the time: slow leg
+    "capstone",
+)  # three quarters of the time: slow leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
