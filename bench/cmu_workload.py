@@ -30,7 +30,7 @@ from rnncourse.records import cmu_report
 from rnnlab.resources import usable_cores
 
 KIND = "bench cmu"
-MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/cmu", "bench/peers")
+MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/cmu", "bench/halide", "bench/peers")
 LONG = 4.0  # seconds
 ROUNDS, QUICK_ROUNDS = 9, 3
 QUICK = Size(B=100)

@@ -55,7 +55,9 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
         help="hidden sizes of one step at B = 1 (default: 64 256 512 1024; with --shapes or --rungs: none)",
     )
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
-    cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
+    cpu.add_argument(
+        "--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax, halide (default: all)"
+    )
     _add_shared(cpu)
     cpu.set_defaults(handler=_cpu)
 

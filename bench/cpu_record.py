@@ -21,7 +21,7 @@ from rnncourse import records
 from rnncourse.records.workload import Workload
 
 KIND = "bench cpu"
-MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/peers")
+MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/peers", "bench/halide")
 MEASURED += ("rnnlab/cells.py", "rnnlab/network.py")
 DIGITS = 6  # significant ones of a time: no clock gives more
 

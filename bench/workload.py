@@ -17,7 +17,7 @@ from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.network import Network
 
-STORED = {"tf32": "float32"}  # how numbers of a precision lie in memory, if not by its name
+STORED = {"tf32": "float32"}  # how numbers of a dtype lie in memory, if not by its name
 
 
 class ReferenceResults(NamedTuple):
@@ -28,11 +28,11 @@ class ReferenceResults(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Numbers that every contestant of one precision gets, and must come back with."""
+    """Numbers that every contestant of one dtype gets, and must come back with."""
 
     workload: Workload
-    precision: str  # float32, tf32, float16, bfloat16
-    network: Network  # in float32, rounded to what the precision holds
+    dtype: str  # float32, tf32, float16, bfloat16
+    network: Network  # in float32, rounded to what the dtype holds
     x: np.ndarray  # [T,B,I]
     dy: np.ndarray  # [T,B,H]
     expected: dict[str, np.ndarray]  # y, dx and every gradient, in float64
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
 
         A result that is missing, or is not float32, counts as infinitely wrong.
         """
-        tolerance = TOLERANCES[self.precision]
+        tolerance = TOLERANCES[self.dtype]
         allowed = {name: tolerance.gradient for name in self.expected} | {"y": tolerance.forward(len(self.x))}
         right_type = lambda name: name in results and results[name].dtype == self.network.dtype
         return max(
@@ -67,27 +67,27 @@ def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResult
 
 def problem(
     workload: Workload,
-    precision: str = "float32",
+    dtype: str = "float32",
     exact: Callable[[Network, np.ndarray, np.ndarray], ReferenceResults] = by_numpy,
 ) -> Problem:
     """Weights as PyTorch draws them, x [T,B,I] and dy [T,B,H] from the normal distribution, rounded.
 
     exact(network, x, dy) computes the reference.
     """
-    return Problem(workload, precision, *_numbers(workload, STORED.get(precision, precision), exact))
+    return Problem(workload, dtype, *_numbers(workload, STORED.get(dtype, dtype), exact))
 
 
 @lru_cache(maxsize=4)
-def _numbers(workload: Workload, precision: str, exact: Callable, seed: int = 0) -> tuple:
-    """Network, x, dy, the reference and what computed it; the same for precisions that round alike."""
+def _numbers(workload: Workload, dtype: str, exact: Callable, seed: int = 0) -> tuple:
+    """Network, x, dy, the reference and what computed it; the same for dtypes that round alike."""
     cell, T, B, I, H, L = workload
     network, draw = Network.create(cell, I, H, layers=L, seed=seed), np.random.default_rng(seed)
-    parameters = {name: rounded(array, precision) for name, array in network.parameters.items()}
+    parameters = {name: rounded(array, dtype) for name, array in network.parameters.items()}
     network = replace(network, parameters=parameters)
-    x, dy = (rounded(draw.standard_normal((T, B, size), dtype=np.float32), precision) for size in (I, H))
+    x, dy = (rounded(draw.standard_normal((T, B, size), dtype=np.float32), dtype) for size in (I, H))
     return network, x, dy, *exact(network, x, dy)
 
 
-def rounded(array: np.ndarray, precision: str) -> np.ndarray:
-    """The float32 numbers nearest to what the precision holds, ties to even; the GPU rounds to TF32."""
-    return array if precision == "float32" else loaded(stored(array, precision), precision)
+def rounded(array: np.ndarray, dtype: str) -> np.ndarray:
+    """The float32 numbers nearest to what the dtype holds, ties to even; the GPU rounds to TF32."""
+    return array if dtype == "float32" else loaded(stored(array, dtype), dtype)

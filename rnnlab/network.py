@@ -139,7 +139,7 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
     NumPy would broadcast a batch of 1, to a wrong gradient without a word.  Values may overflow: the
     training loop judges that.
     """
-    _check_kind("dy", dy, network.dtype)
+    _check_dtype("dy", dy, network.dtype)
     if dy.shape != (expected := (T, B, network.hidden_size)):
         raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
     if dstate is None:
@@ -201,7 +201,7 @@ def _checked_state(what: str, network: Network, B: int, state: State) -> list[tu
         raise ValueError(f"the {what} of cell {network.cell!r} is a tuple ({parts}), got {_kind(state)}")
     named = list(zip(names, state, strict=True))
     for name, part in named:
-        _check_kind(f"{what} {name}", part, network.dtype)
+        _check_dtype(f"{what} {name}", part, network.dtype)
         if part.shape != shape:
             raise ValueError(
                 f"{what} {name} has shape {part.shape}, expected {shape}: (layers, B, hidden_size)"
@@ -210,11 +210,11 @@ def _checked_state(what: str, network: Network, B: int, state: State) -> list[tu
 
 
 def _check_array(what: str, array: np.ndarray, dtype: str) -> None:
-    _check_kind(what, array, dtype)
+    _check_dtype(what, array, dtype)
     _check_finite(what, array)
 
 
-def _check_kind(what: str, array: np.ndarray, dtype: str) -> None:
+def _check_dtype(what: str, array: np.ndarray, dtype: str) -> None:
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{what} is {_kind(array)}, expected a NumPy array: np.asarray(...) makes one")
     if array.dtype != dtype:

@@ -81,7 +81,7 @@ static void atomicMax(int *at, int value) { *at = std::max(*at, value); }
 static void atomicAdd(int *at, int value) { *at += value; }
 static void __threadfence() {}
 
-#if NUMBER == 2
+#if DTYPE == 2
 typedef float Number;
 static float wide(Number x) { return x; }
 static Number narrow(float x) { return x; }
@@ -90,7 +90,7 @@ static float times(Word a, Word b) { return as_float(a & 0xFFFFE000) * as_float(
 #else
 typedef unsigned short Number;
 static Word factor(Word x) { return x; }
-#if NUMBER == 0
+#if DTYPE == 0
 static float wide(Number x) { return as_float((Word)x << 16); }
 static Number narrow(float x) {  // nearest, ties to even
   const Word bits = __float_as_uint(x);

@@ -61,8 +61,8 @@ def library(source, options, folder):
 class EmulatedChip:
     """layers.Chip in this computer's memory; `seed` draws whose turn it is, `change` rewrites the kernels."""
 
-    def __init__(self, precision, folder, seed=0, change=lambda text: text):
-        self.precision, self.folder, self.seed, self.change = precision, folder, seed, change
+    def __init__(self, dtype, folder, seed=0, change=lambda text: text):
+        self.dtype, self.folder, self.seed, self.change = dtype, folder, seed, change
         self.stuck = 0  # threads that never ended
 
     def put(self, array):
@@ -73,11 +73,11 @@ class EmulatedChip:
 
     def product(self, a, b, out, transposed, adds):
         a, b = (
-            loaded(entry, self.precision).T if t else loaded(entry, self.precision)
+            loaded(entry, self.dtype).T if t else loaded(entry, self.dtype)
             for entry, t in zip((a, b), transposed, strict=True)
         )
-        result = a.astype("float64") @ b + (loaded(out, self.precision) if adds else 0)
-        out[:] = stored(result, self.precision)
+        result = a.astype("float64") @ b + (loaded(out, self.dtype) if adds else 0)
+        out[:] = stored(result, self.dtype)
 
     def launch(self, shape, direction, inputs, T, B):
         where = shape.launch(direction, B)

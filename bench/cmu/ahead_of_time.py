@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.kernels.halide.kernels import Pipeline
-from rnnlab.kernels.halide.target import host_target
+from bench.halide.kernels import Pipeline
+from rnncourse.loop_nests.halide_target import host_target
 
 LINKERS = ("cc", "gcc", "clang")  # asked in this order; any of them finds the system's libraries
 Run = Callable[..., object]

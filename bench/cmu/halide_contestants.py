@@ -13,10 +13,10 @@ import numpy as np
 
 from bench.cmu.ahead_of_time import Run, ahead_of_time
 from bench.cmu.problem import Answer, Problem, descended, summed_error
-from rnnlab.kernels.halide import equations, published
-from rnnlab.kernels.halide.equations import Kernel
-from rnnlab.kernels.halide.kernels import OURS, Kernels, Pipeline
-from rnnlab.kernels.halide.layers import BLOCK
+from bench.halide import equations, published
+from bench.halide.equations import Kernel
+from bench.halide.kernels import OURS, Kernels, Pipeline
+from bench.halide.layers import BLOCK
 
 
 def theirs(problem: Problem, schedule: str) -> Callable[[], Answer]:

@@ -58,9 +58,7 @@ def measured(task: dict, messages: Messages) -> dict:
         from bench.gpu.floors import known, with_floors
 
         results = with_floors(results, workload, known(latencies))
-    references = {
-        entry.precision: problem(workload, entry.precision, exact).reference for entry in entries[:1]
-    }
+    references = {entry.dtype: problem(workload, entry.dtype, exact).reference for entry in entries[:1]}
     return {
         "results": [asdict(result) for result in results],
         "reference": next(iter(references.values()), ""),

@@ -121,16 +121,16 @@ def findings(record: dict, task: Task) -> list[str]:
         case for case in record["cases"] if (case["suite"], case["workload"]) == (task.suite, workload)
     )
     lines = [f"{task.name}: {case['left_out']}"] if case["left_out"] else []
-    failed = [result for result in map(_result, case["results"]) if result.left_out and not _refused(result)]
+    failed = [
+        result
+        for result in map(Result.from_record, case["results"])
+        if result.left_out and not _refused(result)
+    ]
     return lines + [f"{task.name}: {str_of(result)}: {result.left_out}" for result in failed]
 
 
-def _result(fields: dict) -> Result:
-    return Result(**fields)
-
-
 def _refused(result: Result) -> bool:
-    """Is it left out because this shape, precision or size is not offered?"""
+    """Is it left out because this shape, dtype or size is not offered?"""
     return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
 
@@ -162,7 +162,7 @@ def run_without_failures(
         message = {
             "kind": task.kind,
             "workload": task.workload,
-            "entries": [[entry.name, entry.module, entry.precision] for entry in entries],
+            "entries": [[entry.name, entry.module, entry.dtype] for entry in entries],
             "settings": asdict(settings),
             "latencies": record.get("latencies"),
             "seconds": ENOUGH * (seconds := min(TASK_SECONDS, end - time.monotonic())),
@@ -176,7 +176,7 @@ def run_without_failures(
         if not outcome.reason or outcome.is_late or broken is None:
             return outcome, excluded
         print(f"WRONG: {task.name}: {broken}: {outcome.reason}", flush=True)
-        excluded.append(Result(broken.name, broken.precision, left_out=outcome.reason))
+        excluded.append(Result(broken.name, broken.dtype, left_out=outcome.reason))
         again = len(excluded) <= REPEATS and end - time.monotonic() > LEAST_SECONDS
         if not again or len(entries) == 1:
             return outcome, excluded
@@ -184,7 +184,7 @@ def run_without_failures(
 
 def str_of(result: Result) -> str:
     """A result's contestant, as str(Entry) has it."""
-    return f"{result.name}, {result.precision}"
+    return f"{result.name}, {result.dtype}"
 
 
 def _has(record: dict, task: Task) -> bool:

@@ -67,9 +67,9 @@ class CudnnLayers:
 
         self.cupy, self.problem = cupy, problem
         self.cell, self.T, self.B, self.I, self.H, self.L = problem.workload
-        self.kind, self.stored_as = (
-            TYPES[problem.precision],
-            "tf32" if problem.precision == "float32" else problem.precision,
+        self.data_type, self.stored_as = (
+            TYPES[problem.dtype],
+            "tf32" if problem.dtype == "float32" else problem.dtype,
         )
         self.dtype = STORED[self.stored_as]
         self.stream, self.handle = cupy.cuda.Stream(non_blocking=True), create("")
@@ -111,10 +111,10 @@ class CudnnLayers:
             c_size_t(0),
             ctypes.c_ulonglong(0),
         )
-        precision = TYPES["float32"]  # of the arithmetic, whatever is stored
+        arithmetic = TYPES["float32"]  # whatever is stored
         call(
             "cudnnSetRNNDescriptor_v8", network, algorithm, CELLS[self.cell], DOUBLE_BIAS, 0, 0,
-            self.kind, precision, MATHS[self.problem.precision],
+            self.data_type, arithmetic, MATHS[self.problem.dtype],
             self.I, self.H, self.H, self.L, dropout, c_uint(0),
         )  # fmt: skip
         if algorithm == DYNAMIC:
@@ -127,7 +127,7 @@ class CudnnLayers:
         call(
             "cudnnSetRNNDataDescriptor",
             rows,
-            self.kind,
+            self.data_type,
             SEQUENCES_OUTSIDE,
             self.T,
             self.B,
@@ -142,7 +142,7 @@ class CudnnLayers:
         tensor = create("TensorDescriptor")
         sizes = (c_int * 3)(self.L, self.B, self.H)
         strides = (c_int * 3)(self.B * self.H, self.H, 1)
-        call("cudnnSetTensorNdDescriptor", tensor, self.kind, 3, sizes, strides)
+        call("cudnnSetTensorNdDescriptor", tensor, self.data_type, 3, sizes, strides)
         return tensor
 
     def _make_room(self) -> None:

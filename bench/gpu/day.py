@@ -240,7 +240,7 @@ def _results(outcome: Outcome) -> list[Result]:
 
 def _message(entries: Sequence[Entry]) -> dict:
     """The task of one small training step."""
-    names = [[entry.name, entry.module, entry.precision] for entry in entries]
+    names = [[entry.name, entry.module, entry.dtype] for entry in entries]
     return {"kind": "workload", "workload": SMALL, "entries": names, "settings": asdict(ONCE)}
 
 

@@ -22,7 +22,7 @@ def with_floors(results: list[Result], workload: Workload, known: tuple[Device, 
     """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
     for result in results:
         if result.name in (*NAMES, BULK) and not result.left_out:
-            shape = shape_of(result.name, workload, result.precision, known[0])
+            shape = shape_of(result.name, workload, result.dtype, known[0])
             result.floor = floor(shape, workload.B, *known).step
     return results
 
@@ -30,13 +30,13 @@ def with_floors(results: list[Result], workload: Workload, known: tuple[Device, 
 def predicted_floors(workloads: list[Workload], device: Device) -> str:
     """A table that the first run on a GPU fills: floors on paper, and which way would be chosen."""
     rows, refused = [HEAD], {}
-    for workload, precision, name in product(workloads, ("tf32", "bfloat16"), NAMES):
-        head = f"{workload.cell} H={workload.H} B={workload.B}", f"{precision}, {name}"
-        chosen = choose(workload.cell, workload.H, precision, workload[1:3], Abilities(device)).name
+    for workload, dtype, name in product(workloads, ("tf32", "bfloat16"), NAMES):
+        head = f"{workload.cell} H={workload.H} B={workload.B}", f"{dtype}, {name}"
+        chosen = choose(workload.cell, workload.H, dtype, workload[1:3], Abilities(device)).name
         try:
-            bound = floor(shape_of(name, workload, precision, device), workload.B, device)
+            bound = floor(shape_of(name, workload, dtype, device), workload.B, device)
         except ValueError as error:
-            refused.setdefault(str(error), []).append(f"{head[0]}, {precision}")
+            refused.setdefault(str(error), []).append(f"{head[0]}, {dtype}")
             continue
         rows.append((*head, *(f"{part:.2f}" for part in (*bound, bound.step)), chosen))
     title = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"

@@ -22,8 +22,8 @@ class Stage:
     def __init__(self, problem: Problem, name: str):
         cell, T, B, I, H, L = problem.workload
         self.network, self.T, self.B = problem.network, T, B
-        self.gpu, passes = Gpu(tf32=problem.precision == "tf32"), stage_passes()[name]
-        dtype, before = STORED.get(problem.precision, problem.precision), self.gpu.used_bytes()
+        self.gpu, passes = Gpu(tf32=problem.dtype == "tf32"), stage_passes()[name]
+        dtype, before = STORED.get(problem.dtype, problem.dtype), self.gpu.used_bytes()
         zeros = tuple(np.zeros((L, B, H), "float32") for _ in find_cell(cell).states)
         plans = (
             plan_for(way, self.network.facts.name, Sizes(T, B, I, H, L), passes)

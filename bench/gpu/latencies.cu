@@ -1,5 +1,5 @@
 // One latency a kernel: each does the same small thing `times` times, and the time is divided by that.
-// Defined by latencies.py: NUMBER 0, CLUSTER (blocks of a cluster).
+// Defined by latencies.py: DTYPE 0, CLUSTER (blocks of a cluster).
 #include "../../rnnlab/kernels/persistence/instructions.cuh"
 #include "../../rnnlab/kernels/persistence/exchange.cuh"
 

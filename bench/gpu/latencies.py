@@ -146,7 +146,7 @@ class Bench:
     def _kernel(self, name: str, cluster: int = 2) -> int:
         if (name, cluster) not in self._kernels:
             source = with_includes(SOURCE.read_text(encoding="utf-8"))
-            options = ("--std=c++17", "-DNUMBER=0", f"-DCLUSTER={cluster}")
+            options = ("--std=c++17", "-DDTYPE=0", f"-DCLUSTER={cluster}")
             module = self.cupy.RawModule(code=source, options=options)
             kernel = module.get_function(name).kernel
             self.chip.allow(kernel.ptr, SHARED, cluster)

@@ -32,14 +32,14 @@ TIME_WAS_OVER = "time was over"  # begins the reason of a result that --continue
 
 @dataclass(frozen=True)
 class Entry:
-    """A contestant before it is built: name, module that builds it, precision."""
+    """A contestant before it is built: name, module that builds it, dtype."""
 
     name: str
     module: str
-    precision: str = "float32"
+    dtype: str = "float32"
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.precision}"
+        return f"{self.name}, {self.dtype}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Watcher:
     """Receives the progress of a measurement; this one ignores it."""
 
     def at(self, entry: str, phase: str) -> None:
-        """The entry ("name, precision"; "" for none) is in this phase now."""
+        """The entry ("name, dtype"; "" for none) is in this phase now."""
 
     def results(self, results: list[Result]) -> None:
         """All results so far, complete or not."""
@@ -77,7 +77,7 @@ def measure(
     After `until` on time.monotonic's clock nobody is made ready, and no round begins but the first.
     """
     watcher = watcher or Watcher()
-    results = [Result(entry.name, entry.precision) for entry in entries]
+    results = [Result(entry.name, entry.dtype) for entry in entries]
     active = []
     for pair in _ready(workload, zip(entries, results, strict=True), watcher, until):
         active.append(pair)
@@ -99,7 +99,7 @@ def measure(
     for contestant, result in active:
         watcher.at(_key(result), "checked again")
         with _failures(result):
-            _check(problem(workload, result.precision, exact), contestant, result)
+            _check(problem(workload, result.dtype, exact), contestant, result)
     watcher.results(results)
     return results
 
@@ -112,15 +112,15 @@ def _ready(
         if time.monotonic() > until:
             result.exclude(f"{TIME_WAS_OVER} before it was made ready")
             continue
-        watcher.at("", f"reference for {entry.precision}")
-        example = problem(workload, entry.precision, exact)
+        watcher.at("", f"reference for {entry.dtype}")
+        example = problem(workload, entry.dtype, exact)
         watcher.at(str(entry), "made ready")
         with _failures(result):
             yield _prepare(example, entry, result), result
 
 
 def _key(result: Result) -> str:
-    return str(Entry(result.name, "", result.precision))
+    return str(Entry(result.name, "", result.dtype))
 
 
 @contextmanager

@@ -17,8 +17,8 @@ class PersistentLayers:
     own_parts = ("kernel",)  # the forward kernels without the input products
 
     def __init__(self, problem: Problem, name: str):
-        if problem.precision != "float32":
-            raise ValueError(f"the persistent kernels compute in float32, not in {problem.precision}")
+        if problem.dtype != "float32":
+            raise ValueError(f"the persistent kernels compute in float32, not in {problem.dtype}")
         import cupy
 
         self.cupy, self.network = cupy, problem.network

@@ -19,12 +19,12 @@ ALGORITHMS = ("standard", "persist_static", "persist_dynamic", "persist_static_s
 HALVES = ("float16", "bfloat16")
 OURS = [
     Entry("persistent", PERSISTENT),
-    *(Entry("persistent_grid", TENSOR, precision) for precision in ("tf32", *HALVES)),
-    *(Entry("persistent_cluster", TENSOR, precision) for precision in HALVES),
+    *(Entry("persistent_grid", TENSOR, dtype) for dtype in ("tf32", *HALVES)),
+    *(Entry("persistent_cluster", TENSOR, dtype) for dtype in HALVES),
     Entry("persistent_cluster_bulk", TENSOR, "bfloat16"),
-    *(Entry("graph_replay", LADDER, precision) for precision in ("float32", "tf32", "float16")),
+    *(Entry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")),
 ]
-PEERS = [Entry("pytorch", TORCH, precision) for precision in ("float32", "tf32", *HALVES)]
+PEERS = [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
 PEERS += [Entry(f"cudnn_{name}", CUDNN, "float16") for name in ALGORITHMS]
 PEERS += [Entry(f"cudnn_{name}", CUDNN, "bfloat16") for name in ALGORITHMS[:2]]
 FLAT = [
@@ -55,20 +55,18 @@ class Task(NamedTuple):
 def stages(quick: bool) -> Iterator[Task]:
     """Every stage of the ladder, beside PyTorch."""
     entries = [Entry(name, LADDER) for name in stage_passes()]
-    entries += [Entry("graph_replay", LADDER, precision) for precision in ("tf32", "float16")]
-    entries += [Entry("pytorch", TORCH, precision) for precision in ("float32", "tf32", "float16")]
+    entries += [Entry("graph_replay", LADDER, dtype) for dtype in ("tf32", "float16")]
+    entries += [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", "float16")]
     for cell in ("lstm",) if quick else ("lstm", "gru", "rnn_tanh"):
         yield Task("stages", "workload", APPLEYARD._replace(cell=cell), entries)
 
 
 def peers(quick: bool) -> Iterator[Task]:
-    """The last stage beside PyTorch and each of cuDNN's algorithms, in every precision, at several sizes."""
-    entries = [Entry("graph_replay", LADDER, precision) for precision in ("float32", "tf32", "float16")]
-    entries += [Entry("pytorch", TORCH, precision) for precision in ("float32", "tf32", *HALVES)]
+    """The last stage beside PyTorch and each of cuDNN's algorithms, in every dtype, at several sizes."""
+    entries = [Entry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")]
+    entries += [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
     entries += [
-        Entry(f"cudnn_{name}", CUDNN, precision)
-        for name in ALGORITHMS
-        for precision in ("float32", "float16")
+        Entry(f"cudnn_{name}", CUDNN, dtype) for name in ALGORITHMS for dtype in ("float32", "float16")
     ]
     sizes = [(100, 64, 512, 1), (100, 64, 512, 4), (50, 16, 256, 1), (50, 32, 1024, 1), (25, 64, 1792, 1)]
     for T, B, H, L in sizes[:2] if quick else sizes:

@@ -55,13 +55,13 @@ class PersistentContestant:
 
 
 def contestant(problem: Problem, name: str) -> PersistentContestant:
-    """name: of NAMES, or BULK.  Raises ValueError where the shape, precision or GPU does not allow it."""
-    shape = shape_of(name, problem.workload, problem.precision, abilities().sheet)
-    return PersistentContestant(problem, shape, CudaChip(problem.precision))
+    """name: of NAMES, or BULK.  Raises ValueError where the shape, dtype or GPU does not allow it."""
+    shape = shape_of(name, problem.workload, problem.dtype, abilities().sheet)
+    return PersistentContestant(problem, shape, CudaChip(problem.dtype))
 
 
-def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:
+def shape_of(name: str, workload: Workload, dtype: str, device: Device) -> Shape:
     """Raises ValueError with the reason where there is no shape."""
     if name in ("persistent_cluster", BULK):
-        return cluster_shape(workload.cell, workload.H, precision, device, bulk=name == BULK)
-    return grid_shape(workload.cell, workload.H, precision, workload.B, device)
+        return cluster_shape(workload.cell, workload.H, dtype, device, bulk=name == BULK)
+    return grid_shape(workload.cell, workload.H, dtype, workload.B, device)

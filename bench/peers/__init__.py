@@ -36,6 +36,7 @@ PEERS = (
     Candidate("pytorch", f"{__name__}.torch_layers", "torch"),
     Candidate("pytensor", f"{__name__}.pytensor_scan", "pytensor"),
     Candidate("jax", f"{__name__}.jax_scan", "jax"),
+    Candidate("halide", f"{__name__}.halide_network", "halide"),
 )
 LADDER = tuple(
     Candidate(rung.name, f"{__name__}.ladder_rung", rung.facts.package, is_rung=True)

@@ -54,9 +54,9 @@ class Layers:
     launches = dict.fromkeys(("forward", "backward", "step"))  # PyTorch does not count them
 
     def __init__(self, problem: Problem, name: str):
-        before, self.tf32 = torch.cuda.memory_allocated(), problem.precision == "tf32"
-        dtype = "float32" if self.tf32 else problem.precision
-        self._choose_precision()
+        before, self.tf32 = torch.cuda.memory_allocated(), problem.dtype == "tf32"
+        dtype = "float32" if self.tf32 else problem.dtype
+        self._choose_dtype()
         self.module = module_of(problem.network, "cuda", dtype)
         self.module.flatten_parameters()
         tensor = lambda array: torch.from_numpy(np.array(array)).to("cuda", getattr(torch, dtype))
@@ -71,7 +71,7 @@ class Layers:
     def seconds(self, part: str, repeats: int) -> float:
         """See gpu.contestant.Contestant; before a backward pass stands a forward pass that is not timed."""
         event = lambda: torch.cuda.Event(enable_timing=True)
-        self._choose_precision()
+        self._choose_dtype()
         spans = []
         for _ in range(repeats):
             self._forget()
@@ -101,7 +101,7 @@ class Layers:
         self.x.grad = None
         self.module.zero_grad(set_to_none=True)
 
-    def _choose_precision(self) -> None:
+    def _choose_dtype(self) -> None:
         """TF32 is a switch of the whole process: it is set before each turn."""
         torch.backends.cudnn.allow_tf32 = self.tf32
         torch.backends.cuda.matmul.allow_tf32 = self.tf32

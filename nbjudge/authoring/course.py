@@ -1,6 +1,7 @@
 """Keep every derived file in step with its single source.
 
-`main` builds notebooks/, exercises/ and solutions/ from their source/, and drawings; with --check it changes
+`main` builds notebooks/, exercises/ and solutions/ from their source/, drawings, and the tables of lessons in
+pages of prose; with --check it changes
 nothing and names every stale, missing or stray file, with exit status 1 if there is one.
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
@@ -21,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
@@ -99,8 +101,25 @@ def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tupl
 
 def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
     """{name: text} of a lesson's exercises, in the order in which its solution source includes them."""
+    included = (cell for cell in _outline(root, stem) if cell.kind == INCLUDE)
+    return {cell.title: _exercise_text(cell, stem, root) for cell in included}
+
+
+def _outline(root: Path, stem: str) -> list[Cell]:
+    """The cells of a lesson's solution source, and an [exercise] for each that the lesson alone names.
+
+    It stands before the next exercise that the source includes, or else before its last cell of code.
+    """
     cells = _cells(root / f"solutions/source/{stem}.py", root)
-    return {cell.title: _exercise_text(cell, stem, root) for cell in cells if cell.kind == INCLUDE}
+    place = {cell.title: cell for cell in cells if cell.kind == INCLUDE}
+    following = cells[-1] if cells and cells[-1].kind == "code" else None  # it shows the learner's progress
+    for cell in reversed(_cells(root / f"notebooks/source/{stem}.py", root) if cells else []):
+        for name in reversed(PLACEHOLDER.findall(cell.text)):
+            if name not in place and (root / f"solutions/source/{stem}/{name}.py").exists():
+                place[name] = Cell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
+                cells.insert(cells.index(following) if following else len(cells), place[name])
+            following = place.get(name, following)
+    return cells
 
 
 def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> str:
@@ -113,7 +132,7 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
 def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
     exercises, cells = exercises or exercises_of(root, stem), []
-    for cell in _cells(root / f"solutions/source/{stem}.py", root):
+    for cell in _outline(root, stem):
         if cell.kind in HIDDEN:
             raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")
         cells += exercises[cell.title].cells if cell.kind == INCLUDE else [cell]
@@ -142,20 +161,31 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
             texts |= _notebook_files(source, root)
         except SourceError as error:
             errors.append(error)
-    return texts, errors
+    return (texts if errors else texts | _tables(root, texts)), errors
+
+
+def _tables(root: Path, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Pages with tables of the lessons, made by docs/tables.py from the answers that were packed just now."""
+    packed = {path.stem: unpack(data) for path, data in texts.items() if path.suffix == ".answers"}
+    script = root / "docs/tables.py"
+    return _loaded(script, "docs_tables").pages(root, packed) if script.exists() else {}
 
 
 def _drawing_files(root: Path) -> dict[Path, bytes]:
-    """The files of the drawings' folder, from the scripts as they are now; none without such a folder."""
-    init = root / "drawings/__init__.py"
-    if not init.exists():
-        return {}
-    for name in [name for name in sys.modules if name.partition(".")[0] == "drawings"]:
+    """The files of the drawings' folder; none without such a folder."""
+    script = root / "drawings/__init__.py"
+    files = _loaded(script, "drawings").files() if script.exists() else {}
+    return {root / current().drawings_folder / name: content for name, content in files.items()}
+
+
+def _loaded(script: Path, package: str) -> ModuleType:
+    """A module of the checkout as it is now, and if it is a package, its modules."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
-    spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
-    sys.modules["drawings"] = drawings = module_from_spec(spec)
-    spec.loader.exec_module(drawings)
-    return {root / current().drawings_folder / name: content for name, content in drawings.files().items()}
+    spec = spec_from_file_location(package, script, submodule_search_locations=[str(script.parent)])
+    sys.modules[package] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
@@ -175,19 +205,14 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     }
 
 
-def derived_patterns() -> tuple[str, ...]:
-    """Patterns of all derived files, below the course's folder."""
-    answers, drawings = current().answers_folder, current().drawings_folder
-    return (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json")
-
-
 def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
     states = {path: "missing" for path in files if not path.exists()}
     states |= {
         path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
     }
-    for pattern in derived_patterns():
+    answers, drawings = current().answers_folder, current().drawings_folder
+    for pattern in (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json"):
         states |= {
             path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
         }

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from symtable import symtable
 
 from nbjudge.answers import Answer
-from nbjudge.authoring.exercise_text import ExerciseText, Variant, varied
+from nbjudge.authoring.exercise_text import FACTS, ExerciseText, Variant, varied
 from nbjudge.authoring.percent import BEGIN, END, Cell, SourceError, defines
 from nbjudge.exercise import Mutant
 
@@ -27,20 +27,10 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
     mutants = tuple(Mutant(*mistake) for mistake in exercise.mistakes)
     _check_edits(mutants, source, own[0])
     programs = [source, *(source.replace(mutant.old, mutant.new) for mutant in mutants)]
-    return Answer(
-        exercise.name,
-        exercise.points,
-        exercise.difficulty,
-        exercise.minutes,
-        exercise.lines,
-        exercise.hints,
-        mutants,
-        exercise.right,
-        _dependencies(texts, place, programs),
-        source,
-        dict(exercise.numbers),
-        tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants),
-    )
+    same = {name: getattr(exercise, name) for name in ("name", *FACTS, "hints", "right")}
+    prelude, numbers = _dependencies(texts, place, programs), dict(exercise.numbers)
+    variants = tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)
+    return Answer(mutants=mutants, prelude=prelude, source=source, numbers=numbers, variants=variants, **same)
 
 
 def _with_variant(

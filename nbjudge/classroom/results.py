@@ -62,12 +62,6 @@ class Result:
         """The result as one line of JSON; fields in a fixed order."""
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True)
 
-    def without_times(self) -> dict:
-        """Whatever two runs must agree on."""
-        entry = {name: value for name, value in vars(self).items() if name not in TIMES}
-        exercises = ({n: v for n, v in exercise.items() if n not in TIMES} for exercise in self.exercises)
-        return entry | {"exercises": list(exercises)}
-
 
 FIELDS = {field.name for field in fields(Result)}
 EXERCISE_FIELDS = {*WORDS, "looks", "fault", "grader", "seconds"}

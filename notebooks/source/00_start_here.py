@@ -1,3 +1,5 @@
+# Course map: what your machine can do, measured; how checks and hints work
+
 # %% [markdown]
 # # 00 · Start here
 #

@@ -1,3 +1,5 @@
+# Course map: step, sequence, minibatch; a network that filters the rows of real photographs
+
 # %% [markdown]
 # # 01 · A recurrent network runs
 #

@@ -1,3 +1,5 @@
+# Course map: back-propagation through time, from O(T²) as tutorials write it to one sweep; gradient checks; two truncations
+
 # %% [markdown]
 # # 02 · Back through time
 #

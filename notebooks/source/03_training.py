@@ -1,3 +1,5 @@
+# Course map: images that move, text; clipping, Adam; gradients that vanish and explode
+
 # %% [markdown]
 # # 03 · Training
 #

@@ -1,3 +1,5 @@
+# Course map: gradients read off a graph; what must be saved, what can be recomputed; five GRUs counted and timed
+
 # %% [markdown]
 # # 04 · Gradients read off a picture
 #

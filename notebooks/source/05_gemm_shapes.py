@@ -1,3 +1,5 @@
+# Course map: minibatch, layout, products over time; what limits the speed of a product
+
 # %% [markdown]
 # # 05 · Shapes of products
 #

@@ -1,3 +1,5 @@
+# Course map: loops fused, a tanh that becomes vectors, tiles with their cache misses counted; what compiling costs and when
+
 # %% [markdown]
 # # 06 · One pass over memory
 #

@@ -1,3 +1,5 @@
+# Course map: threads that synchronise once per pass; schedules as data; the same network in PyTorch, PyTensor, Halide, JAX
+
 # %% [markdown]
 # # 07 · Threads
 #
@@ -361,7 +363,7 @@ for by, races in raced.items():
 # %% [markdown]
 # ## 7 · Beside the others
 #
-# The same training step by every rung and by PyTorch, JAX and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
+# The same training step by every rung and by PyTorch, JAX, Halide and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
 #
 # **Predict:** where does PyTorch come nearest to the fastest rung, at one sequence or at 64?
 

@@ -1,3 +1,5 @@
+# Course map: a product that Python compiles beside the BLAS: weights packed once, a tile's instructions, one call a sequence
+
 # %% [markdown]
 # # 08 · Packed products
 #

@@ -1,3 +1,5 @@
+# Course map: grids, blocks, warps; sectors counted, races found, with or without a GPU
+
 # %% [markdown]
 # # 09 · First kernels
 #

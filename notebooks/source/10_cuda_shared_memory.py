@@ -1,3 +1,5 @@
+# Course map: tiles in shared memory and in registers, sums by halving and by shuffles, bank conflicts, on a GPU and on your CPU
+
 # %% [markdown]
 # # 10 · Shared memory
 #

@@ -1,3 +1,5 @@
+# Course map: a kernel for every operation, what launching them costs, and the model of a kernel's time that you write yourself
+
 # %% [markdown]
 # # 11 · Is a busy GPU a full GPU?
 #

@@ -1,3 +1,5 @@
+# Course map: gates in one product, two streams, one kernel for the rest, forward and backward
+
 # %% [markdown]
 # # 12 · A cell in few kernels
 #

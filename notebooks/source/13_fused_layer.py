@@ -1,3 +1,5 @@
+# Course map: what may leave the loop over time: the test from reads and writes, and what each move gains, predicted and measured
+
 # %% [markdown]
 # # 13 · May it leave the loop?
 #

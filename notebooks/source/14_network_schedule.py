@@ -1,3 +1,5 @@
+# Course map: what makes layers overlap, the order or the queue: diagonals, streams, events; two inputs at a time or all
+
 # %% [markdown]
 # # 14 · Do four layers take four times as long?
 #

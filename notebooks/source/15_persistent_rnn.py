@@ -1,3 +1,5 @@
+# Course map: weights that stay on the chip: what fits, which thread holds which weight, blocks that synchronise, a persistent kernel
+
 # %% [markdown]
 # # 15 · Weights that stay
 #

@@ -1,3 +1,5 @@
+# Course map: tensor cores, registers, clusters: the kernels in CUDA C++ read, their floor, and what others reach
+
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters
 #
@@ -165,13 +167,13 @@ page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
 forward = [line.strip("| ").split(" | ") for line in page if " | forward | " in line]
 for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
     launch, away = shape.launch("forward", 8), 0
-    words = (1 if shape.gates == 1 else 4) * shape.hidden**2 * (4 if shape.precision == "tf32" else 2) // 4
+    words = (1 if shape.gates == 1 else 4) * shape.hidden**2 * (4 if shape.dtype == "tf32" else 2) // 4
     words //= launch.blocks * launch.threads
     if row[0] == "persistent_grid":
         away = 8 * shape.away[0] * shape.units[0] // shape.tile_units
     beside.append(int(row[7]) - words + away)
     if (arch, shape.cell) == ("sm_90", "lstm"):
-        print(f"{row[0]:19}{shape.hidden:5} {shape.precision:9}{row[5]:>10}: {words - away:3} words in registers, "
+        print(f"{row[0]:19}{shape.hidden:5} {shape.dtype:9}{row[5]:>10}: {words - away:3} words in registers, "
               f"{away:3} in shared memory; {row[7]:>3} registers, {row[8]} bytes spilled")
 print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
 

@@ -1,3 +1,5 @@
+# Course map: the T itself goes: scans, a cell made for them, a chain of blocks, BPTT as one scan; a GRU solved for all steps at once, and when that fails
+
 # %% [markdown]
 # # 18 · Parallel in time
 #

@@ -1,3 +1,5 @@
+# Course map: a residual RNN of 100 layers; recomputation; a schedule of your own, judged by a lower bound; a board
+
 # %% [markdown]
 # # 19 · Capstone
 #

@@ -7,7 +7,6 @@ from the progress file, the schedule from the best line of the learner's board, 
 from collections.abc import Callable
 from datetime import date
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from rnncourse.capstone.score import DEVICE, PROBLEMS
 from rnncourse.lab import roofline
 from rnncourse.lab.start import course_folder
 from rnncourse.lab.turns import disturbance, take_turns
-from rnnlab.ladder import RUNGS, Rung
+from rnnlab.ladder import RUNGS
 from rnnlab.ladder.chooser import Abilities, choose
 from rnnlab.network import Network
 from rnnlab.resources import processor_name, usable_cores
@@ -83,16 +82,10 @@ def measure(seconds: float = 1.5, rounds: int = 7) -> Measured:
     candidates = {
         rung.name: partial(rung.module.forward, network, x)
         for rung in RUNGS
-        if rung.facts.needs == "cpu" and not rung.refuses(network, steps, sequences) and _is_quick(rung)
+        if rung.facts.needs == "cpu" and not rung.refuses(network, steps, sequences)
     }
     roof, timings = roofline.measure(seconds), take_turns(candidates, rounds=rounds)
     return Measured(roof, {name: 1e3 * t.median for name, t in timings.items()}, disturbance(timings))
-
-
-def _is_quick(rung: Rung) -> bool:
-    """Whether its package is here and keeps what it compiled; Halide compiles anew, for half a minute."""
-    package = rung.facts.package
-    return package is None or (package == "numba" and find_spec(package) is not None)
 
 
 def predicted_steps() -> dict[str, float]:

@@ -134,10 +134,8 @@ def _machine(own: OwnNumbers) -> list[str]:
     cell, units, steps, sequences = LAYER
     roofs = f"Peak {roof.peak:.0f} GFLOP/s, bandwidth {roof.bandwidth:.1f} GB/s."
     ladder_title = f"{cell} forward, {units} units, {steps} steps, {sequences} sequences, ms, measured here"
-    cell, units, precision, (_, sequences) = STEP
-    ways_title = (
-        f"Step of {cell}, {units} units, {sequences} sequences, {precision}, µs, predicted for an H200"
-    )
+    cell, units, dtype, (_, sequences) = STEP
+    ways_title = f"Step of {cell}, {units} units, {sequences} sequences, {dtype}, µs, predicted for an H200"
     return [
         "<h2>My machine, lessons 00 to 08</h2>",
         f"<p>{escape(f'{roofs} {own.measured.disturbed}')}</p>",

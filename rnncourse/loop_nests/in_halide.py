@@ -1,7 +1,7 @@
 """A loop nest in Halide: the algorithm is two lines, and every line after them is a choice of schedule."""
 
 from rnncourse.loop_nests import LoopNest, Product
-from rnnlab.kernels.halide.target import host_target
+from rnncourse.loop_nests.halide_target import host_target
 
 
 def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:

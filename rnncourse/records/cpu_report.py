@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from rnncourse import records
 
 PYTORCH = "pytorch"
+FORMER_RUNGS = {"halide_scheduled": "halide"}  # rungs in older records -> peers today
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
 NO_STEPS = {"contestants": {}, "cases": []}
@@ -32,9 +33,20 @@ def spread(case: dict, name: str) -> float:
     return (upper - lower) / 2 / middle
 
 
+def is_rung(record: dict, name: str) -> bool:
+    """Whether that contestant is a rung of today's ladder; Halide was one in older records."""
+    return record["contestants"][name]["is_rung"] and name not in FORMER_RUNGS
+
+
+def contestants(record: dict) -> list[str]:
+    """Names of all contestants but the limits: the rungs in the ladder's order, then the peers."""
+    names = [name for name in record["contestants"] if name not in LIMITS]
+    return sorted(names, key=lambda name: not is_rung(record, name))
+
+
 def best_rung(record: dict, case: dict) -> str | None:
     """The fastest rung of the ladder in this case."""
-    rungs = [name for name in case["seconds"] if record["contestants"][name]["is_rung"]]
+    rungs = [name for name in case["seconds"] if is_rung(record, name)]
     return min(rungs, key=lambda name: median(case, name), default=None)
 
 
@@ -82,13 +94,13 @@ def cells(record: dict) -> list[str]:
 def rows(record: dict, cell: str) -> Rows:
     """The table of one cell: sizes across; contestants, then what follows from them, down."""
     cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
-    names = [n for n in record["contestants"] if n not in LIMITS and any(n in c["seconds"] for c in cases)]
+    names = [name for name in contestants(record) if any(name in case["seconds"] for case in cases)]
     across = lambda show: [show(case) for case in cases]
     size = lambda case, *letters: "{}×{}".format(*(case["workload"][letter] for letter in letters))
     return [
         ["T×B", *across(lambda case: size(case, "T", "B"))],
         ["I×H", *across(lambda case: size(case, "I", "H"))],
-        *([name, *across(lambda case, name=name: _time(record, case, name))] for name in names),
+        *([_today(name), *across(lambda case, name=name: _time(record, case, name))] for name in names),
         ["best rung over PyTorch", *across(lambda case: times(speed_over(record, case, PYTORCH)))],
         *([f"best rung over {peer}", *across(lambda case, peer=peer: times(speed_over(record, case, peer)))]
           for peer in PEERS if peer in names),
@@ -167,7 +179,8 @@ def means(record: dict) -> list[str]:
 
 def absent(record: dict) -> list[str]:
     """Contestants missing from the table of a cell that they run: one sentence for each and its reason."""
-    sentences = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
+    missing = map(_today, record["missing"])
+    sentences = [f"{name} is not measured: its package is not installed." for name in missing]
     reasons = Counter(
         (name, why)
         for case in record["cases"]
@@ -175,7 +188,7 @@ def absent(record: dict) -> list[str]:
         if not why.startswith(f"{name} runs ")  # as Rung.refuses says it: a rung of another cell
     )
     return sentences + [
-        f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
+        f"{_today(name)} is left out {count} time{'s' * (count > 1)}: {why}."
         for (name, why), count in reasons.items()
     ]
 
@@ -183,9 +196,13 @@ def absent(record: dict) -> list[str]:
 def first_calls(record: dict) -> str:
     """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
     longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
-    names = [name for name in record["contestants"] if name not in LIMITS and longest(name)]
-    words = ", ".join(f"{name} {digits(longest(name))} s" for name in names)
+    measured = filter(longest, contestants(record))
+    words = ", ".join(f"{_today(name)} {digits(longest(name))} s" for name in measured)
     return f"Longest first step, made ready and compiled, never part of the times above: {words}."
+
+
+def _today(name: str) -> str:
+    return FORMER_RUNGS.get(name, name)
 
 
 def _time(record: dict, case: dict, name: str) -> str:

@@ -12,7 +12,7 @@ from rnnlab.schedule.timeline import predict
 NAIVE, PYTORCH = "kernel_per_operation", "pytorch"
 HALVES = ("float16", "bfloat16")
 HEAD = (
-    *("contestant", "precision", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
+    *("contestant", "dtype", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
     *("µs a time step", "forward", "kernel", "its floor", "TFLOP/s", "launches", "host", "MB", "same bits"),
 )
 STANDARD = "cuDNN has no persistent kernels in bfloat16: for persist_static it takes its standard path"
@@ -29,7 +29,7 @@ def page(record: dict) -> str:
         lines.append(latencies(record["latencies"]))
     for entry in record["cases"]:
         workload = Workload(**entry["workload"])
-        results = [Result(**fields) for fields in entry["results"]]
+        results = [*map(Result.from_record, entry["results"])]
         lines += [f"{workload} (T×B×I×H)", *case(workload, results)]
         if entry.get("left_out"):
             lines.append(f"not finished: {entry['left_out']}")
@@ -84,7 +84,7 @@ def case(workload: Workload, results: list[Result]) -> list[str]:
 
 def label(result: Result) -> str:
     """The contestant's name, with a star where cuDNN runs something else than its name says."""
-    is_standard = result.name == "cudnn_persist_static" and result.precision == "bfloat16"
+    is_standard = result.name == "cudnn_persist_static" and result.dtype == "bfloat16"
     return f"{result.name}*" if is_standard else result.name
 
 
@@ -96,25 +96,25 @@ def host_share(result: Result) -> float | None:
 def against_halves(timed: list[Result]) -> list[str]:
     """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
     is_peer = lambda result: result.name == PYTORCH or result.name.startswith("cudnn_")
-    peers = [result for result in timed if result.precision in HALVES and is_peer(result)]
+    peers = [result for result in timed if result.dtype in HALVES and is_peer(result)]
     lines = []
     for result in timed if peers else ():
-        if result.precision in HALVES and result not in peers:
+        if result.dtype in HALVES and result not in peers:
             parts = (_beside(result, peers, part) for part in ("forward", "step"))
-            lines.append(f"{result.name}, {result.precision}: {'; '.join(parts)}")
+            lines.append(f"{result.name}, {result.dtype}: {'; '.join(parts)}")
     return lines
 
 
 def _beside(result: Result, peers: list[Result], part: str) -> str:
     best = min(peers, key=lambda peer: peer.median(part))
-    return f"{part} {over(best, result, part):.2f} × the best 16-bit peer ({label(best)}, {best.precision})"
+    return f"{part} {over(best, result, part):.2f} × the best 16-bit peer ({label(best)}, {best.dtype})"
 
 
 def table(workload: Workload, results: list[Result]) -> str:
     """A line for each contestant that was timed."""
-    naive = {r.precision: r for r in results if r.name == NAIVE}.get("float32")
-    peers = {r.precision: r for r in results if r.name == PYTORCH}
-    rows = [_row(workload, r, naive, peers.get(r.precision)) for r in results if r.median("step")]
+    naive = {r.dtype: r for r in results if r.name == NAIVE}.get("float32")
+    peers = {r.dtype: r for r in results if r.name == PYTORCH}
+    rows = [_row(workload, r, naive, peers.get(r.dtype)) for r in results if r.median("step")]
     return aligned([HEAD, *rows])
 
 
@@ -127,7 +127,7 @@ def aligned(rows: list[tuple[str, ...]]) -> str:
 
 def left_out(results: list[Result]) -> list[str]:
     """Contestants without times, and why."""
-    return [f"{result.name}, {result.precision}: {result.left_out}" for result in results if result.left_out]
+    return [f"{result.name}, {result.dtype}: {result.left_out}" for result in results if result.left_out]
 
 
 def over(other: Result | None, one: Result, part: str = "step") -> float | None:
@@ -142,7 +142,7 @@ def _row(workload: Workload, result: Result, naive: Result | None, peer: Result 
     of_step = lambda seconds: "" if seconds is None else f"{1e6 * seconds / workload.T:.2f}"
     return (
         label(result),
-        result.precision,
+        result.dtype,
         *(f"{1e3 * result.median(part):.3f}" for part in PARTS),
         ratio(over(naive, result)),
         ratio(over(peer, result)),

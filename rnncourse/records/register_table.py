@@ -1,8 +1,6 @@
-"""docs/registers.md: what NVIDIA's compilers make of the persistent kernels in CUDA C++; no GPU is needed.
+"""What NVIDIA's compilers make of the persistent kernels in CUDA C++: the layers of docs/registers.md.
 
-    python -m rnncourse.records.register_table
-
-A test compiles them again and holds every figure, so a change of a kernel that costs registers is seen.
+`python docs/registers.py` writes that page; no GPU is needed.
 """
 
 from collections.abc import Iterator
@@ -13,11 +11,11 @@ from pathlib import Path
 from nbjudge.printable import quantity
 from pocketgpu.compiling.report import compile_report
 from pocketgpu.devices import KB, Device, find
-from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
+from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
 
 PAGE = Path(__file__).parents[2] / "docs/registers.md"
 SEQUENCES = 64
-GRIDS = {  # device: cell, hidden size, precision
+GRIDS = {  # device: cell, hidden size, dtype
     "H200": (
         *(("rnn_tanh", hidden, "bfloat16") for hidden in (1024, 2048)),
         *(("gru", hidden, "bfloat16") for hidden in (512, 1024, 2048)),
@@ -42,51 +40,22 @@ CLUSTERS = (
     *(("lstm", hidden, "bfloat16") for hidden in (64, 128, 256, 384, 512)),
     ("lstm", 512, "float16"),
 )
-HEAD = (
-    *("kernel", "arch", "cell", "H", "precision", "blocks × threads", "direction"),
-    *("registers", "spills, bytes", "stack, bytes", "shared, KiB"),
-)
 COMPILERS = "nvidia-cuda-nvrtc", "nvidia-nvjitlink"
-TITLE = f"""# Registers of the persistent kernels
-
-Made by `python -m rnncourse.records.register_table` without a GPU: compiled, not run,
-with {{compilers}}. A thread may have 255 registers.
-Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are those of 8 sequences.
-How layers are shared out: `rnnlab/kernels/persistence/shapes.py`. sm_100 and sm_120 are Blackwell's:
-the kernels compile as they are; whether such a GPU runs clusters of 16 blocks, its driver alone can say.
-"""
-CROWDED = (
-    "The LSTM's cluster kernel of 512 units in bfloat16, forward, where more blocks share a multiprocessor:"
-)
 
 
 def shapes() -> Iterator[tuple[str, Shape]]:
     """(architecture, shape) of every line."""
     for name, wanted in GRIDS.items():
         device = find(name)
-        for cell, hidden, precision in wanted:
-            yield _arch(device), grid_shape(cell, hidden, precision, SEQUENCES, device)
-    for cell, hidden, precision in CLUSTERS:
-        yield _arch(find("H200")), cluster_shape(cell, hidden, precision, find("H200"))
-    yield _arch(find("H200")), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
+        for cell, hidden, dtype in wanted:
+            yield architecture(device), grid_shape(cell, hidden, dtype, SEQUENCES, device)
+    for cell, hidden, dtype in CLUSTERS:
+        yield architecture(find("H200")), cluster_shape(cell, hidden, dtype, find("H200"))
+    yield architecture(find("H200")), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
     for device in NEWER:
-        yield from ((_arch(device), grid_shape(*task, SEQUENCES, device)) for task in NEWER_GRIDS)
-        yield from ((_arch(device), cluster_shape(*task, device)) for task in NEWER_CLUSTERS)
-        yield _arch(device), cluster_shape(*CLUSTERS[-1], device, bulk=True)
-
-
-def lines(arch: str, shape: Shape) -> list[str]:
-    """Lines of the table, one for each direction."""
-    table_rows, report = [], compile_report(shape.source, arch=arch, options=shape.options)
-    for direction in DIRECTIONS:
-        compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)
-        cells = (
-            *(shape.name, arch, shape.cell, shape.hidden, shape.precision),
-            *(f"{launch.blocks} × {launch.threads}", direction, compiled.registers),
-            *(compiled.spill_stores + compiled.spill_loads, compiled.stack, f"{launch.shared / 1024:.0f}"),
-        )
-        table_rows.append(f"| {' | '.join(map(str, cells))} |")
-    return table_rows
+        yield from ((architecture(device), grid_shape(*task, SEQUENCES, device)) for task in NEWER_GRIDS)
+        yield from ((architecture(device), cluster_shape(*task, device)) for task in NEWER_CLUSTERS)
+        yield architecture(device), cluster_shape(*CLUSTERS[-1], device, bulk=True)
 
 
 def crowded(blocks: int) -> str:
@@ -94,7 +63,7 @@ def crowded(blocks: int) -> str:
     shape = cluster_shape("lstm", 512, "bfloat16", find("H200"))
     bounds = "__launch_bounds__(THREADS, {})".format
     source = shape.source.replace(bounds(1), bounds(blocks))
-    result = compile_report(source, arch=_arch(find("H200")), options=shape.options)[
+    result = compile_report(source, arch=architecture(find("H200")), options=shape.options)[
         "persistent_forward", "sm_90"
     ]
     return (
@@ -109,23 +78,11 @@ def recorded_crowded() -> list[str]:
     return [line.removeprefix("- ") for line in page_lines if " on a multiprocessor: " in line]
 
 
-def page() -> str:
-    """The whole page."""
-    rows = [line for arch, shape in shapes() for line in lines(arch, shape)]
-    head = TITLE.format(compilers=compilers()), f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"
-    more = [f"- {crowded(blocks)}" for blocks in (1, 2)]
-    return "\n".join([*head, *rows, "", CROWDED, "", *more, ""])
-
-
 def compilers() -> str:
     """Their names and versions."""
     return ", ".join(f"{name} {metadata.version(name)}" for name in COMPILERS)
 
 
-def _arch(device: Device) -> str:
+def architecture(device: Device) -> str:
+    """Such as sm_90."""
     return "sm_{}{}".format(*device.compute_capability)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE} is written")

@@ -48,7 +48,7 @@ class Result:
     """The measurement of one contestant on one workload."""
 
     name: str
-    precision: str
+    dtype: str
     seconds: dict[str, list[float]] = field(default_factory=dict)  # of each part, each round's mean
     error: float = 0.0  # in units of what is tolerated
     same_bits: bool | None = None  # did two training steps give the same bits
@@ -58,6 +58,12 @@ class Result:
     floor: float | None = None  # of a forward step, microseconds, where latencies were measured
     left_out: str = ""  # the reason, if it has no times
     checked: bool = False  # were its numbers compared with the reference
+
+    @classmethod
+    def from_record(cls, fields: dict) -> "Result":
+        """The Result that a record keeps; its older records call the dtype `precision`."""
+        fields = dict(fields)
+        return cls(dtype=fields.pop("dtype", None) or fields.pop("precision"), **fields)
 
     def median(self, part: str) -> float | None:
         """Seconds of a part."""

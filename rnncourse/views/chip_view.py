@@ -28,7 +28,7 @@ class Sharing(NamedTuple):
 
 
 def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str:
-    """How the kernel of that precision shares the weights over the whole chip; or why it cannot."""
+    """How the kernel of that dtype shares the weights over the whole chip; or why it cannot."""
     sheet = find(device)
     try:
         if itemsize == 2:

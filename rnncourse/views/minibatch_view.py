@@ -17,7 +17,7 @@ from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.scaling.published import RATES, UNITS
 from rnncourse.views.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows
 from rnnlab.cells import find_cell
-from rnnlab.kernels.persistence.fragments import PRECISIONS
+from rnnlab.kernels.persistence.fragments import DTYPES
 
 PUBLISHED_AT = "rnn_tanh", UNITS  # cell and units of the published layer, on a TitanX in float32
 PUBLISHED = {  # TFLOP/s by minibatch
@@ -53,11 +53,11 @@ def rate(cell: str, hidden: int, minibatch: int, step: float) -> float:
     return 2 * len(find_cell(cell).gates) * hidden**2 * minibatch / step / 1e6
 
 
-def predicted(cell: str, hidden: int, precision: str, device: str) -> tuple[Rates, dict[str, str]]:
+def predicted(cell: str, hidden: int, dtype: str, device: str) -> tuple[Rates, dict[str, str]]:
     """(rates, reasons): what each way can reach at best, and why the others are refused."""
     rates, reasons = {}, {}
     for B in MINIBATCHES:
-        for row in rows(cell, hidden, B, precision, device):
+        for row in rows(cell, hidden, B, dtype, device):
             if row.parts:
                 rates.setdefault(row.name, {})[B] = rate(cell, hidden, B, row.step)
             else:
@@ -70,22 +70,22 @@ def published(cell: str, hidden: int) -> Rates:
     return PUBLISHED if (cell, hidden) == PUBLISHED_AT else {}
 
 
-def measured(cell: str, hidden: int, precision: str, device: str) -> Rates:
+def measured(cell: str, hidden: int, dtype: str, device: str) -> Rates:
     """Rates that were recorded on that device."""
     rates = {}
-    for (name, B), step in sorted(recorded(cell, hidden, precision, device).items()):
+    for (name, B), step in sorted(recorded(cell, hidden, dtype, device).items()):
         if name in KNOWN and B in MINIBATCHES:
             rates.setdefault(name, {})[B] = rate(cell, hidden, B, step)
     return rates
 
 
-def finding(cell: str, hidden: int, precision: str, device: str) -> str:
+def finding(cell: str, hidden: int, dtype: str, device: str) -> str:
     """What the picture shows, in a few sentences."""
-    rates, reasons = predicted(cell, hidden, precision, device)
+    rates, reasons = predicted(cell, hidden, dtype, device)
     ways = [f"{KNOWN[name]} {_listed({B: curve[B] for B in QUOTED})}" for name, curve in rates.items()]
     sentences = [
         f"{cell}, {hidden} units: TFLOP/s of a step's recurrent product over minibatch.",
-        f"Predicted for {device} in {precision}, not measured: {'; '.join(ways)}.",
+        f"Predicted for {device} in {dtype}, not measured: {'; '.join(ways)}.",
         *(f"The {KNOWN[name]} is refused: {why}." for name, why in reasons.items()),
     ]
     if len(rates) > 1:
@@ -93,26 +93,26 @@ def finding(cell: str, hidden: int, precision: str, device: str) -> str:
     if curves := published(cell, hidden):
         ways = "; ".join(f"{name} {_listed(curve)}" for name, curve in curves.items())
         sentences.append(f"Published for a TitanX in float32 (Diamos and others, 2016): {ways}.")
-    curves = measured(cell, hidden, precision, device)
+    curves = measured(cell, hidden, dtype, device)
     ways = "; ".join(f"{KNOWN[name]} {_listed(curve)}" for name, curve in curves.items())
     sentences.append(f"Recorded on {device}, with launch and input product: {ways or 'nothing yet'}.")
     return " ".join(sentences)
 
 
-def figure_minibatch(cell: str, hidden: int, precision: str, device: str) -> Figure:
+def figure_minibatch(cell: str, hidden: int, dtype: str, device: str) -> Figure:
     """TFLOP/s over minibatch: lines predicted, open points published, filled points recorded."""
-    return _moved(_empty(), cell, hidden, precision, device)
+    return _moved(_empty(), cell, hidden, dtype, device)
 
 
 def explore_minibatch() -> View:
-    """Sliders for cell, hidden size, precision, device; the published layer first."""
+    """Sliders for cell, hidden size, dtype, device; the published layer first."""
     cell, hidden = PUBLISHED_AT
     return slider_view(
         partial(_moved, _empty()),
         finding,
         cell=Slider("cell", CELLS, start=CELLS.index(cell)),
         hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(hidden)),
-        precision=Slider("precision", tuple(PRECISIONS)),
+        dtype=Slider("dtype", tuple(DTYPES)),
         device=Slider("device", DEVICES),
     )
 
@@ -154,12 +154,12 @@ def _line(axis: Axes, kind: str, name: str) -> Line2D:
     return axis.plot([], [], **look)[0]
 
 
-def _moved(parts: Parts, cell: str, hidden: int, precision: str, device: str) -> Figure:
-    rates, reasons = predicted(cell, hidden, precision, device)
+def _moved(parts: Parts, cell: str, hidden: int, dtype: str, device: str) -> Figure:
+    rates, reasons = predicted(cell, hidden, dtype, device)
     shown = {
-        "predicted": (f"{device}, {precision}", rates, "refused"),
+        "predicted": (f"{device}, {dtype}", rates, "refused"),
         "published": ("TitanX, float32", published(cell, hidden), "not of this layer"),
-        "recorded": (f"{device}, {precision}", measured(cell, hidden, precision, device), "none yet"),
+        "recorded": (f"{device}, {dtype}", measured(cell, hidden, dtype, device), "none yet"),
     }
     texts = iter(parts.texts)
     for kind, (where, curves, lacking) in shown.items():

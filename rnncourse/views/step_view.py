@@ -20,7 +20,7 @@ from pocketgpu.devices import Device, find
 from rnncourse import records
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor
-from rnnlab.kernels.persistence.fragments import PRECISIONS
+from rnnlab.kernels.persistence.fragments import DTYPES
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder.chooser import Abilities, choose
 
@@ -58,14 +58,14 @@ class Row(NamedTuple):
         return sum(self.parts.values())
 
 
-def rows(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> list[Row]:
+def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> list[Row]:
     """The three ways, predicted for a device with a data sheet."""
     sheet = find(device)
-    ways = choose(cell, hidden, precision, (SEVERAL, minibatch), Abilities(sheet)).ways
+    ways = choose(cell, hidden, dtype, (SEVERAL, minibatch), Abilities(sheet)).ways
     step, nodes = next(way.step for way in ways if way.name == GRAPH), 2 * sheet.node
     shapes = {
-        GRID: lambda: grid_shape(cell, hidden, precision, minibatch, sheet),
-        CLUSTER: lambda: cluster_shape(cell, hidden, precision, sheet),
+        GRID: lambda: grid_shape(cell, hidden, dtype, minibatch, sheet),
+        CLUSTER: lambda: cluster_shape(cell, hidden, dtype, sheet),
     }
     lines = [Row(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
     for name, shape in shapes.items():
@@ -76,7 +76,7 @@ def rows(cell: str, hidden: int, minibatch: int, precision: str, device: str) ->
     return lines
 
 
-def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[str, int], float]:
+def recorded(cell: str, hidden: int, dtype: str, device: str) -> dict[tuple[str, int], float]:
     """Measured microseconds a step by contestant and minibatch: forward seconds over T, newest record.
 
     They hold the launch and the input's product too, which a run makes once for all of its steps.
@@ -84,19 +84,19 @@ def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[
     return {
         (result["name"], work["B"]): 1e6 * median(result["seconds"]["forward"]) / work["T"]
         for gpu, work, result in _results(tuple(records.stored(KIND)))
-        if (work["cell"], work["H"], result["precision"]) == (cell, hidden, precision)
+        if (work["cell"], work["H"], result.get("dtype", result.get("precision"))) == (cell, hidden, dtype)
         and _is(gpu, find(device))
     }
 
 
-def finding(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> str:
+def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> str:
     """What the picture shows, in a few sentences."""
-    lines = rows(cell, hidden, minibatch, precision, device)
-    measured = _measured(cell, hidden, minibatch, precision, device)
+    lines = rows(cell, hidden, minibatch, dtype, device)
+    measured = _measured(cell, hidden, minibatch, dtype, device)
     best = min((row for row in lines if row.parts), key=lambda row: row.step)
     part = max(best.parts, key=best.parts.get)
     words = [
-        f"{cell}, {hidden} units, minibatch {minibatch}, {precision}, {device}: "
+        f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}: "
         "microseconds of a forward step, predicted, not measured.",
         *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines),
         f"The least is the {KNOWN[best.name]}'s, {100 * best.parts[part] / best.step:.0f} % of it {part}.",
@@ -107,20 +107,20 @@ def finding(cell: str, hidden: int, minibatch: int, precision: str, device: str)
     return " ".join([*words, f"Recorded on {device}, with launch and input product: {beside}."])
 
 
-def figure_step(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
+def figure_step(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> Figure:
     """A row for each way: its parts one after another, and what was measured, if it was."""
-    return _draw(_empty(), cell, hidden, minibatch, precision, device)
+    return _draw(_empty(), cell, hidden, minibatch, dtype, device)
 
 
 def explore_step() -> View:
-    """Sliders for cell, hidden size, minibatch, precision, device."""
+    """Sliders for cell, hidden size, minibatch, dtype, device."""
     return slider_view(
         partial(_draw, _empty()),
         finding,
         cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
         hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
         minibatch=Slider("minibatch B", MINIBATCHES, start=MINIBATCHES.index(8)),
-        precision=Slider("precision", tuple(PRECISIONS)),
+        dtype=Slider("dtype", tuple(DTYPES)),
         device=Slider("device", DEVICES),
     )
 
@@ -137,18 +137,18 @@ def _empty() -> Figure:
     return figure
 
 
-def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
+def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> Figure:
     axis = figure.axes[0]
     for artist in (*axis.patches, *axis.lines, *axis.texts):
         artist.remove()
-    lines = rows(cell, hidden, minibatch, precision, device)
-    measured = _measured(cell, hidden, minibatch, precision, device)
+    lines = rows(cell, hidden, minibatch, dtype, device)
+    measured = _measured(cell, hidden, minibatch, dtype, device)
     for place, row in enumerate(lines):
         _draw_row(axis, place, row, measured.get(row.name))
     axis.set_xlim(0, 1.04 * max([row.step for row in lines] + list(measured.values())))
     diamonds = "; diamonds: recorded" if measured else ""
     axis.set_title(
-        f"{cell}, H={hidden}, B={minibatch}, {precision}, {device}: predicted floor, not measured{diamonds}",
+        f"{cell}, H={hidden}, B={minibatch}, {dtype}, {device}: predicted floor, not measured{diamonds}",
         size=11,
         y=1.02,  # with a place of its own it need not look for room, which would lay out every tick twice
     )
@@ -175,8 +175,8 @@ def _is(gpu: dict, sheet: Device) -> bool:
     return sheet.name in words and gpu["multiprocessors"] == sheet.multiprocessors
 
 
-def _measured(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> dict[str, float]:
-    lines = recorded(cell, hidden, precision, device)
+def _measured(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> dict[str, float]:
+    lines = recorded(cell, hidden, dtype, device)
     return {name: step for (name, B), step in lines.items() if B == minibatch and name in KNOWN}
 
 

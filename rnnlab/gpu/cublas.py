@@ -80,10 +80,10 @@ class Handle:
         one, beta = number(1), number(1 if adds else 0)
         self._numbers += [one, beta]
         compute = COMPUTE_DOUBLE if dtype == "float64" else COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
-        kind = TYPES[dtype]
+        data_type = TYPES[dtype]
         return partial(
             library().cublasGemmEx, self.pointer, sizes.first_transposed, sizes.second_transposed,
             sizes.m, sizes.n, sizes.k, ctypes.addressof(one),
-            first, kind, sizes.first_length, second, kind, sizes.second_length,
-            ctypes.addressof(beta), out, kind, sizes.out_length, compute, DEFAULT_ALGORITHM,
+            first, data_type, sizes.first_length, second, data_type, sizes.second_length,
+            ctypes.addressof(beta), out, data_type, sizes.out_length, compute, DEFAULT_ALGORITHM,
         )  # fmt: skip

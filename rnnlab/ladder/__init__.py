@@ -79,7 +79,6 @@ RUNGS = tuple(
             "gru_batched_recompute",
             "numba_fused",
             "numba_parallel",
-            "halide_scheduled",
             "packed_weights",
             "parallel_in_time",
             "kernel_per_operation",

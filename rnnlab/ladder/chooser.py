@@ -71,7 +71,7 @@ def fastest(
     *,
     gradients: bool = True,
     gpu: Abilities | None = None,
-    precision: str = "float32",
+    dtype: str = "float32",
 ) -> Choice:
     """The quickest way to run a network on x [T,B,I], forward and backward, or forward alone.
 
@@ -80,7 +80,7 @@ def fastest(
     prints as a table.
     """
     if gpu is not None:
-        return choose(network.cell, network.hidden_size, precision, x.shape[:2], gpu)
+        return choose(network.cell, network.hidden_size, dtype, x.shape[:2], gpu)
     T, B, _ = x.shape
     rungs = [rung for rung in RUNGS if rung.facts.needs == "cpu"]
     refused = {rung.name: why_not for rung in rungs if (why_not := rung.refuses(network, T, B))}
@@ -121,22 +121,19 @@ def _seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:
-    """For T steps of B sequences (sizes); precision float32, tf32, bfloat16 or float16.
+def choose(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:
+    """For T steps of B sequences (sizes); dtype float32, tf32, bfloat16 or float16.
 
-    Raises ValueError for a cell, precision or size that nothing here knows.
+    Raises ValueError for a cell, dtype or size that nothing here knows.
     """
     T, B = sizes
-    if cell not in KERNEL_CELLS or precision not in ("float32", "tf32", "bfloat16", "float16"):
+    if cell not in KERNEL_CELLS or dtype not in ("float32", "tf32", "bfloat16", "float16"):
         raise ValueError(
-            f"{cell} in {precision}: cells are {', '.join(KERNEL_CELLS)}, precisions float32, tf32, "
-            "bfloat16, float16"
+            f"{cell} in {dtype}: cells are {', '.join(KERNEL_CELLS)}, dtypes float32, tf32, bfloat16, float16"
         )
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
-    ways = [
-        _way(rung, cell, hidden, precision, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None
-    ]
+    ways = [_way(rung, cell, hidden, dtype, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None]
     best = min((way for way in ways if way.step is not None), key=lambda way: way.step)
     return Choice(best.name, tuple(ways))
 
@@ -156,30 +153,30 @@ def abilities() -> Abilities:
     return Abilities(sheet, bool(attributes["CooperativeLaunch"]), clusters)
 
 
-def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
+def _way(rung: Rung, cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
     try:
-        return Way(rung.name, rung.facts.step_us(cell, hidden, precision, sizes, gpu))
+        return Way(rung.name, rung.facts.step_us(cell, hidden, dtype, sizes, gpu))
     except ValueError as error:
         return Way(rung.name, None, str(error))
 
 
-def launch_by_launch(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def launch_by_launch(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step whose kernels the host launches one by one."""
     kernels = forward_plan(find_cell(cell).name, ONE_STEP).count()
-    return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
+    return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], dtype, gpu.sheet)
 
 
-def replayed_graph(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def replayed_graph(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step in a CUDA graph: a product and a pointwise kernel."""
     if not gpu.graphs:
         raise ValueError(f"{gpu.sheet.name} records no graphs here")
-    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], precision, gpu.sheet)
+    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], dtype, gpu.sheet)
 
 
-def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def persistent_layer(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step of the persistent kernel on FP32 lanes."""
     _require(sizes[0] > 1, "one step has nothing to keep weights for")
-    _require(precision == "float32", "its kernels compute in float32")
+    _require(dtype == "float32", "its kernels compute in float32")
     _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
     tiles_for(len(find_cell(cell).gates), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
     flops = 2 * len(find_cell(cell).gates) * hidden**2 * sizes[1]
@@ -187,22 +184,22 @@ def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, i
 
 
 def persistent_over_the_grid(
-    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+    cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities
 ) -> float:
     """Predicted microseconds of a step of the persistent kernel on tensor cores."""
     _require(sizes[0] > 1, "one step has nothing to keep weights for")
     _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    _require(precision != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
-    return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
+    _require(dtype != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
+    return floor(grid_shape(cell, hidden, dtype, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
 
 
 def persistent_in_clusters(
-    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+    cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities
 ) -> float:
     """Predicted microseconds of a step of the persistent kernel in clusters of blocks."""
     _require(sizes[0] > 1, "one step has nothing to keep weights for")
-    _require(precision != "float32", "its kernels multiply 16-bit numbers")
-    shape = cluster_shape(cell, hidden, precision, gpu.sheet)
+    _require(dtype != "float32", "its kernels multiply 16-bit numbers")
+    shape = cluster_shape(cell, hidden, dtype, gpu.sheet)
     _require(
         gpu.clusters or shape.cluster <= PORTABLE,
         f"{gpu.sheet.name} has no room for clusters of 16 blocks here",
@@ -210,16 +207,16 @@ def persistent_in_clusters(
     return floor(shape, sizes[1], gpu.sheet).step
 
 
-def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> float:
+def _product(cell: str, hidden: int, B: int, dtype: str, device: Device) -> float:
     """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model, weights read.
 
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
-    rows, itemsize = len(find_cell(cell).gates) * hidden, ITEMSIZE.get(precision, 4)
+    rows, itemsize = len(find_cell(cell).gates) * hidden, ITEMSIZE.get(dtype, 4)
     work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
-    if precision != "float32":
+    if dtype != "float32":
         peak = tensor_peak(device) or device.peak
-        work *= peak * (TF32 if precision == "tf32" else 1) / device.peak
+        work *= peak * (TF32 if dtype == "tf32" else 1) / device.peak
     size = rows * hidden * itemsize
     bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
     return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)

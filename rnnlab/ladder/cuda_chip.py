@@ -24,10 +24,10 @@ from rnnlab.network import Network, check_gradients, check_input
 class CudaChip:
     """The current GPU; everything runs in its default stream, as CuPy's own work does."""
 
-    def __init__(self, precision: str):
+    def __init__(self, dtype: str):
         import cupy
 
-        self.cupy, self.precision, self._ready, self._products = cupy, precision, {}, {}
+        self.cupy, self.dtype, self._ready, self._products = cupy, dtype, {}, {}
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.workspace = cupy.cuda.alloc(WORKSPACE)
         self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
@@ -47,7 +47,7 @@ class CudaChip:
         if call not in self._products:
             (m, n), k = out.shape, a.shape[0 if transposed[0] else 1]
             sizes = Gemm(int(transposed[1]), int(transposed[0]), n, m, k, b.shape[1], a.shape[1], n)
-            dtype, tf32 = ("float32", True) if self.precision == "tf32" else (self.precision, False)
+            dtype, tf32 = ("float32", True) if self.dtype == "tf32" else (self.dtype, False)
             addresses = b.data.ptr, a.data.ptr, out.data.ptr
             self._products[call] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
         check_status("cublasGemmEx", self._products[call]())
@@ -104,7 +104,7 @@ def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple |
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
     state = check_input(network, x, state)
     shape = shape_for(network.cell, network.hidden_size, x.shape[1], abilities().sheet)
-    layers = TensorLayers(network, shape, x.shape[:2], CudaChip(shape.precision))
+    layers = TensorLayers(network, shape, x.shape[:2], CudaChip(shape.dtype))
     layers.load(x, state)
     layers.forward()
     layers.check()

@@ -48,7 +48,7 @@ class Facts:
     cells: what `Network.create` calls the cells that this rung's own loops or kernels compute; None if it
     computes whatever equations rnnlab.cells holds.
     passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
-    step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, precision,
+    step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, dtype,
     (T, B), rnnlab.ladder.chooser.Abilities) that raises ValueError where the rung does not run.
     """
 

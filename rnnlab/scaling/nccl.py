@@ -82,8 +82,10 @@ class NcclSums:
             self.stream.wait_event(backward)
             is_on_gpu = not isinstance(sum_.array, np.ndarray)
             sum_.on_gpu = sum_.array if is_on_gpu else self.cupy.asarray(sum_.array)
-            pointer, kind = sum_.on_gpu.data.ptr, self.types[sum_.on_gpu.dtype]
-            self.communicator.allReduce(pointer, pointer, sum_.on_gpu.size, kind, self.add, self.stream.ptr)
+            pointer, data_type = sum_.on_gpu.data.ptr, self.types[sum_.on_gpu.dtype]
+            self.communicator.allReduce(
+                pointer, pointer, sum_.on_gpu.size, data_type, self.add, self.stream.ptr
+            )
             sum_.event = self.stream.record()
 
     def _moment(self, event: Any) -> float:

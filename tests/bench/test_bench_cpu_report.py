@@ -63,6 +63,13 @@ def test_the_best_rung_is_the_fastest_and_peers_are_no_rungs(full):
     assert cpu_report.spread(one, "fast") == pytest.approx(0.1)
 
 
+def test_halide_is_a_peer_also_in_records_in_which_it_was_a_rung():
+    older = record([case("gru", SHAPES[0], {"halide_scheduled": 0.5, "slow": 4.0, "fast": 1.0})])
+    older["contestants"] = {"halide_scheduled": {"is_rung": True}} | older["contestants"]
+    assert cpu_report.best_rung(older, older["cases"][0]) == "fast"
+    assert [row[0] for row in cpu_report.rows(older, "gru")][2:5] == ["slow", "fast", "halide"]
+
+
 def test_rates_count_the_steps_products_and_the_large_one_its_own(full):
     one = full["cases"][3]
     assert cpu_report.gflops(one, "gemm_large") == pytest.approx(100)

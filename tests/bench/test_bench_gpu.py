@@ -192,9 +192,9 @@ def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
     assert lines[3].split()[5:6] == ["24.00"]  # nobody to stand beside in tf32
 
 
-def halves(name, precision, forward, step):
+def halves(name, dtype, forward, step):
     seconds = {"forward": [forward], "backward": [step - forward], "step": [step]}
-    return Result(name, precision, seconds)
+    return Result(name, dtype, seconds)
 
 
 def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():
@@ -210,7 +210,7 @@ def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():
 
 
 def test_a_row_called_persist_static_in_bfloat16_says_that_it_is_the_standard_path():
-    rows = [halves("cudnn_persist_static", precision, 1.0, 3.0) for precision in ("float16", "bfloat16")]
+    rows = [halves("cudnn_persist_static", dtype, 1.0, 3.0) for dtype in ("float16", "bfloat16")]
     lines = report.case(SMALL, rows)
     assert [line.split()[0] for line in lines[0].splitlines()[1:]] == [
         "cudnn_persist_static",

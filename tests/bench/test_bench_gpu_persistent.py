@@ -133,7 +133,7 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
     ],
 )
 def test_whoever_is_late_the_latencies_kernels_end(name, arrays, cluster, tmp_path):
-    kernels = library(SOURCE, ("-DNUMBER=0", f"-DCLUSTER={CLUSTER}"), tmp_path)
+    kernels = library(SOURCE, ("-DDTYPE=0", f"-DCLUSTER={CLUSTER}"), tmp_path)
     for seed in range(5):
         inputs = [np.zeros(1 << 13, "int32") for _ in range(arrays)]
         if name == "poll_published":
@@ -147,7 +147,7 @@ def test_whoever_is_late_the_latencies_kernels_end(name, arrays, cluster, tmp_pa
 
 @pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 def test_the_latencies_kernels_compile_and_spill_nothing():
-    result = compile_report(SOURCE, arch="sm_90", options=("-DNUMBER=0", "-DCLUSTER=16"))
+    result = compile_report(SOURCE, arch="sm_90", options=("-DDTYPE=0", "-DCLUSTER=16"))
     assert {entry.kernel for entry in result} >= {
         "nothing",
         "flags",

@@ -25,7 +25,7 @@ needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers
 CONSTANTS = {  # of one shape; test_persistent_shapes.py compiles many
     "persistent_grid.cu": grid_shape("lstm", 256, "float16", 8, find("H200")).options,
     "persistent_cluster.cu": cluster_shape("lstm", 256, "float16", find("H200")).options,
-    "latencies.cu": ("-DNUMBER=0", "-DCLUSTER=8"),
+    "latencies.cu": ("-DDTYPE=0", "-DCLUSTER=8"),
 }
 CPP_SOURCE = """
 template <int N> __global__ void turn(float *a) {

@@ -27,7 +27,7 @@ def answer(task):
     if task["kind"] == "probe":
         return {"gpu": GPU, "packages": {}} if task["probe"] == "describe" else {"finding": "works"}
     entries = task["entries"]
-    return {"results": [{"name": name, "precision": number, **RIGHT} for name, _, number in entries]}
+    return {"results": [{"name": name, "dtype": number, **RIGHT} for name, _, number in entries]}
 
 
 def fail(fault):

@@ -1,6 +1,7 @@
 """Derived files are what their sources say."""
 
 import json
+import re
 import zlib
 
 import nbformat
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from nbjudge.answers import unpack
 from nbjudge.authoring import course
 from nbjudge.authoring.percent import Cell
+from rnncourse import checks
 
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
 SOLUTION = "# %%\nimport numpy as np\n\n# %% [exercise] twice\n"
@@ -54,6 +56,7 @@ check(twice)
 def twice(x):
     return x + x
 """
+TABLES = course._loaded(course.ROOT / "docs/tables.py", "docs_tables")
 SOURCES = {
     "notebooks/source/07_toy.py": LESSON,
     "solutions/source/07_toy.py": SOLUTION,
@@ -124,6 +127,36 @@ def test_the_exercises_of_a_lesson_are_those_that_its_solution_source_includes(s
     (small / "solutions/source/07_toy/draft.py").write_text("no text of an exercise", encoding="utf-8")
     assert {name: text.points for name, text in course.exercises_of(small, "07_toy").items()} == {"twice": 3}
     assert course.exercises_of(small, "08_other") == {}
+
+
+def test_an_exercise_that_the_lesson_alone_names_takes_its_place_among_those_included(small):
+    for name, place in (("first", "07 Toy: ×2"), ("last", "<!-- exercise: twice -->")):
+        text = EXERCISE.replace("twice", name)
+        (small / f"solutions/source/07_toy/{name}.py").write_text(text, encoding="utf-8")
+        path = small / "notebooks/source/07_toy.py"
+        lesson = path.read_text(encoding="utf-8").replace(place, f"{place}\n# <!-- exercise: {name} -->")
+        path.write_text(lesson, encoding="utf-8")
+    (small / "solutions/source/07_toy.py").write_text(f"{SOLUTION}\n# %%\nprogress()\n", encoding="utf-8")
+    assert course.main([], small) == 0
+    assert ids(small / "exercises/07_toy.ipynb")[2:-1:3] == ["first", "twice", "last"]
+    assert [*course.exercises_of(small, "07_toy")] == ["first", "twice", "last"]
+
+
+def test_tables_of_lessons_in_pages_are_built_from_the_lessons_and_exercises(tmp_path):
+    course_map, teachers = (
+        re.sub(r"(?<=\| )\d+(?= \|$)", "777", (course.ROOT / page).read_text(encoding="utf-8"), flags=re.M)
+        for page in TABLES.PAGES
+    )
+    for page, text in zip(TABLES.PAGES, (course_map, teachers), strict=True):
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).write_text(text, encoding="utf-8")
+    (tmp_path / "notebooks").symlink_to(course.ROOT / "notebooks")
+    answers = {lesson: [*checks.answers(lesson).values()] for lesson in checks.LESSONS}
+    built = TABLES.pages(tmp_path, answers)
+    assert min(course_map.count(" 777 |"), teachers.count(" 777 |")) >= len(checks.LESSONS)
+    assert not any(b" 777 |" in text for text in built.values())
+    assert "notebooks/02_bptt.ipynb) | back-prop" in built[tmp_path / "README.md"].decode()
+    assert "| 4 | 04 differentiable_graphs | 190 |" in built[tmp_path / "docs/teachers.md"].decode()
 
 
 def ids(path):

@@ -17,10 +17,10 @@ STEPS = 256
 def keep(folder, date="2027-01-01T00:00:00", gpu=("NVIDIA H200", 132), suite="persistent", **times):
     """A made-up record of a 512-unit LSTM at minibatch 4 in bfloat16; `times` are microseconds a step."""
     results = [
-        {"name": name, "precision": "bfloat16", "seconds": {"forward": [time * STEPS * 1e-6]}}
+        {"name": name, "dtype": "bfloat16", "seconds": {"forward": [time * STEPS * 1e-6]}}
         for name, time in times.items()
     ]
-    refused = {"name": "persistent_cluster", "precision": "bfloat16", "seconds": {}, "left_out": "no room"}
+    refused = {"name": "persistent_cluster", "dtype": "bfloat16", "seconds": {}, "left_out": "no room"}
     workload = {"cell": "lstm", "T": STEPS, "B": 4, "I": 512, "H": 512, "L": 1}
     deeper = {"suite": suite, "workload": workload | {"L": 4}, "results": results}
     case = {"suite": suite, "workload": workload, "results": [*results, refused]}

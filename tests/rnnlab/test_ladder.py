@@ -67,14 +67,14 @@ def in_float64(arrays):
     return tuple(array.astype("float64") for array in arrays)
 
 
-LONG_TO_COMPILE = "halide_scheduled", "packed_weights", "persistent"  # each cell in each dtype
+LONG_TO_COMPILE = "packed_weights", "persistent"  # each cell in each dtype
 COMPILED_ONCE = "numba_fused", "numba_parallel"  # in float64, too, the quick leg compiles one cell
 
 
 def is_quick(rung, cell, dtype):
     """Whether the quick leg has this case; every case is in the slow leg or in this one."""
     if dtype == "float32":
-        return rung.name != "halide_scheduled" or cell in ("rnn_tanh", "gru")
+        return True
     return rung.name not in LONG_TO_COMPILE and (rung.name not in COMPILED_ONCE or cell == "lstm")
 
 
@@ -208,7 +208,6 @@ def test_the_ledger_counts_the_products_really_done(rung, cell):
 WHO_COUNTS = {  # unit and package of a ledger -> the test that counts it, for all rungs with such a ledger
     ("products", None): test_the_ledger_counts_the_products_really_done,
     ("products", "numba"): "test_compiled.py: uncompiled",
-    ("products", "halide"): "test_halide_scheduled.py: Halide's own count",
     ("launches", None): "test_stages.py: operations of the plan",
     ("packings", "numba"): "test_packed.py: reads of the weights, uncompiled",
     ("weights", "numba"): "test_persistent.py: loads of the simulated kernel",

@@ -38,7 +38,7 @@ CARDS = [
     ("NVIDIA GeForce RTX 5090", (12, 0), 170, 2.41, 14_001_000, 512, 96 * MB, 100, 99, 1536, 104.8, 1792),
     ("NVIDIA GB10", (12, 1), 48, 2.42, 4_266_000, 256, 24 * MB, 100, 99, 1536, 29.7, 273),
 ]
-PRECISIONS = "float32", "tf32", "bfloat16", "float16"
+DTYPES = "float32", "tf32", "bfloat16", "float16"
 
 
 @pytest.fixture(params=CARDS, ids=lambda card: card[0])
@@ -77,12 +77,12 @@ def test_a_sheet_has_the_cards_own_name_limits_and_speed(card):
     assert sheet.registers_per_multiprocessor == 256 * KB
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_every_choice_is_made_without_another_cards_name_or_false_advice(card, precision):
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_choice_is_made_without_another_cards_name_or_false_advice(card, dtype):
     gpu, others = abilities(), {name for name in DEVICES if name not in card[0]}
     for cell, hidden, B in product(WITH_KERNELS, (32, 512, 1024, 2048, 4096), (1, 8, 64)):
         for T in (1, 256):
-            choice = choose(cell, hidden, precision, (T, B), gpu)
+            choice = choose(cell, hidden, dtype, (T, B), gpu)
             assert choice.name in {way.name for way in choice.ways if way.step is not None}
             assert not [word for word in others if word in str(choice)]
             assert " 0 fit" not in str(choice)
@@ -94,8 +94,8 @@ def test_shapes_fit_the_cards_own_shared_memory(card):
         with pytest.raises(ValueError, match=f"{sheet.name}.*8.0"):
             grid_shape("lstm", 512, "bfloat16", 64, sheet)
         return
-    for cell, precision in product(("lstm", "gru", "rnn_tanh"), ("bfloat16", "tf32")):
-        shape = grid_shape(cell, 256, precision, 64, sheet)
+    for cell, dtype in product(("lstm", "gru", "rnn_tanh"), ("bfloat16", "tf32")):
+        shape = grid_shape(cell, 256, dtype, 64, sheet)
         for way in DIRECTIONS:
             launch = shape.launch(way, 64)
             assert launch.shared <= sheet.shared_per_block_most

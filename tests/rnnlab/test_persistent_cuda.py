@@ -21,14 +21,14 @@ H200, A100 = find("H200"), find("A100")
 CELLS = WITH_KERNELS
 
 
-def problem(cell, precision, sizes, layers=1):
-    """Everything rounded to the precision, gain at which units are lively; T, B, H."""
+def problem(cell, dtype, sizes, layers=1):
+    """Everything rounded to the dtype, gain at which units are lively; T, B, H."""
     T, B, H = sizes
     network = Network.create(cell, 5, H, layers, gain=0.3 if cell == "rnn_relu" else 1.5, seed=H)
     if cell == "rnn_relu":  # far from the kink, on whose other side a rounded sum has another slope
         for layer in range(layers):
             network.parameters[f"bias_ih_l{layer}"][:] = np.where(np.arange(H) % 2, 2, -2)
-    rounded = lambda array: loaded(stored(array, precision), precision)
+    rounded = lambda array: loaded(stored(array, dtype), dtype)
     network = replace(network, parameters={k: rounded(v) for k, v in network.parameters.items()})
     rng = np.random.default_rng(T)
     draw = lambda *shape: rounded(rng.normal(size=shape))
@@ -80,9 +80,9 @@ CLUSTERS = [
     ("lstm", "float16", 4, (5, 8, 128), True),  # the same by bulk copies
     ("lstm", "bfloat16", 8, (3, 8, 160)),  # five warps, which do not pair up
 ]
-SHAPES = [(GridShape(cell, sizes[2], precision, *more), sizes) for cell, precision, more, sizes in GRIDS] + [
-    (ClusterShape(cell, sizes[2], precision, cluster, *bulk), sizes)
-    for cell, precision, cluster, sizes, *bulk in CLUSTERS
+SHAPES = [(GridShape(cell, sizes[2], dtype, *more), sizes) for cell, dtype, more, sizes in GRIDS] + [
+    (ClusterShape(cell, sizes[2], dtype, cluster, *bulk), sizes)
+    for cell, dtype, cluster, sizes, *bulk in CLUSTERS
 ]
 
 GRID, CLUSTER = (
@@ -138,11 +138,11 @@ needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler:
     ("shape", "sizes"), [*SHAPES[:1], *(in_full(*entry) for entry in SHAPES[1:-1]), SHAPES[-1]], ids=str
 )
 def test_every_kernel_gives_the_references_numbers_whoever_is_late(shape, sizes, tmp_path):
-    inputs = problem(shape.cell, shape.precision, sizes)
-    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
+    inputs = problem(shape.cell, shape.dtype, sizes)
+    want, tolerance = wanted(*inputs), TOLERANCES[shape.dtype]
     bits = []
     for seed in (0, 1000):
-        chip = EmulatedChip(shape.precision, tmp_path, seed)
+        chip = EmulatedChip(shape.dtype, tmp_path, seed)
         got = ran(shape, chip, *inputs)
         assert chip.stuck == 0
         assert worst(got[0], want[0]) <= tolerance.forward(sizes[0])
@@ -166,13 +166,13 @@ def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
     kind, old, new = WRONG[name]
     shape, sizes = GRID if kind == "grid" else CLUSTER
     shape = replace(shape, bulk=True) if kind == "bulk" else shape
-    inputs = problem(shape.cell, shape.precision, (6, *sizes[1:]))
+    inputs = problem(shape.cell, shape.dtype, (6, *sizes[1:]))
     assert old in shape.source
-    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
+    want, tolerance = wanted(*inputs), TOLERANCES[shape.dtype]
 
     def goes_wrong(seed):
         change = lambda text: SOON + text.replace(old, new)
-        chip = EmulatedChip(shape.precision, tmp_path, 1000 * seed, change)
+        chip = EmulatedChip(shape.dtype, tmp_path, 1000 * seed, change)
         try:
             got = ran(shape, chip, *inputs)
         except RuntimeError:
@@ -193,8 +193,8 @@ def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
     def change(text):
         return SOON + text.replace(at_once, goes_home).replace(announces, does_not)
 
-    inputs = problem(shape.cell, shape.precision, (4, 8, shape.hidden))
-    chip = EmulatedChip(shape.precision, tmp_path, change=change)
+    inputs = problem(shape.cell, shape.dtype, (4, 8, shape.hidden))
+    chip = EmulatedChip(shape.dtype, tmp_path, change=change)
     with pytest.raises(RuntimeError, match=r"the blocks did not synchronise at step \d"):
         ran(shape, chip, *inputs)
     assert chip.stuck == 0
@@ -203,11 +203,11 @@ def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
 @needs_cpp
 @pytest.mark.parametrize("shape", [SHAPES[0][0], in_full(SHAPES[1][0]), SHAPES[2][0]], ids=str)
 def test_a_nan_with_the_bits_of_unwritten_memory_travels_and_nobody_waits_for_it(shape, tmp_path):
-    inputs = problem(shape.cell, shape.precision, (4, 9, shape.hidden))
-    y, want = ran_with_nan(shape, EmulatedChip(shape.precision, tmp_path), inputs), wanted(*inputs)[0]["y"]
+    inputs = problem(shape.cell, shape.dtype, (4, 9, shape.hidden))
+    y, want = ran_with_nan(shape, EmulatedChip(shape.dtype, tmp_path), inputs), wanted(*inputs)[0]["y"]
     assert np.isnan(y[1:, 2]).all()  # of the sequence that has it, every unit from the second step on
     others = np.arange(9) != 2
-    assert relative_error(y[:, others], want[:, others]) <= TOLERANCES[shape.precision].forward(4)
+    assert relative_error(y[:, others], want[:, others]) <= TOLERANCES[shape.dtype].forward(4)
 
 
 @needs_cpp
@@ -234,10 +234,10 @@ def ran_with_nan(shape, chip, inputs):
     return got[0]["y"]
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
-def test_rounding_keeps_what_is_no_number(precision):
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "tf32"])
+def test_rounding_keeps_what_is_no_number(dtype):
     odd = np.array([-1, 0x7FFFFFFF, 0x7FC00000, 0x7F800000, -0x800000], "int32").view("float32")
-    np.testing.assert_array_equal(loaded(stored(odd, precision), precision), odd)
+    np.testing.assert_array_equal(loaded(stored(odd, dtype), dtype), odd)
 
 
 @needs_cpp
@@ -246,7 +246,7 @@ def test_the_tests_for_a_gpu_pass_on_emulated_threads(tmp_path):
     """Everything in test_persistent_on_gpu.py that comes before and after the GPU itself."""
     from test_persistent_on_gpu import assert_right, cluster_cases, grid_cases
 
-    chip_for = lambda precision: EmulatedChip(precision, tmp_path)
+    chip_for = lambda dtype: EmulatedChip(dtype, tmp_path)
     assert_right(grid_cases("gru", "tf32", [(3, 3, 64), (2, 8, 4096)], H200), chip_for)
     assert_right(cluster_cases("lstm", "bfloat16", [(3, 3, 64)], H200), chip_for)
     with pytest.raises(pytest.skip.Exception, match="4096 units"):

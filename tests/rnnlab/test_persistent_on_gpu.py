@@ -1,6 +1,6 @@
 """The CUDA C++ kernels where there is a GPU: sizes that fill it, right, with the same bits twice.
 
-A test is a process of its own (conftest.py), so it tries all sizes of one cell and precision.
+A test is a process of its own (conftest.py), so it tries all sizes of one cell and dtype.
 """
 
 import numpy as np
@@ -31,9 +31,9 @@ def assert_right(cases, chip_for):
         except ValueError as error:
             refusals.append(str(error))
             continue
-        inputs = problem(shape.cell, shape.precision, sizes, layers=2)
-        want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
-        runs = [ran(shape, chip_for(shape.precision), *inputs) for _ in range(2)]
+        inputs = problem(shape.cell, shape.dtype, sizes, layers=2)
+        want, tolerance = wanted(*inputs), TOLERANCES[shape.dtype]
+        runs = [ran(shape, chip_for(shape.dtype), *inputs) for _ in range(2)]
         assert worst(runs[0][0], want[0]) <= tolerance.forward(sizes[0]), shape
         assert worst(runs[0][1], want[1]) <= tolerance.gradient, shape
         for first, second in zip(*runs, strict=True):
@@ -43,27 +43,27 @@ def assert_right(cases, chip_for):
         pytest.skip("; ".join(refusals))
 
 
-def grid_cases(cell, precision, sizes, device):
+def grid_cases(cell, dtype, sizes, device):
     """For assert_right."""
-    return [(lambda B=B, H=H: grid_shape(cell, H, precision, B, device), (T, B, H)) for T, B, H in sizes]
+    return [(lambda B=B, H=H: grid_shape(cell, H, dtype, B, device), (T, B, H)) for T, B, H in sizes]
 
 
-def cluster_cases(cell, precision, sizes, device):
+def cluster_cases(cell, dtype, sizes, device):
     """For assert_right: packets, and bulk copies."""
     return [
-        (lambda H=H, bulk=bulk: cluster_shape(cell, H, precision, device, bulk), (T, B, H))
+        (lambda H=H, bulk=bulk: cluster_shape(cell, H, dtype, device, bulk), (T, B, H))
         for bulk in (False, True)
         for T, B, H in sizes
     ]
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "tf32"])
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, precision):
-    assert_right(grid_cases(cell, precision, GRID_SIZES, abilities().sheet), CudaChip)
+def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, dtype):
+    assert_right(grid_cases(cell, dtype, GRID_SIZES, abilities().sheet), CudaChip)
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision):
-    assert_right(cluster_cases(cell, precision, SIZES, abilities().sheet), CudaChip)
+def test_the_clusters_kernels_are_right_on_this_gpu(cell, dtype):
+    assert_right(cluster_cases(cell, dtype, SIZES, abilities().sheet), CudaChip)

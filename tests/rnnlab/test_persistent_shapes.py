@@ -1,6 +1,7 @@
 """Fragments, shapes and registers of the CUDA C++ kernels: who holds which weight, and what does not fit."""
 
 import ctypes
+import runpy
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
+from nbjudge.authoring.course import ROOT
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import find
 from rnncourse.records import register_table
@@ -21,16 +23,17 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape,
 from rnnlab.ladder.facts import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
+page_lines = runpy.run_path(str(ROOT / "docs/registers.py"))["lines"]
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 
 
-@pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
-def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(precision):
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "tf32"])
+def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(dtype):
     """PTX ISA, fragments of mma.m16n8k16 (16 bits) and m16n8k8 (TF32): by row and word of a tile."""
     rng = np.random.default_rng(0)
     weights, h = rng.integers(-8, 8, (32, 64)).astype("f"), rng.integers(-8, 8, (64, 8)).astype("f")
-    packed, words = fragments.pack(factors(weights, precision)), factors(h.T, precision)
-    numbers = lambda word: loaded(np.array([word]).view(STORED[precision]), precision)
+    packed, words = fragments.pack(factors(weights, dtype)), factors(h.T, dtype)
+    numbers = lambda word: loaded(np.array([word]).view(STORED[dtype]), dtype)
     got = np.zeros((32, 8))
     for tile, k, row, column, word in np.ndindex(2, packed.shape[1], 16, 8, 8):
         a = packed[tile, k, 4 * (row % 8) + word % 4, row // 8 + 2 * (word // 4)]
@@ -70,7 +73,7 @@ def test_rows_that_do_not_fill_tiles_are_refused():
         (lambda: grid_shape("lstm", 64, "float16", 8, find("T4")), "T4 has compute capability 7.5; the ke"),
         (
             lambda: grid_shape("lstm", 64, "float64", 8, H200),
-            "precision is 'float64': bfloat16, ",
+            "dtype is 'float64': bfloat16, ",
         ),
         (
             lambda: grid_shape("peephole", 64, "tf32", 8, H200),
@@ -84,17 +87,17 @@ def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
 
 
 @pytest.mark.parametrize("cell", WITH_KERNELS)
-@pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
-def test_shapes_stay_within_the_device(cell, precision):
+@pytest.mark.parametrize("dtype", ["bfloat16", "tf32"])
+def test_shapes_stay_within_the_device(cell, dtype):
     for hidden in range(64, 1025, 64):
-        shape = grid_shape(cell, hidden, precision, 64, H200)
+        shape = grid_shape(cell, hidden, dtype, 64, H200)
         for way in DIRECTIONS:
             launch = shape.launch(way, 64)
             assert launch.blocks <= H200.multiprocessors
             assert launch.blocks * shape.units[DIRECTIONS.index(way)] == hidden
             assert launch.shared <= H200.shared_per_block_most
-        if hidden <= 512 and precision == "bfloat16":
-            small = cluster_shape(cell, hidden, precision, H200)
+        if hidden <= 512 and dtype == "bfloat16":
+            small = cluster_shape(cell, hidden, dtype, H200)
             assert small.cluster <= 16
             assert small.units * small.cluster == hidden
 
@@ -110,7 +113,7 @@ def in_its_leg():
 @pytest.mark.parametrize(("arch", "shape"), in_its_leg(), ids=str)
 def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
     page = register_table.PAGE.read_text(encoding="utf-8")
-    for line in register_table.lines(arch, shape):
+    for line in page_lines(arch, shape):
         registers, spills, stack = line.split(" | ")[-4:-1]
         assert (int(spills), int(stack)) == (0, 0)
         assert int(registers) <= 255

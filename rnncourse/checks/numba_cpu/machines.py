@@ -84,7 +84,7 @@ class UnitLoop:
 
 
 class Arithmetic:
-    """Numbers of one precision that an answer computes with, and how many operations it took."""
+    """Numbers of one dtype that an answer computes with, and how many operations it took."""
 
     def __init__(self, kind: type, numbers: tuple = (), comparisons: int = 0):
         self.kind, self.values, self.comparisons = kind, [kind(number) for number in numbers], comparisons

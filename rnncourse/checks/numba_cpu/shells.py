@@ -14,8 +14,6 @@ import numpy as np
 from nbjudge.exercise import Shell, Wrong
 
 WHOLE = "works on whole arrays"
-INPUT = "overwrites its input"
-LIBRARY = "leaves the work to a library's function"
 BATCH = 1024  # operations that are sent to the judge at once
 
 

@@ -19,7 +19,7 @@ DEVICE bool is_unwritten(const uint4 &v) { return max(max(v.x, v.y), max(v.z, v.
 // Stores a number for every block's reader.  Of 16 bits, lanes 4 apart hold neighbouring units of one sequence:
 // they share a word, and the lane of the even unit stores it.
 DEVICE void publish(Number *to, float value) {
-#if NUMBER == 2
+#if DTYPE == 2
   store_relaxed((Word *)to, min(__float_as_uint(value), UNWRITTEN - 1));
 #else
   const Word word = min((Word)narrow(value), (UNWRITTEN >> 16) - 1), neighbour = from_lane(word, 4);

@@ -88,14 +88,14 @@ def tensor_peak(device: Device) -> float | None:
 
 def rate(shape: Shape, blocks: int, device: Device) -> float:
     """FLOP per microsecond of that many multiprocessors' tensor cores."""
-    peak = tensor_peak(device) * (TF32 if shape.precision == "tf32" else 1)
+    peak = tensor_peak(device) * (TF32 if shape.dtype == "tf32" else 1)
     return OF_PEAK * peak * 1e6 * min(blocks, device.multiprocessors) / device.multiprocessors
 
 
 def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
     """Every block reads all of h from the second-level cache; one load of it is in the exchange already."""
     blocks = shape.launch("forward", B).blocks
-    moved = blocks * B * shape.hidden * ITEMSIZE[shape.precision] / known.l2_bandwidth * 1e-3
+    moved = blocks * B * shape.hidden * ITEMSIZE[shape.dtype] / known.l2_bandwidth * 1e-3
     product = 2 * shape.gates * shape.hidden**2 * B / rate(shape, blocks, device)
     return Floor(known.grid_exchange, max(0.0, moved - known.l2), product)
 
@@ -111,7 +111,7 @@ def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> F
         at_once = known.large_clusters
     turns = -(-B // SEQUENCES // max(1, at_once))
     product = 2 * shape.gates * shape.hidden**2 * SEQUENCES / rate(shape, shape.cluster, device)
-    row = SEQUENCES * shape.hidden * ITEMSIZE[shape.precision]
+    row = SEQUENCES * shape.hidden * ITEMSIZE[shape.dtype]
     read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3
     pushed = row / known.push_bandwidth * 1e-3
     return Floor(turns * known.push, turns * pushed, turns * max(0.0, product - pushed, read - pushed))

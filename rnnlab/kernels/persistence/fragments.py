@@ -13,32 +13,32 @@ bfloat16 has no type in NumPy: it lies in uint16, the upper half of the float32 
 
 import numpy as np
 
-PRECISIONS = {"bfloat16": 0, "float16": 1, "tf32": 2}  # as the kernels' NUMBER
+DTYPES = {"bfloat16": 0, "float16": 1, "tf32": 2}  # as the kernels' DTYPE
 ITEMSIZE = {"bfloat16": 2, "float16": 2, "tf32": 4}
 STORED = {"bfloat16": np.uint16, "float16": np.float16, "tf32": np.float32}
 
 
-def stored(array: np.ndarray, precision: str) -> np.ndarray:
+def stored(array: np.ndarray, dtype: str) -> np.ndarray:
     """The array rounded to nearest, ties to even, as it lies in memory; float32 stays as it is for tf32."""
     array = np.ascontiguousarray(array, "float32")
-    if precision != "bfloat16":
-        return array.astype(STORED[precision])
+    if dtype != "bfloat16":
+        return array.astype(STORED[dtype])
     bits = array.view("uint32")
     rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
     return np.where(np.isnan(array), np.uint16(0x7FFF), rounded)  # rounding could carry a NaN over to 0
 
 
-def loaded(array: np.ndarray, precision: str) -> np.ndarray:
+def loaded(array: np.ndarray, dtype: str) -> np.ndarray:
     """float32 numbers, of any shape, from an array that `stored` made."""
-    if precision != "bfloat16":
+    if dtype != "bfloat16":
         return array.astype("float32")
     return (array.astype("uint32") << 16).view("float32")
 
 
-def factors(array: np.ndarray, precision: str) -> np.ndarray:
+def factors(array: np.ndarray, dtype: str) -> np.ndarray:
     """[…,K] numbers as words […,K·itemsize/4] of a product's factor; float32 rounded to TF32."""
-    if precision != "tf32":
-        return stored(array, precision).view("uint32")
+    if dtype != "tf32":
+        return stored(array, dtype).view("uint32")
     bits = np.ascontiguousarray(array, "float32").view("uint32")
     return (bits + 0x1000) & np.uint32(0xFFFFE000)
 
@@ -60,7 +60,7 @@ def pack(words: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(parts.transpose(0, 3, 5, 2, 4, 6, 1)).reshape(-1, wide // WORDS, LANES, 4)
 
 
-def forward_fragments(weights: np.ndarray, gates: int, precision: str) -> np.ndarray:
+def forward_fragments(weights: np.ndarray, gates: int, dtype: str) -> np.ndarray:
     """Tiles of 4 units of [G·H,H] with all their gates (16 units where there is one); a GRU's fourth is 0.
 
     Row r of a tile is gate r // 4 of unit r % 4, so that two lanes 16 apart hold all gates of two sequences.
@@ -70,15 +70,15 @@ def forward_fragments(weights: np.ndarray, gates: int, precision: str) -> np.nda
     rows[:gates] = weights.reshape(gates, hidden, hidden)
     of_tile = ROWS // slots
     tiles = rows.reshape(slots, hidden // of_tile, of_tile, hidden).transpose(1, 0, 2, 3)
-    return pack(factors(tiles.reshape(-1, hidden), precision))
+    return pack(factors(tiles.reshape(-1, hidden), dtype))
 
 
-def backward_fragments(weights: np.ndarray, precision: str) -> np.ndarray:
+def backward_fragments(weights: np.ndarray, dtype: str) -> np.ndarray:
     """Fragments of [G·H,H]: tiles of 16 units: what each receives from all gates of all units."""
-    return pack(factors(weights.T, precision))
+    return pack(factors(weights.T, dtype))
 
 
-def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, precision: str) -> np.ndarray:
+def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, dtype: str) -> np.ndarray:
     """Fragments of [G·H,H]: for each block what all units receive from the gates of its own [blocks·H/16, …].
 
     A block's gates are padded with zeros to whole pairs of tiles.
@@ -88,5 +88,5 @@ def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, precision:
     for block in range(blocks):
         mine = weights.reshape(gates, hidden, hidden)[:, block * units : (block + 1) * units]
         rows = mine.reshape(gates * units, hidden).T
-        packed.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), precision)))
+        packed.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), dtype)))
     return np.concatenate(packed)

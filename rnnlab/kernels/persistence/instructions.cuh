@@ -1,12 +1,12 @@
 // What PTX says and C++ cannot: one instruction a function, each with the manual's name beside it.
-// NUMBER: how numbers lie in memory.  0 bfloat16, 1 float16, 2 float32 that products round to TF32.
+// DTYPE: how numbers lie in memory.  0 bfloat16, 1 float16, 2 float32 that products round to TF32.
 #pragma once
 #define DEVICE __device__ __forceinline__
 typedef unsigned int Word;  // 32 bits: two 16-bit numbers, or one float32
 typedef unsigned long long Barrier;
 typedef unsigned int Remote;  // an address in the shared memory of some block of the cluster
 
-#if NUMBER == 2
+#if DTYPE == 2
 typedef float Number;
 DEVICE float wide(Number x) { return x; }
 DEVICE Number narrow(float x) { return x; }
@@ -25,7 +25,7 @@ DEVICE float fast_tanh(float x) {
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-#if NUMBER == 0
+#if DTYPE == 0
 DEVICE float wide(Number x) { return __uint_as_float((Word)x << 16); }
 DEVICE Number narrow(float x) {
   Number y;

@@ -110,7 +110,7 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     A GRU resets after its product here; before it in reset_before.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
-    WIDE, PLACES, point, number = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
+    WIDE, PLACES, point, scalar_type = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
     load, dot = weight_loader(tiles, dtype, by_rows=True)
     gather = row_gatherer(tiles, dtype, dot, (0, G))
 
@@ -125,9 +125,9 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     @cuda.jit
     def persistent_forward(weights, inner_bias, gates, h, reserve, flags, failed, T, B):
-        row = cuda.shared.array(WIDE, number)
-        mine = cuda.local.array((U, PLACES), number)
-        sums = cuda.local.array(G, number)
+        row = cuda.shared.array(WIDE, scalar_type)
+        mine = cuda.local.array((U, PLACES), scalar_type)
+        sums = cuda.local.array(G, scalar_type)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
         load(mine, weights, first, lane)
@@ -178,7 +178,7 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
-    WIDE, point, number = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
+    WIDE, point, scalar_type = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
     PLACES, carries_h, (load, dot) = G * C, cell == "gru", weight_loader(tiles, dtype, by_rows=False)
     gather_gradient = gradient_gatherer(tiles, dtype, dot, (0, G))
 
@@ -194,8 +194,8 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     @cuda.jit
     def persistent_backward(weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, flags, failed, T, B):
-        row = cuda.shared.array((G, WIDE), number)
-        mine = cuda.local.array((U, PLACES), number)
+        row = cuda.shared.array((G, WIDE), scalar_type)
+        mine = cuda.local.array((U, PLACES), scalar_type)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
         load(mine, weights, first, lane)

@@ -1,6 +1,6 @@
 """A network on a chip by the CUDA C++ kernels: products over all steps before and after one kernel a layer.
 
-Everything stays on the chip between the passes.  Numbers lie there in the precision's own 16 bits, or in
+Everything stays on the chip between the passes.  Numbers lie there in the dtype's own 16 bits, or in
 float32 for TF32; sums are float32.  The minibatch is filled up to whole tiles of 8 sequences.
 """
 
@@ -14,7 +14,7 @@ from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network
 
-UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every precision
+UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every dtype
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
 FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
@@ -47,7 +47,7 @@ class TensorLayers:
         self.lstm, self.gru = network.cell == "lstm", network.cell == "gru"
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
-        self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.precision))
+        self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
         self.layers = [self._layer(index) for index in range(network.layers)]
 
     def load(self, x: np.ndarray, state: tuple[np.ndarray, ...]) -> None:
@@ -140,7 +140,7 @@ class TensorLayers:
             bias[2 * H :] = parameters.bias_ih[2 * H :]
         inputs = parameters.weight_ih.shape[1]
         floats = lambda count: put(np.zeros((count, H), "float32"))
-        number = lambda array: put(stored(array, self.shape.precision))
+        number = lambda array: put(stored(array, self.shape.dtype))
         layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS} | {
             "weight_ih": number(parameters.weight_ih),
             "weight_hh": number(parameters.weight_hh),
@@ -179,15 +179,15 @@ class TensorLayers:
         self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
 
     def _numbers(self, rows: int, columns: int) -> Array:
-        return self.chip.put(np.zeros((rows, columns), STORED[self.shape.precision]))
+        return self.chip.put(np.zeros((rows, columns), STORED[self.shape.dtype]))
 
     def _fill(self, rows: Array, array: np.ndarray) -> None:
         """[steps·wide, n] from [steps,B,n]; what fills the last tile is 0."""
         padded = np.pad(array, ((0, 0), (0, self.wide - self.B), (0, 0)))
-        rows[:] = self.chip.put(stored(padded, self.shape.precision).reshape(rows.shape))
+        rows[:] = self.chip.put(stored(padded, self.shape.dtype).reshape(rows.shape))
 
     def _number(self, array: Array) -> np.ndarray:
-        return loaded(self.chip.get(array), self.shape.precision)
+        return loaded(self.chip.get(array), self.shape.dtype)
 
     def _steps(self, rows: np.ndarray) -> np.ndarray:
         """[steps·wide, n] as [steps,B,n]."""

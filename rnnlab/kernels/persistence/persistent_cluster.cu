@@ -14,7 +14,7 @@
 // pushes each block the partial sums that belong to its units, 16 bytes a packet: 4 bytes a unit, where an
 // LSTM's gates would be 8.
 //
-// Defined by shapes.py: NUMBER (0 or 1), CELL, HIDDEN, CLUSTER (blocks), GROUPS (of blocks), BULK (0 or 1).
+// Defined by shapes.py: DTYPE (0 or 1), CELL, HIDDEN, CLUSTER (blocks), GROUPS (of blocks), BULK (0 or 1).
 #include "../kernels/persistence/instructions.cuh"
 #include "../kernels/persistence/cells.cuh"
 #include "../kernels/persistence/exchange.cuh"

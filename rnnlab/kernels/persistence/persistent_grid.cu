@@ -8,7 +8,7 @@
 // themselves (exchange.cuh).  Partial sums lie in two buffers in turn: a warp that writes one again has passed
 // the barrier between, at which every warp came after reading it.
 //
-// Defined by shapes.py: NUMBER, CELL, HIDDEN, WARPS, FORWARD_UNITS and BACKWARD_UNITS of a block, FORWARD_AWAY
+// Defined by shapes.py: DTYPE, CELL, HIDDEN, WARPS, FORWARD_UNITS and BACKWARD_UNITS of a block, FORWARD_AWAY
 // and BACKWARD_AWAY (pairs of a warp's weight tiles that lie in shared memory), CHUNK (tiles of sequences at once).
 #include "../kernels/persistence/instructions.cuh"
 #include "../kernels/persistence/cells.cuh"

@@ -49,8 +49,8 @@ def pointwise(cell: str, dtype: str) -> Pointwise:
     return MAKERS[cell](np.dtype(dtype).type)
 
 
-def _rnn_tanh(number: type) -> Pointwise:
-    one = number(1)
+def _rnn_tanh(scalar_type: type) -> Pointwise:
+    one = scalar_type(1)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -63,8 +63,8 @@ def _rnn_tanh(number: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-def _rnn_relu(number: type) -> Pointwise:
-    zero = number(0)
+def _rnn_relu(scalar_type: type) -> Pointwise:
+    zero = scalar_type(0)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -77,8 +77,8 @@ def _rnn_relu(number: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-def _lstm(number: type) -> Pointwise:
-    one, half = number(1), number(0.5)
+def _lstm(scalar_type: type) -> Pointwise:
+    one, half = scalar_type(1), scalar_type(0.5)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -105,9 +105,9 @@ def _lstm(number: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-def _gru(number: type) -> Pointwise:
+def _gru(scalar_type: type) -> Pointwise:
     """Reset after the product."""
-    one, half = number(1), number(0.5)
+    one, half = scalar_type(1), scalar_type(0.5)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -135,12 +135,12 @@ def _gru(number: type) -> Pointwise:
 @cache
 def reset_before(dtype: str) -> ResetBefore:
     """The functions of a GRU that resets before its product."""
-    number = np.dtype(dtype).type
-    return ResetBefore(*_reset_before_forward(number), *_reset_before_backward(number))
+    scalar_type = np.dtype(dtype).type
+    return ResetBefore(*_reset_before_forward(scalar_type), *_reset_before_backward(scalar_type))
 
 
-def _reset_before_forward(number: type) -> tuple[Callable, Callable]:
-    one, half = number(1), number(0.5)
+def _reset_before_forward(scalar_type: type) -> tuple[Callable, Callable]:
+    one, half = scalar_type(1), scalar_type(0.5)
 
     @cuda.jit(device=True)
     def reset(sums, gates, gate, H, h, before, reserve):
@@ -158,8 +158,8 @@ def _reset_before_forward(number: type) -> tuple[Callable, Callable]:
     return reset, forward
 
 
-def _reset_before_backward(number: type) -> tuple[Callable, Callable]:
-    one = number(1)
+def _reset_before_backward(scalar_type: type) -> tuple[Callable, Callable]:
+    one = scalar_type(1)
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, carry, row, dgates):

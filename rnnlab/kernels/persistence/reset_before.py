@@ -53,14 +53,14 @@ def forward_kernel(tiles: Tiles, dtype: str) -> Callable:
     reserve is r∘h [T,B,H].  inner_bias is not read: no bias stands apart from the input products here.
     """
     U, WARPS, WIDE, PLACES = tiles.units, tiles.warps, tiles.columns * LANES, GATES * tiles.columns
-    number, (load, dot) = np.dtype(dtype).type, weight_loader(tiles, dtype, by_rows=True)
+    scalar_type, (load, dot) = np.dtype(dtype).type, weight_loader(tiles, dtype, by_rows=True)
     early, late = forward_halves(tiles, dtype, dot)
 
     @cuda.jit
     def reset_before_forward(weights, inner_bias, gates, h, reserve, flags, failed, T, B):
-        row = cuda.shared.array(WIDE, number)
-        mine = cuda.local.array((U, PLACES), number)
-        sums = cuda.local.array(GATES, number)
+        row = cuda.shared.array(WIDE, scalar_type)
+        mine = cuda.local.array((U, PLACES), scalar_type)
+        sums = cuda.local.array(GATES, scalar_type)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
         load(mine, weights, first, lane)
@@ -114,15 +114,15 @@ def backward_kernel(tiles: Tiles, dtype: str) -> Callable:
     dgates_u is dgates.  reserve is not read: dr needs d(r∘h) and h, not r∘h.
     """
     U, WARPS, WIDE, PLACES = tiles.units, tiles.warps, tiles.columns * LANES, GATES * tiles.columns
-    number, (load, dot) = np.dtype(dtype).type, weight_loader(tiles, dtype, by_rows=False)
+    scalar_type, (load, dot) = np.dtype(dtype).type, weight_loader(tiles, dtype, by_rows=False)
     late, early = backward_halves(tiles, dtype, dot)
 
     @cuda.jit
     def reset_before_backward(
         weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, flags, failed, T, B
     ):
-        row = cuda.shared.array((2, WIDE), number)
-        mine = cuda.local.array((U, PLACES), number)
+        row = cuda.shared.array((2, WIDE), scalar_type)
+        mine = cuda.local.array((U, PLACES), scalar_type)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
         load(mine, weights, first, lane)

@@ -16,7 +16,7 @@ import numpy as np
 from pocketgpu.devices import Device, nearest_older
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import fragments
-from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
+from rnnlab.kernels.persistence.fragments import DTYPES, ITEMSIZE
 
 SOURCES = Path(__file__).parent  # the kernels and their headers
 CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
@@ -52,11 +52,11 @@ class Launch(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """Cell, sizes and precision of a layer, and the kernel's source and constants that follow from them."""
+    """Cell, sizes and dtype of a layer, and the kernel's source and constants that follow from them."""
 
     cell: str
     hidden: int
-    precision: str
+    dtype: str
 
     @property
     def gates(self) -> int:
@@ -80,7 +80,7 @@ class Shape:
     @property
     def _constants(self) -> dict[str, int]:
         return {
-            "NUMBER": PRECISIONS[self.precision],
+            "DTYPE": DTYPES[self.dtype],
             "CELL": CELLS[self.cell],
             "HIDDEN": self.hidden,
         }
@@ -120,8 +120,8 @@ class GridShape(Shape):
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
         """weight_hh [G·H,H] as the kernel takes it."""
         if direction == "forward":
-            return fragments.forward_fragments(weights, self.gates, self.precision)
-        return fragments.backward_fragments(weights, self.precision)
+            return fragments.forward_fragments(weights, self.gates, self.dtype)
+        return fragments.backward_fragments(weights, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -172,16 +172,16 @@ class ClusterShape(Shape):
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
         """weight_hh [G·H,H] as the kernel takes it."""
         if direction == "forward":
-            return fragments.forward_fragments(weights, self.gates, self.precision)
-        return fragments.scattered_fragments(weights, self.gates, self.cluster, self.precision)
+            return fragments.forward_fragments(weights, self.gates, self.dtype)
+        return fragments.scattered_fragments(weights, self.gates, self.cluster, self.dtype)
 
 
-def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -> GridShape:
+def grid_shape(cell: str, hidden: int, dtype: str, B: int, device: Device) -> GridShape:
     """The shape for at least B sequences.  Raises ValueError with the reason where there is none."""
-    _check(cell, precision, device, (8, 0))
-    shape, pairs = Shape(cell, hidden, precision), hidden * ITEMSIZE[precision] // 64
-    if hidden * ITEMSIZE[precision] % 64 or hidden % 16:
-        raise ValueError(f"{hidden} units do not fill pairs of tiles: take a multiple of {_step(precision)}")
+    _check(cell, dtype, device, (8, 0))
+    shape, pairs = Shape(cell, hidden, dtype), hidden * ITEMSIZE[dtype] // 64
+    if hidden * ITEMSIZE[dtype] % 64 or hidden % 16:
+        raise ValueError(f"{hidden} units do not fill pairs of tiles: take a multiple of {_step(dtype)}")
     warps = next(count for count in (8, 4, 2, 1) if pairs % count == 0)
     units, away = [], []
     for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
@@ -191,24 +191,24 @@ def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -
         near = max(1, nearest_older(NEAR, device.compute_capability[0]) // (8 * (fewest // step)))
         away.append(max(0, count // warps - near))
     for chunk in range(min(MOST_TILES, -(-B // SEQUENCES)), 0, -1):
-        shape = GridShape(cell, hidden, precision, warps, tuple(units), tuple(away), chunk)
+        shape = GridShape(cell, hidden, dtype, warps, tuple(units), tuple(away), chunk)
         if all(shape.launch(way, 8).shared <= device.shared_per_block_most for way in DIRECTIONS):
             return shape
     raise ValueError(
-        f"{hidden} units of {cell} in {precision} do not stay on the {device.multiprocessors} "
+        f"{hidden} units of {cell} in {dtype} do not stay on the {device.multiprocessors} "
         f"multiprocessors of {device.name}: take fewer units, or graph_replay"
     )
 
 
-def cluster_shape(cell: str, hidden: int, precision: str, device: Device, bulk: bool = False) -> ClusterShape:
+def cluster_shape(cell: str, hidden: int, dtype: str, device: Device, bulk: bool = False) -> ClusterShape:
     """The smallest cluster that keeps the weights.  Raises ValueError with the reason where there is none."""
-    _check(cell, precision, device, (9, 0))
-    if precision == "tf32":
+    _check(cell, dtype, device, (9, 0))
+    if dtype == "tf32":
         raise ValueError("the cluster kernel multiplies 16-bit numbers; for float32 take the grid kernel")
-    step = Shape(cell, hidden, precision).tile_units
+    step = Shape(cell, hidden, dtype).tile_units
     room = min(MOST_CLUSTER, device.multiprocessors)  # a slice of a GPU may have fewer
     for cluster in (size for size in (1, 2, 4, 8, 16) if size <= room):
-        shape = ClusterShape(cell, hidden, precision, cluster, bulk)
+        shape = ClusterShape(cell, hidden, dtype, cluster, bulk)
         whole = hidden % 32 == 0 and hidden % (cluster * step) == 0
         if whole and shape.warps <= 8 and hidden // 4 <= NEAR[9]:
             if bulk and shape.units != BULK_UNITS:
@@ -223,9 +223,9 @@ def cluster_shape(cell: str, hidden: int, precision: str, device: Device, bulk: 
     )
 
 
-def _check(cell: str, precision: str, device: Device, least: tuple[int, int]) -> None:
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision is {precision!r}: {', '.join(PRECISIONS)}")
+def _check(cell: str, dtype: str, device: Device, least: tuple[int, int]) -> None:
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype is {dtype!r}: {', '.join(DTYPES)}")
     if cell not in CELLS:
         raise ValueError(f"the kernels support {', '.join(CELLS)}, not {cell}")
     if device.compute_capability < least:
@@ -233,5 +233,5 @@ def _check(cell: str, precision: str, device: Device, least: tuple[int, int]) ->
         raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")
 
 
-def _step(precision: str) -> int:
-    return 64 // ITEMSIZE[precision]
+def _step(dtype: str) -> int:
+    return 64 // ITEMSIZE[dtype]

@@ -4,10 +4,10 @@ import importlib.util
 
 import pytest
 
+from bench.halide import registers
 from nbjudge.authoring.course import ROOT
+from rnncourse.loop_nests.halide_target import NEEDED_FLAGS, host_target
 from rnnlab import resources
-from rnnlab.kernels.halide import registers
-from rnnlab.kernels.halide.target import NEEDED_FLAGS, host_target
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")
 
@@ -82,6 +82,8 @@ def test_every_feature_of_x86_vectors_has_its_flags():
 
 def test_one_place_alone_asks_halide_for_its_host():
     asking = "get_host" + "_target"
-    sources = [path for part in ("rnnlab", "bench", "tests") for path in ROOT.glob(f"{part}/**/*.py")]
+    sources = [
+        path for part in ("rnnlab", "rnncourse", "bench", "tests") for path in ROOT.glob(f"{part}/**/*.py")
+    ]
     askers = {path.name for path in sources if f"{asking}()" in path.read_text(encoding="utf-8")}
-    assert askers == {"target.py"}
+    assert askers == {"halide_target.py"}

@@ -2,21 +2,23 @@
 
 import importlib.util
 import shutil
+from itertools import product
 
 import numpy as np
 import pytest
+from legs import in_full
 from values_in import holds
 
 from bench.cmu import ahead_of_time
 from bench.cmu.halide_contestants import KERNELS
+from bench.halide import equations, published, registers
+from bench.halide.kernels import Kernels
+from bench.halide.network import Halide
+from bench.peers import halide_network
+from rnncourse.loop_nests.halide_target import host_target
 from rnnlab import reference
 from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.halide import equations, published, registers
-from rnnlab.kernels.halide.kernels import Kernels
-from rnnlab.kernels.halide.target import host_target
-from rnnlab.ladder import find, halide_scheduled
-from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.network import Network
 
 halide = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")
@@ -42,11 +44,28 @@ def in_float64(network, x, state, dy, dstate):
     return network.astype("float64"), exact(x), tuple(map(exact, state)), exact(dy), tuple(map(exact, dstate))
 
 
+QUICK = [("rnn_tanh", "float32"), ("gru", "float32")]  # each cell is compiled anew for each dtype
+OTHERS = [*product(("rnn_relu", "lstm"), ("float32",)), *product(equations.CELLS, ("float64",))]
+SHAPES = [(1, 2, 3, 1, 1), (1, 3, 4, 5, 2), (7, 3, 2, 5, 1), (5, 1, 6, 3, 3), (12, 5, 3, 8, 2)]
+
+
+@halide
+@pytest.mark.parametrize(("cell", "dtype"), [*QUICK, *(in_full(*case) for case in OTHERS)])
+def test_our_schedule_computes_the_references_numbers(cell, dtype):
+    halide = Halide(cell, dtype)
+    for shape in SHAPES:
+        task = problem(cell, dtype, *shape)
+        got, want = everything(halide, *task), everything(reference, *in_float64(*task))
+        assert max(map(relative_error, got, want)) < TOLERANCES[dtype].gradient
+        strided = [task[0], task[1][:, ::-1].copy()[:, ::-1], *task[2:]]
+        assert all(map(np.array_equal, everything(halide, *strided), got))
+
+
 @halide
 @pytest.mark.parametrize("schedule", published.NAMES)
 def test_every_published_schedule_computes_the_references_numbers(schedule):
     task = problem("rnn_tanh")
-    got = everything(halide_scheduled.Halide("rnn_tanh", schedule=schedule), *task)
+    got = everything(Halide("rnn_tanh", schedule=schedule), *task)
     want = everything(reference, *in_float64(*task))
     assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
 
@@ -55,7 +74,7 @@ def test_every_published_schedule_computes_the_references_numbers(schedule):
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_a_published_schedule_runs_cells_with_gates_too(cell):
     task = problem(cell)
-    got = everything(halide_scheduled.Halide(cell, schedule="parallel_vectorised"), *task)
+    got = everything(Halide(cell, schedule="parallel_vectorised"), *task)
     want = everything(reference, *in_float64(*task))
     assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
 
@@ -86,17 +105,16 @@ def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypat
 
 
 @halide
-def test_the_ledger_counts_the_products_really_done(monkeypatch):
-    monkeypatch.setattr("rnnlab.kernels.halide.layers.BLOCK", 15)
-    network, x, state, dy, dstate = problem("rnn_relu", T=4, B=11, layers=2)
-    rung = halide_scheduled.Halide("rnn_relu", schedule="serial")  # as many under every schedule
-    sizes, ledger = LedgerSizes(4, B=11, H=18, G=1), halide_scheduled.FACTS.ledger  # 44 rows: 3 blocks
-    forward, backward = ledger.forward(sizes), ledger.backward(sizes)
-    assert backward == 4 + 2 + 2 * 3
-    _, _, saved = rung.forward(network, x, state)
-    assert rung.kernels.products == 2 * forward
-    rung.backward(network, saved, dy, dstate)
-    assert rung.kernels.products == 2 * (forward + backward)
+def test_the_products_really_done_are_those_that_the_docstring_counts(monkeypatch):
+    monkeypatch.setattr("bench.halide.layers.BLOCK", 15)
+    T, B, layers, blocks = 4, 11, 2, 3  # 44 rows
+    network, x, state, dy, dstate = problem("rnn_relu", T=T, B=B, layers=layers)
+    halide = Halide("rnn_relu", schedule="serial")  # as many under every schedule
+    forward, backward = 1 + T, T + 2 + 2 * blocks
+    _, _, saved = halide.forward(network, x, state)
+    assert halide.kernels.products == layers * forward
+    halide.backward(network, saved, dy, dstate)
+    assert halide.kernels.products == layers * (forward + backward)
 
 
 @halide
@@ -122,13 +140,13 @@ def test_the_sums_of_a_tile_leave_registers_for_a_step_of_k(gates):
     assert tile.rows >= 3
 
 
-def test_without_halide_the_rung_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
-    text = find("halide_scheduled").refuses(Network.create("lstm", 2, 3), 1, 1)
-    assert holds(text, "--constraint", "halide")
+def test_a_network_that_the_kernels_cannot_run_is_refused():
+    assert halide_network.refuses("halide", Network.create("gru", 2, 3), 1, 1) is None
+    assert "after" in halide_network.refuses("halide", Network.create("gru", 2, 3, reset="before"), 1, 1)
+    assert holds(halide_network.refuses("halide", Network.create("min_gru", 2, 3), 1, 1), "lstm", "min_gru")
 
 
 @halide
 def test_a_schedule_that_is_none_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match="'fast'"):
-        halide_scheduled.Halide("rnn_tanh", schedule="fast")
+        Halide("rnn_tanh", schedule="fast")

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench.halide.kernels import Kernels
 from rnnlab.cells import State
-from rnnlab.kernels.halide.kernels import Kernels
 from rnnlab.network import Layer, Network, merged_bias
 
 BLOCK = 1024  # rows of a weight gradient's block: a panel of 48 columns is 0.2 MB, a tenth of a cache of 2 MB

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.kernels.halide import published, registers
-from rnnlab.kernels.halide.equations import Functions, Kernel
-from rnnlab.kernels.halide.target import host_target
+from bench.halide import published, registers
+from bench.halide.equations import Functions, Kernel
+from rnncourse.loop_nests.halide_target import host_target
 
 OURS = "ours"
 SCHEDULES = (*published.NAMES, OURS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnnlab.kernels.halide.target import host_target
+from rnncourse.loop_nests.halide_target import host_target
 
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 96  # of a task: with K = 1000, a's rows are 1 MB and b's panels 0.4 MB
 REGISTERS = {"avx512": 32, "other": 16}

@@ -4,8 +4,8 @@
     published   the eight schedules of the CMU project (Han and Uboweja 2016), by name
     registers   our own schedule: packed weights, a tile's sums in registers, finished before they leave
     kernels     equations × schedule, compiled just in time: functions over NumPy arrays
-    target      the processor to compile for: without what the system's flags lack
     layers      one layer, both ways, as calls of kernels
+    network     all layers, both ways, under any schedule
 
 Halide is imported when a kernel is built.
 """

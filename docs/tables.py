@@ -1,0 +1,104 @@
+"""Tables of the lessons in pages of prose: README's course map, and those of docs/teachers.md.
+
+A table stands between `<!-- built: KIND -->` and `<!-- built: end -->`; `python -m rnncourse.build` writes it
+anew from the lessons and exercises.  The lessons of a syllabus are the author's; its minutes are counted.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rnncourse.checks import LESSONS
+from rnncourse.checks.answers import Answer
+
+Answers = Mapping[str, Sequence[Answer]]  # of each lesson
+PAGES = "README.md", "docs/teachers.md"
+END = "<!-- built: end -->"
+TABLE = re.compile(rf"<!-- built: ([a-z ]+) -->\n(.*?){END}", re.S)
+SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, what its row says
+TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
+LONGEST_EXAM = 25  # minutes of an exercise
+
+
+def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
+    """{path: content} of the pages that are there, with their tables made anew."""
+    paths = [path for name in PAGES if (path := root / name).exists()]
+    if not paths:
+        return {}
+    names = {lesson: root / f"notebooks/source/{stem}.py" for lesson, stem in LESSONS.items()}
+    sources = {lesson: path.read_text(encoding="utf-8") for lesson, path in names.items()}
+
+    def table(match: re.Match) -> str:
+        kind, before = match.groups()
+        return f"<!-- built: {kind} -->\n{TABLES[kind](sources, answers, before)}{END}"
+
+    return {path: TABLE.sub(table, path.read_text(encoding="utf-8")).encode() for path in paths}
+
+
+def stated_minutes(source: str) -> int:
+    """The minutes that a lesson's source says it takes."""
+    return int(TIME.search(source)[1])
+
+
+def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    rows = []
+    for lesson, stem in LESSONS.items():
+        number, _, name = stem.partition("_")
+        sentence = SENTENCE.search(sources[lesson])
+        if sentence is None:
+            raise ValueError(f"notebooks/source/{stem}.py does not begin with a line '# Course map: …'")
+        rows.append([number, f"[{name}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
+    return _table(["#", "lesson", "what you build or find out", "exercises"], rows)
+
+
+def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    rows = []
+    for lesson, stem in LESSONS.items():
+        own = answers[lesson]
+        varying = ", ".join(f"`{answer.name}` ({_variants(answer)})" for answer in own if answer.variants)
+        alone, points = sum(answer.minutes for answer in own), sum(answer.points for answer in own)
+        rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying or "none"])
+    head = ["lesson", "minutes", "alone", "points", "exercise with variants (one of how many)"]
+    return _table(head, rows)
+
+
+def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    rows = [
+        [f"`{answer.name}`", _title(stem), answer.minutes, answer.points, _variants(answer)]
+        for lesson, stem in LESSONS.items()
+        for answer in answers[lesson]
+        if answer.variants and answer.difficulty in (2, 3) and answer.minutes <= LONGEST_EXAM
+    ]
+    return _table(["exercise", "lesson", "minutes", "points", "one of"], rows)
+
+
+def _syllabus(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    """The weeks and lessons that stood there, and the minutes that these lessons take now."""
+    by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
+    rows = []
+    for line in before.splitlines()[2:]:
+        week, lessons, _ = (cell.strip() for cell in line.strip("|").split("|"))
+        numbers = re.findall(r"\d\d", lessons)
+        rows.append([week, lessons, sum(stated_minutes(sources[by_number[number]]) for number in numbers)])
+    return _table(["week", "lessons", "minutes"], rows)
+
+
+TABLES: dict[str, Callable[..., str]] = {
+    "course map": _course_map,
+    "lessons": _lessons,
+    "exam": _exam,
+    "syllabus": _syllabus,
+}
+
+
+def _variants(answer: Answer) -> int:
+    return len(answer.variants) + 1
+
+
+def _title(stem: str) -> str:
+    return stem.replace("_", " ", 1)
+
+
+def _table(head: list[str], rows: Iterable[Iterable[object]]) -> str:
+    first, *others = (f"| {' | '.join(map(str, row))} |\n" for row in (head, *rows))
+    return "".join([first, f"|{'---|' * len(head)}\n", *others])
