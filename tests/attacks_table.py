@@ -198,7 +198,8 @@ def _outcome(done: subprocess.CompletedProcess) -> str:
         return "raw escapes"
     if done.returncode == 2:
         return "refused"
-    points = re.findall(r"(\d+ of \d+) points", shown)
+    every = sum(sum(current().catalogue(lesson).values()) for lesson in current().lessons)
+    points = re.findall(r"(\d+ of (?:\d+|all)) points", shown.replace(f" of {every} points", " of all points"))
     return f"{points[-1]} points" if points and done.returncode != 3 else f"status {done.returncode}"
 
 
