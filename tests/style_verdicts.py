@@ -14,6 +14,9 @@ import sys
 import tempfile
 from types import ModuleType
 
+from IPython.core.interactiveshell import InteractiveShell  # here: no fork imports what its parent has
+from traitlets.config import Config
+
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.finding.reading import parse
@@ -54,9 +57,6 @@ def graded(exercise: Exercise, sources: list[str]) -> Verdict:
 
 def checked(exercise: Exercise, sources: list[str]) -> Verdict:
     """The verdict of `check` in a notebook in which all cells have run once."""
-    from IPython.core.interactiveshell import InteractiveShell
-    from traitlets.config import Config
-
     os.environ["RNNLAB_HOME"] = os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
     learner.secrets.randbits = lambda bits: 1  # the seed of the grade, so that neither depends on luck
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
