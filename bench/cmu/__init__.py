@@ -9,6 +9,7 @@ descent.
     problem              the numbers, and what a contestant must come back with
     numpy_contestants    as they wrote it, and with the products of all steps at once
     halide_contestants   their kernels under their eight schedules; and our own schedule
+    schedules            the eight, by name
     ahead_of_time        those kernels as a library, as in their last version
     rung_contestants     rungs of our ladder with an output layer beside them
     pytensor_contestant  Theano's successor

@@ -6,8 +6,8 @@ from importlib import import_module
 import numpy as np
 
 from bench.cmu.problem import Answer, Problem
+from bench.cmu.schedules import NAMES
 from bench.peers import Candidate
-from rnnlab.kernels.halide.published import NAMES
 from rnnlab.ladder import find
 
 # name -> module beside this one, its function, further arguments of the function, the package it needs

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.cmu import schedules
 from bench.cmu.ahead_of_time import Run, ahead_of_time
 from bench.cmu.problem import Answer, Problem, descended, summed_error
-from rnnlab.kernels.halide import equations, published
+from rnnlab.kernels.halide import equations
 from rnnlab.kernels.halide.equations import Kernel
-from rnnlab.kernels.halide.kernels import OURS, Kernels, Pipeline
+from rnnlab.kernels.halide.kernels import Kernels, Pipeline
 from rnnlab.kernels.halide.layers import BLOCK
 
 
@@ -56,7 +57,7 @@ def _scheduled(hl, schedule: str, arrays: list, value: Callable) -> Pipeline:
     """The Func whose element (n, m) is value(n, m)."""
     n, m, out = hl.Var("n"), hl.Var("m"), hl.Func("out")
     out[n, m] = value(n, m)
-    published.schedule(hl, out, n, m, schedule)
+    schedules.schedule(hl, out, n, m, schedule)
     return Pipeline(out, arrays)
 
 
@@ -123,7 +124,7 @@ def ours(problem: Problem) -> Callable[[], Answer]:
     """
     shared = {name: equations.SHARED[name] for name in ("plain", "more")}
     output = {"output": Kernel(_tanh_and_gradient, ("target",), outputs=2)}
-    kernels = Kernels(equations.CELLS["rnn_tanh"] | shared | output, OURS, "float32")
+    kernels = Kernels(equations.CELLS["rnn_tanh"] | shared | output, "float32")
     T, B, units = problem.x.shape
     h = np.zeros((T + 1, B, units), "float32")
     product, d_out, d_hidden = np.zeros((3, T, B, units), "float32")

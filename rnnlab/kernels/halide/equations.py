@@ -25,10 +25,10 @@ class Kernel:
 
 
 class Functions:
-    """tanh, sigmoid and relu of an expression; for float32 without a call out of the vector if in_vectors."""
+    """tanh, sigmoid and relu of an expression; for float32 without a call out of the vector."""
 
-    def __init__(self, hl, dtype: str, in_vectors: bool):
-        self.hl, self.by_polynomials = hl, in_vectors and dtype == "float32"
+    def __init__(self, hl, dtype: str):
+        self.hl, self.by_polynomials = hl, dtype == "float32"
 
     def relu(self, a):
         return self.hl.max(a, 0)

@@ -1,16 +1,14 @@
-"""Kernels × schedule, compiled just in time: products of recurrent networks as functions of arrays."""
+"""Kernels, scheduled and compiled just in time: products of recurrent networks as functions of arrays."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.kernels.halide import published, registers
+from rnnlab.kernels.halide import registers
 from rnnlab.kernels.halide.equations import Functions, Kernel
 from rnnlab.kernels.halide.target import host_target
 
-OURS = "ours"
-SCHEDULES = (*published.NAMES, OURS)
 FEW_ROWS = "_few_rows"  # of a kernel's name: with tiles of one row, for less than a whole tile
 
 
@@ -22,15 +20,12 @@ class Pipeline(NamedTuple):
 
 
 class Kernels:
-    """Some kernels under one schedule, for one dtype, compiled into this process."""
+    """Some kernels for one dtype, compiled into this process."""
 
-    def __init__(self, kernels: Mapping[str, Kernel], schedule: str, dtype: str):
-        if schedule not in SCHEDULES:
-            raise ValueError(f"no schedule is called {schedule!r}; there are {', '.join(SCHEDULES)}")
+    def __init__(self, kernels: Mapping[str, Kernel], dtype: str):
         import halide as hl
 
-        build = _Builder(hl, dtype, schedule)
-        self.is_ours, self.products = schedule == OURS, 0
+        build, self.products = _Builder(hl, dtype), 0
         self.gates = {name: kernel.gates for name, kernel in kernels.items()}
         self.tiles = {gates: registers.tile(hl, dtype, gates) for gates in self.gates.values()}
         pipelines = build.all(kernels, self.tiles)
@@ -39,7 +34,7 @@ class Kernels:
         }
 
     def operand(self, b: np.ndarray, gates: int = 1) -> np.ndarray:
-        """b [K,gates·N] as this schedule reads it: [N/width,K,gates,width] or contiguous [K,gates,N]."""
+        """b [K,gates·N] as panels [N/width,K,gates,width]."""
         K, columns = b.shape
         b = np.lib.stride_tricks.as_strided(  # a reshape would copy a transposed view
             b,
@@ -47,16 +42,14 @@ class Kernels:
             (b.strides[0], b.strides[1] * (columns // gates), b.strides[1]),
             writeable=False,
         )
-        if not self.is_ours:
-            return np.ascontiguousarray(b)
         tile = self.tiles[gates]
         packed = np.empty((tile.panels(b.shape[2]), K, gates, tile.width), b.dtype)
         self.run[f"pack_{gates}"](b, packed)
         return packed
 
     def rows(self, a: np.ndarray) -> np.ndarray:
-        """a [M,K] as this schedule reads it: with the numbers of a row side by side."""
-        if not self.is_ours or a.strides[1] == a.itemsize:
+        """a [M,K] with the numbers of a row side by side."""
+        if a.strides[1] == a.itemsize:
             return a
         side_by_side = np.empty(a.shape, a.dtype)
         self.run["rows"](a, side_by_side)
@@ -65,29 +58,27 @@ class Kernels:
     def multiply(self, name: str, a: np.ndarray, b: np.ndarray, *arrays: np.ndarray) -> None:
         """Kernel `name` of a [M,K] and the operand b; arrays are its extras, then what it writes [M,N]."""
         self.products += 1
-        few = self.is_ours and len(a) < self.tiles[self.gates[name]].rows
+        few = len(a) < self.tiles[self.gates[name]].rows
         self.run[name + FEW_ROWS * few](a, b, *arrays)
 
 
 class _Builder:
-    """Pipelines of one dtype under one schedule."""
+    """Pipelines of one dtype."""
 
-    def __init__(self, hl, dtype: str, schedule: str):
-        self.hl, self.dtype, self.schedule = hl, dtype, schedule
+    def __init__(self, hl, dtype: str):
+        self.hl = hl
         self.type = hl.Float(8 * np.dtype(dtype).itemsize)
-        self.functions = Functions(hl, dtype, in_vectors=schedule == OURS)
+        self.functions = Functions(hl, dtype)
 
     def all(self, kernels: Mapping[str, Kernel], tiles: Mapping[int, registers.Tile]) -> dict[str, Pipeline]:
         """Every kernel, and what prepares its operands."""
-        if self.schedule != OURS:
-            return {name: self._published(kernel) for name, kernel in kernels.items()}
         pipelines = {"rows": self._rows()}
         for gates, tile in tiles.items():
             pipelines[f"pack_{gates}"] = self._pack(tile)
         for name, kernel in kernels.items():
             tile = tiles[kernel.gates]
-            pipelines[name] = self._ours(kernel, tile)
-            pipelines[name + FEW_ROWS] = self._ours(kernel, tile.of_one_row())
+            pipelines[name] = self._scheduled(kernel, tile)
+            pipelines[name + FEW_ROWS] = self._scheduled(kernel, tile.of_one_row())
         return pipelines
 
     def _array(self, name: str, dimensions: int, any_stride: bool = False):
@@ -108,15 +99,7 @@ class _Builder:
         arrays = {x: self._array(x, 1 if x.startswith("bias") else 2) for x in kernel.extras}
         return arrays, {x: array[n] if x.startswith("bias") else array[n, m] for x, array in arrays.items()}
 
-    def _published(self, kernel: Kernel) -> Pipeline:
-        n, m = self.hl.Var("n"), self.hl.Var("m")
-        arrays, extras = self._operands(kernel, n, m)
-        a, b = self._array("a", 2, any_stride=True), self._array("b", 3)
-        out = published.define(self.hl, kernel, self.functions, a, b, extras, n, m)
-        published.schedule(self.hl, out, n, m, self.schedule)
-        return self._finished(out, [a, b, *arrays.values()])
-
-    def _ours(self, kernel: Kernel, tile: registers.Tile) -> Pipeline:
+    def _scheduled(self, kernel: Kernel, tile: registers.Tile) -> Pipeline:
         n, m = self.hl.Var("n"), self.hl.Var("m")
         arrays, extras = self._operands(kernel, n, m)
         a, packed = self._array("a", 2), self._array("packed", 4)

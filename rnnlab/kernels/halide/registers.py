@@ -1,4 +1,4 @@
-"""Our schedule: the sums of a tile stay in registers while k runs, and are finished before they leave them.
+"""The schedule: the sums of a tile stay in registers while k runs, and are finished before they leave them.
 
 b is packed once into panels [N/width,K,gates,width], so that a step of k reads neighbours; a step of k then
 costs `rows` broadcasts of a and gates·width/vector loads of b for rows times as many multiply-adds.  With

@@ -32,12 +32,3 @@ def schedule(hl, func, n, m, name: str) -> None:
         func.vectorize(inner, UNITS, guard)
     if "parallel" in name or name == WHOLE:
         func.parallel(rows)
-
-
-def define(hl, kernel, functions, a, b, extras, n, m) -> object:
-    """A Func over (n, m) with every sum inside it, from ImageParams a (k, m), b (n, gate, k) and extras."""
-    k = hl.RDom([(0, a.dim(0).extent())], "k").x
-    sums = [hl.sum(a[k, m] * b[n, gate, k]) for gate in range(kernel.gates)]
-    out, values = hl.Func("out"), kernel.finish(functions, sums, extras)
-    out[n, m] = values[0] if len(values) == 1 else hl.Tuple(tuple(values))
-    return out
