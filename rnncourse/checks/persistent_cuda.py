@@ -43,7 +43,7 @@ def emulate(text: str) -> np.ndarray | str:
             raise SyntaxError(f"{foreign!r:.40} is not allowed")
         return np.array(values)
     except SyntaxError as error:
-        return f"Write one expression of C++ with whole numbers, `lane` and `reg`: {error.msg}."
+        return f"INDEX may hold whole numbers, `lane`, `reg`, parentheses and {OPERATIONS}: {error.msg}."
     except (ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
         return f"C++ leaves open what it does: {error}."
 
@@ -81,6 +81,7 @@ def _remainder(left: int, right: int) -> int:
 
 # what C++ and Python read alike, in their precedence, too: 1_000, # and line breaks are Python's alone
 TOKENS = re.compile(r"(?:[ \t]|lane|reg|0x[0-9a-fA-F]+|0|[1-9][0-9]*|<<|>>|[-+*/%&|^~()])*")
+OPERATIONS = "`+ - * / % << >> & | ^ ~`"
 SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 OPERATORS = {
     ast.Add: operator.add,
