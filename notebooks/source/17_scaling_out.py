@@ -28,12 +28,12 @@ else:
     from ranks.simulated_ranks import call
     from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train_on_ranks
 print("real ranks: cells with ranks are live" if live else f"simulated ranks only: {why_not()}")
-drawings.show("ring_all_reduce")
+drawings.show("shares_of_ranks")
 
 # %% [markdown]
 # ## 1 · One sum for all
 #
-# Each rank computes the gradient of its own sequences; then all need the sum. That is an **all-reduce**. The plain way: one rank receives all arrays, adds them, and sends the sum to everybody. **Predict:** 16 ranks, arrays of 100 MB. How many MB pass through the link of the busiest rank in one direction, in the plain way and in the ring?
+# Each rank computes the gradient of its own sequences; then all need the sum. That is an **all-reduce**. The plain way: one rank receives all arrays, adds them, and sends the sum to everybody. In a **ring** of p ranks the array is cut into p chunks, and in each step every rank sends one chunk to its right neighbour: p − 1 steps add, p − 1 more copy the sums. **Predict:** 16 ranks, arrays of 100 MB. How many MB pass through the link of the busiest rank in one direction, in the plain way and in the ring?
 
 # %%
 import numpy as np
@@ -49,6 +49,7 @@ for name, guess in my_guess.items():
     result = replay(schedule(name, 16), 100e6, link)
     print(f"{name:12} {result.steps:3} steps, {result.traffic.max() / 1e6:6.1f} MB from the busiest rank (you guessed "
           f"{guess}), {1e3 * result.seconds:6.1f} ms")
+drawings.show("ring_all_reduce")
 
 # %% [markdown]
 # 1,500 MB in the plain way, 187.5 in the ring. In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once, about half.) The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.

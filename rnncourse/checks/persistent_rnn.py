@@ -1,4 +1,4 @@
-"""Checks of lesson 15: who has which weight, flags as a barrier, a persistent kernel, a minibatch to choose."""
+"""Checks of lesson 15: which thread has a weight, flags, a persistent kernel, a minibatch to choose."""
 
 from itertools import pairwise
 
