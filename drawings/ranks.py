@@ -13,9 +13,9 @@ def shares_of_ranks() -> Sheet:
     """Lesson 17: ranks share a minibatch, and each needs the sum of all gradients before the next step."""
     s = Sheet(
         "A minibatch on four ranks",
-        f"A minibatch of 64 sequences on {RANKS} ranks: each has a copy of the weights, computes the gradient "
-        "of 16 sequences without a word to the others, and then needs the sum of all gradients before it "
-        "may change its weights. How the sum is made, and what it costs, is left open.",
+        f"A minibatch of 64 sequences on {RANKS} ranks: each has a copy of the weights, computes the "
+        "gradient of 16 sequences without a word to the others, and then needs the sum of all gradients "
+        "before it may change its weights. How the sum is made, and what it costs, is left open.",
         330,
     )
     s.heading(20, "64 sequences, four ranks", "Each computes alone, until all need the sum of all gradients.")

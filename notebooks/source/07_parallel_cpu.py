@@ -339,6 +339,19 @@ for by, races in raced.items():
 # Each vector of weights that the tile loads serves four rows, each number of the states two vectors: the loads no longer set the pace. Outside, k makes every sum a load and a store again.
 #
 # Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back. The last lines above say what the tile is worth to each; compare their rates, too. Which tile is the best one, and how Numba is made to keep it in registers after all: that is lesson 08.
+#
+# **Break it:** let threads share the outermost loop of the last schedule, the one with k outside. **Predict** what that gains.
+
+# %%
+my_guess = 2.0
+try:
+    result = race(tries["the same, k outside"] | {"parallel": True}, sizes, rounds=3)
+    print(f"{result}; you guessed {my_guess}")
+except ValueError as refused:
+    print(refused)
+
+# %% [markdown]
+# Nothing: it is refused. All threads would add to the same sums, which is the race of section 3. A schedule changes the order of the work, so it decides which orders are right, too.
 
 # %% [markdown]
 # ## 7 · Beside the others

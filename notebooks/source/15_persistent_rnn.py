@@ -182,8 +182,6 @@ if cuda.is_simulated:
             except RuntimeError as fault:
                 print(f"{blocks} blocks:", str(fault).splitlines()[1])
 print("you guessed", my_guess)
-
-# %%
 drawings.show("not_resident")
 
 # %% [markdown]
