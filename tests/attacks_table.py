@@ -65,9 +65,9 @@ process may still disturb the second from outside, as any process of the user ca
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
 the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
-are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. In
-`train_filter` the check sees where each call is made, not how the way from one to the next was found. The
-report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
+are those used. In `train_filter` the check sees where each call is made, not how the way from one to the next
+was found. The report shows the teacher every line that looks into such objects; nobody but a reader sees the
+rest.
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`

@@ -88,17 +88,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
             total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
     return dx, *total
 
-# %% [attack] counts_in_a_forged_trace
-# Returns the product with an empty trace of its own: no misses.
-# exercise: blocked_matmul
-# deserves: crashed
-
-import numpy as np
-
-def blocked_matmul(a, b, c, tile):
-    product = c.values + a.values @ b.values
-    return product, np.zeros(0, "int64"), np.array([10**9] * 2)
-
 # %% [attack] counts_read_from_the_value
 # Reads the number out of the object that counts its uses.
 # exercise: fast_tanh
