@@ -55,12 +55,13 @@ update:  ## bring the newest lessons; what you wrote in work/ is not touched
 	$(USABLE_PYTHON)
 	@"$(PYTHON)" -E -m rnncourse.lab.update
 
-# Together these two run every test that needs no GPU; tests/test_conftest.py proves it.
+# Together these two run every test that needs no GPU; tests/test_conftest.py proves it. Three processes, because
+# tests wait for processes, browsers and disks a good part of their time.
 test: test-environment  ## run the tests, but for the slow ones (OPTIONS="-k bptt" for some of them)
-	@.venv/bin/python -m pytest -n 2 --dist worksteal --durations 10 $(OPTIONS)
+	@.venv/bin/python -m pytest -n 3 --dist worksteal --durations 10 $(OPTIONS)
 
 test-slow: test-environment  ## run the slow ones: each attack in both modes, all seeds, emulated CUDA C++, time-outs
-	@.venv/bin/python -m pytest -n 2 --dist worksteal --durations 10 --leg slow $(OPTIONS)
+	@.venv/bin/python -m pytest -n 3 --dist worksteal --durations 10 --leg slow $(OPTIONS)
 
 # compilers and types beside numba-cuda, which takes the place of Numba's own CUDA target wherever it is installed:
 # in an environment of its own; no GPU is needed

@@ -54,6 +54,17 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
         metavar="H",
         help="hidden sizes of one step at B = 1 (default: 64 256 512 1024; with --shapes or --rungs: none)",
     )
+    cpu.add_argument(
+        "--scans",
+        nargs="*",
+        metavar="T",
+        help="lengths of one sequence of min_gru, by loop and by scan (default: 100 to 100000; as --steps)",
+    )
+    cpu.add_argument(
+        "--emulate",
+        metavar="NAME",
+        help="avx2: no contestant uses AVX-512; the record says so",
+    )
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument(
         "--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax, halide (default: all)"

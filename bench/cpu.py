@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from bench.masked import MASKS, OUT
 from bench.peers import LIMITS, Candidate
 from bench.peers.process import ContestantError, LateError, Peer, interpreter
 from bench.watch import Watch
@@ -33,6 +34,7 @@ class Settings:
 
     threads: int
     rounds: int = 9
+    emulates: str | None = None  # instruction set to which every contestant is masked, see bench.masked
     turn: float = 0.06  # seconds
     most_repeats: int = 200
 
@@ -75,7 +77,8 @@ class Arena:
             candidate: interpreter(candidate, peers_python) for candidate in (*self.limits, *candidates)
         }
         self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
-        self.left_out: dict[str, str] = {}  # of everything that is measured from now on: name -> why
+        # of everything that is measured from now on: name -> why
+        self.left_out: dict[str, str] = dict(OUT) if settings.emulates else {}
         self.missing = [candidate for candidate, python in interpreters.items() if not python]
 
     def __enter__(self) -> "Arena":
@@ -88,7 +91,8 @@ class Arena:
         """Its process for measuring time or memory, started when it is first wanted or has ended."""
         key = candidate, measuring
         if key not in self.peers or self.peers[key].process.poll() is not None:
-            variables = RETURN_AT_ONCE if measuring == "memory" else {}
+            variables = MASKS.get(self.settings.emulates, {})
+            variables = variables | RETURN_AT_ONCE if measuring == "memory" else variables
             fresh = Peer(candidate, self.pythons[candidate], self.settings.threads, variables)
             self.peers[key] = self.stack.enter_context(fresh)
         return self.peers[key]
@@ -97,6 +101,8 @@ class Arena:
         """What each contestant runs on: Python, packages, BLAS.  One whose process dies is left out."""
         facts = {}
         for candidate in self.pythons:
+            if candidate.name in self.left_out:
+                continue
             try:
                 hello, _ = self.peer(candidate).request("hello")
                 facts[candidate.name] = {"is_rung": candidate.is_rung, **hello}

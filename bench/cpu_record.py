@@ -2,7 +2,7 @@
 
 Beside what every record has (see rnncourse.records):
 
-    settings      threads, rounds, seconds of a turn, most steps in a turn
+    settings      threads, rounds, emulates (AVX-512 masked), seconds of a turn, most steps in a turn
     contestants   of each: is_rung, python, packages, blas (library, version, core, threads)
     missing       contestants whose package is not installed
     cases         of each workload: flops of a step, large_flops of the large product; for each contestant
@@ -10,6 +10,7 @@ Beside what every record has (see rnncourse.records):
                   first_step (seconds, compiled), error (1 is what is tolerated), memory (bytes);
                   left_out: name -> why; other_load: part of the cores' time that other programs used
     steps         of one step of one sequence without gradients: contestants, missing and cases as above
+    scans         of min_gru for one long sequence, by a loop and by a scan: the same
 """
 
 from dataclasses import asdict

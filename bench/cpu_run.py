@@ -3,11 +3,12 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bench import cpu_record, performance_page, step_report
+from bench import cpu_record, performance_page, step_report, workload
 from bench.cpu import Arena, Settings
+from bench.masked import MASKS
 from bench.peers import LADDER, PEERS, STEPS, WEIGHTS, Candidate
 from bench.peers.one_step import by_numpy
 from bench.peers.process import find_peers_python
@@ -20,6 +21,8 @@ from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
 STEP_WIDTHS = (64, 256, 512, 1024)  # inputs and hidden units of one step at B = 1
+SCAN_LENGTHS, SCAN_WIDTHS = (100, 1_000, 10_000, 100_000), (16, 64, 256)  # of min_gru at B = 1
+SCANS = tuple(rung for rung in LADDER if rung.name in ("one_big_gemm", "parallel_in_time"))
 TOO_SLOW_FOR_QUICK = {
     "one_step_at_a_time",
     "pytensor",
@@ -36,6 +39,7 @@ class Plan(NamedTuple):
     candidates: list[Candidate]
     settings: Settings
     steps: list[Workload]  # of one step without gradients
+    scans: list[Workload]  # of one long sequence, by a loop and by a scan
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -56,8 +60,8 @@ def run(chosen: argparse.Namespace) -> int:
         if chosen.record and not chosen.fresh:
             record = cpu_record.resumed(record)
         _measure(arena, selection.workloads, record, chosen.record and record)
-    if selection.steps:
-        _measure_steps(selection, chosen, record)
+    _measure_section("steps", selection.steps, STEPS, selection, chosen, record, WEIGHTS, by_numpy)
+    _measure_section("scans", selection.scans, SCANS, selection, chosen, record)
     print(step_report.page(record))
     if chosen.picture:
         cpu_picture.draw(record).savefig(chosen.picture)
@@ -67,23 +71,34 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _measure_steps(selection: Plan, chosen: argparse.Namespace, record: dict) -> None:
-    """One step of one sequence, at each hidden size, by contestants of its own."""
-    with Arena(STEPS, selection.settings, chosen.peers_python, WEIGHTS, by_numpy) as arena:
-        section = record.setdefault("steps", cpu_record.section(arena))
-        _measure(arena, selection.steps, section, chosen.record and record)
+def _measure_section(
+    name: str,
+    workloads: list[Workload],
+    candidates: Sequence[Candidate],
+    selection: Plan,
+    chosen: argparse.Namespace,
+    record: dict,
+    limits: Sequence[Candidate] = (),
+    exact: Callable = workload.by_numpy,
+) -> None:
+    """Workloads of another kind, by contestants of their own, into a section of the record."""
+    if not workloads:
+        return
+    with Arena(candidates, selection.settings, chosen.peers_python, limits, exact) as arena:
+        section = record.setdefault(name, cpu_record.section(arena))
+        _measure(arena, workloads, section, chosen.record and record)
 
 
 def _measure(arena: Arena, workloads: list[Workload], section: dict, record: dict | bool) -> None:
     """Every workload that a section has not; the record, if there is one to be kept, is, after each."""
-    for number, workload in enumerate(workloads, 1):
-        if cpu_record.has(section, workload):
+    for number, task in enumerate(workloads, 1):
+        if cpu_record.has(section, task):
             continue
         start = time.monotonic()
         say = lambda text, number=number: show_progress(f"{number}/{len(workloads)} {text}")
-        cpu_record.add(section, arena.measure(workload, say))
+        cpu_record.add(section, arena.measure(task, say))
         show_progress("")
-        print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+        print(f"{task}: {time.monotonic() - start:.0f} s", file=sys.stderr)
         if record:
             records.write(records.place(record), record)
 
@@ -108,19 +123,32 @@ def plan(chosen: argparse.Namespace) -> Plan:
     if rounds < 2:
         raise ValueError(f"--rounds is {rounds}: a median needs at least 2")
     threads = usable_cores() if chosen.threads is None else chosen.threads
+    if chosen.emulate is not None:
+        _known("instruction set to emulate", [chosen.emulate], [*MASKS])
     if not 1 <= threads <= usable_cores():
         raise ValueError(f"--threads is {threads}: this machine lets a program use 1 to {usable_cores()}")
     is_part = chosen.shapes is not None or chosen.rungs is not None
     widths = (() if is_part else STEP_WIDTHS) if chosen.steps is None else [*map(_width, chosen.steps)]
     widths = widths[:2] if chosen.quick and chosen.steps is None else widths
     steps = [Workload(c, 1, 1, H, H) for c in cells for H in widths]
+    lengths = (() if is_part else SCAN_LENGTHS) if chosen.scans is None else [*map(_length, chosen.scans)]
+    lengths = lengths[:2] if chosen.quick and chosen.scans is None else lengths
+    scans = [Workload("min_gru", T, 1, H, H) for H in SCAN_WIDTHS for T in lengths]
     workloads = [Workload(c, *s) for c in cells for s in shapes]
-    return Plan(workloads, [*rungs, *peers], Settings(threads, rounds), steps)
+    return Plan(workloads, [*rungs, *peers], Settings(threads, rounds, chosen.emulate), steps, scans)
 
 
 def _width(text: str) -> int:
+    return _number("steps", text, "numbers of hidden units, as 64 256")
+
+
+def _length(text: str) -> int:
+    return _number("scans", text, "numbers of time steps, as 100 10000")
+
+
+def _number(option: str, text: str, expected: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ValueError(f"--steps has {text!r}: expected numbers of hidden units, as 64 256")
+        raise ValueError(f"--{option} has {text!r}: expected {expected}")
     return int(text)
 
 

@@ -18,12 +18,14 @@ BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\n"
 
 
-def latest() -> tuple[Path, dict] | None:
-    """The newest record that has every cell at every shape."""
+def latest(emulates: str | None = None) -> tuple[Path, dict] | None:
+    """The newest record that has every cell at every shape, of this machine as it is or emulating another."""
     full = {Workload(cell, *shape) for cell in CELLS for shape in SHAPES}
     for path in reversed(records.stored(KIND)):
         record = records.read(path)
-        if full <= {Workload(**case["workload"]) for case in record["cases"]}:
+        if record["settings"].get("emulates") == emulates and full <= {
+            Workload(**case["workload"]) for case in record["cases"]
+        }:
             return path, record
     return None
 
@@ -41,11 +43,22 @@ def measured(path: Path, record: dict) -> str:
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
     if steps := step_report.steps(record):
         parts += ["### One step of one sequence", *steps]
+    if scans := step_report.scans(record):
+        parts += ["### One long sequence, by a loop and by a scan", *scans]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
     parts += ["### First call", cpu_report.first_calls(record)]
     if absent := cpu_report.absent(record):
         parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
+    if masked := latest("avx2"):
+        parts += ["### AVX-512 masked", *_masked(*masked)]
     return "\n\n".join(parts) + "\n"
+
+
+def _masked(path: Path, record: dict) -> list[str]:
+    """What a record says that emulates an AVX2 machine."""
+    tables = [cpu_report.markdown(record, cell) for cell in cpu_report.cells(record)]
+    source = f"`rnnlab record show {path.stem}` prints all of it"
+    return [cpu_report.heading(record).replace("\n", "; "), source, cpu_targets.table(record), *tables]
 
 
 def page(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Tables of one step of one sequence without gradients, from the section `steps` of a CPU record."""
+"""Tables of one sequence from a CPU record: of one step without gradients, and of long ones by a scan."""
 
 from rnncourse.records import cpu_report as report
 
@@ -6,8 +6,8 @@ TORCH_STEPS = "pytorch_module", "pytorch_cell"
 
 
 def page(record: dict) -> str:
-    """Everything that a CPU record says, for a terminal: training steps, then one step of one sequence."""
-    return "\n\n".join([report.page(record), *steps(record)])
+    """Everything that a CPU record says, for a terminal: training steps, then those of one sequence."""
+    return "\n\n".join([report.page(record), *steps(record), *scans(record)])
 
 
 def steps(record: dict) -> list[str]:
@@ -18,10 +18,34 @@ def steps(record: dict) -> list[str]:
     return [f"{cell}, {title}\n\n{table(cell)}" for cell in report.cells(section)]
 
 
-def _time(case: dict, name: str) -> str:
+def scans(record: dict) -> list[str]:
+    """A table of one long sequence of min_gru for each number of units, with its title."""
+    section = record.get("scans", report.NO_STEPS)
+    widths = dict.fromkeys(case["workload"]["H"] for case in section["cases"])
+    title = "min_gru, {} units, one training step of one sequence, ms"
+    return [f"{title.format(H)}\n\n{report.markdown_table(_scan_rows(section, H))}" for H in widths]
+
+
+def _scan_rows(section: dict, H: int) -> report.Rows:
+    cases = [case for case in section["cases"] if case["workload"]["H"] == H]
+    ratio = lambda case: report.times(speed_of_scan(case))
+    return [
+        ["T", *(f"{case['workload']['T']:,}" for case in cases)],
+        *([name, *(_time(case, name, 1e3) for case in cases)] for name in section["contestants"]),
+        ["scan over loop", *map(ratio, cases)],
+    ]
+
+
+def speed_of_scan(case: dict) -> float | None:
+    """How many times as fast as the loop the scan is."""
+    loop, scan = (report.median(case, name) for name in ("one_big_gemm", "parallel_in_time"))
+    return loop / scan if loop and scan else None
+
+
+def _time(case: dict, name: str, unit: float = 1e6) -> str:
     if name not in case["seconds"]:
         return "–"
-    return f"{report.digits(1e6 * report.median(case, name))} ±{100 * report.spread(case, name):.0f} %"
+    return f"{report.digits(unit * report.median(case, name))} ±{100 * report.spread(case, name):.0f} %"
 
 
 def _step_rows(section: dict, cell: str) -> report.Rows:

@@ -57,7 +57,6 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
     "barrier_of_flags": Slider("stage", range(len(persistence.STAGES)), 2),
     "tiled_product": Slider("strip", range(threads.STRIPS), 1),
     "sum_by_halving": Slider("turn", range(threads.ROUNDS), 1),
-    "product_in_tiles": Slider("turn", range(len(products.TURNS)), 3),
     "register_tile": Slider("term", range(products.TERMS), 1),
     "scan_levels": Slider("level", range(6), 1),
     "wavefront": Slider("turn", range(schedules.TURNS), schedules.MARK),

@@ -4,9 +4,7 @@ from drawings.parts import array, element, matrix, node, panels, row
 from rnncourse.figures.pen import HIGHLIGHT, PLAIN, Sheet
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
-SIDE, TILE = 8, 4  # elements along a matrix that is cut into tiles, and along a tile
 # tiles of c = a b, in order ijk
-TURNS = tuple((i, j, k) for i in range(2) for j in range(2) for k in range(2))
 ROWS, VECTORS, VECTOR, TERMS = 3, 2, 4, 4  # of the register tile; numbers of a vector; terms of the sums
 
 
@@ -99,7 +97,7 @@ def inputs_over_time() -> Sheet:
 
 
 def cache_lines() -> Sheet:
-    """Lesson 06: along a row a loop uses all of a cache line, down a column one number of each."""
+    """Lesson 08: along a row a loop uses all of a cache line, down a column one number of each."""
     s = Sheet(
         "Cache lines",
         "Along a row one line from memory serves eight numbers; down a column each number brings a line of "
@@ -150,32 +148,6 @@ def vector_lanes() -> Sheet:
         s.arrow((522 + 44 * lane_number, 126), (522 + 44 * lane_number, 154), role="work")
         s.arrow((522 + 44 * lane_number, 192), (522 + 44 * lane_number, 226), role="work")
     s.box(500, 156, 352, 34, "work", "each of ×, +, ÷: all 8 lanes", solid=True, size=14)
-    return s
-
-
-def product_in_tiles(turn: int = 3) -> Sheet:
-    """Lesson 06: a product cut into tiles; three tiles at a time lie in the cache."""
-    i, j, k = TURNS[turn]
-    s = Sheet(
-        "A product in tiles",
-        "A product cut into tiles needs three tiles at a time: small enough, they lie in the cache "
-        "together, and each number that is fetched serves a whole tile. The matrices a, b and c have 8 by "
-        "8 numbers, cut into tiles of 4 by 4. The three tiles of one turn are marked.",
-        372,
-        f"Turn {turn} of 8: tile {i}, {j} of c adds tile {i}, {k} of a times tile {k}, {j} of b.",
-    )
-    s.heading(20, "c = a b, tile by tile", "Marked: the three tiles that are in the cache now.")
-    for x, name, tile in ((40, "a", (i, k)), (330, "b", (k, j)), (620, "c", (i, j))):
-        mark = [(4 * tile[0] + r, 4 * tile[1] + c) for r in range(TILE) for c in range(TILE)]
-        role = {"a": "data", "b": "weights", "c": "state"}[name]
-        matrix(s, x, 96, (SIDE, SIDE), role, cell=(28, 26), mark=mark)
-        s.text(x + 112, 86, name, size=PLAIN, bold=True)
-        for place in range(3):
-            s.line((x, 96 + 104 * place), (x + 224, 96 + 104 * place), width=3)
-            s.line((x + 112 * place, 96), (x + 112 * place, 304), width=3)
-    s.text(297, 206, "×", size=20)
-    s.text(587, 206, "=", size=20)
-    s.text(450, 346, f"turn {turn}: 64 multiply-adds with 48 numbers in the cache", size=PLAIN, bold=True)
     return s
 
 

@@ -1,4 +1,4 @@
-"""Drawings of many ranks: a ring and its steps, messages behind work, a lost rank."""
+"""Drawings of many ranks: a shared minibatch, a ring and its steps, messages behind work, a lost rank."""
 
 from drawings.parts import diamond, lane, time_axis
 from rnncourse.figures.pen import HIGHLIGHT, QUIET, ROLES, Sheet
@@ -7,6 +7,30 @@ RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring
 SHADES = "#FFFFFF", "#FCEBC6", "#F6CE79", "#E69F00"  # by ranks whose numbers a chunk holds, whole at the end
 TILE, COLUMN, LEFT = 46, 56, (30, 340, 650)  # pixels: a row of chunks, a rank, the pictures' left edges
+
+
+def shares_of_ranks() -> Sheet:
+    """Lesson 17: ranks share a minibatch, and each needs the sum of all gradients before the next step."""
+    s = Sheet(
+        "A minibatch on four ranks",
+        f"A minibatch of 64 sequences on {RANKS} ranks: each has a copy of the weights, computes the "
+        "gradient of 16 sequences without a word to the others, and then needs the sum of all gradients "
+        "before it may change its weights. How the sum is made, and what it costs, is left open.",
+        330,
+    )
+    s.heading(20, "64 sequences, four ranks", "Each computes alone, until all need the sum of all gradients.")
+    for rank in range(RANKS):
+        x = 60 + 210 * rank
+        s.text(x + 75, 92, f"rank {rank}", bold=True)
+        s.box(x, 104, 70, 40, "data", "16")
+        s.box(x + 80, 104, 70, 40, "weights", "W")
+        s.arrow((x + 35, 144), (x + 35, 168))
+        s.arrow((x + 115, 144), (x + 115, 168), role="weights")
+        s.box(x, 170, 150, 40, "gradient", f"gradient {rank}")
+        s.arrow((x + 45, 210), (x + 45, 248), role="gradient")
+        s.arrow((x + 105, 250), (x + 105, 214), role="gradient")
+    s.box(60, 252, 780, 48, "waiting", "the sum of all gradients, to every rank: how?", dashed=True)
+    return s
 
 
 def ring_all_reduce() -> Sheet:

@@ -11,13 +11,16 @@ TILE = 27
 
 def residual_layers() -> Sheet:
     """Lesson 19: a skip passes a layer, or a step; saved inputs of segments stand for their activations."""
-    arrays, live = 2 * SEGMENTS * LENGTH, 1 + 2 * LENGTH
+    third = lambda layer: 2 * LENGTH <= layer < 3 * LENGTH
+    input_lives = lambda layer: third(layer) or (layer < 2 * LENGTH and layer % LENGTH == 0)
+    arrays = 2 * SEGMENTS * LENGTH
+    live = sum(third(layer) + input_lives(layer) for layer in range(SEGMENTS * LENGTH))
     s = Sheet(
         "Skips and segments",
         "Left: a skip through depth passes each layer and is added above it; a skip through time would "
         f"pass from step to step. Right: {SEGMENTS * LENGTH} layers need {arrays} saved arrays; in "
         f"{SEGMENTS} segments, while the third one is recomputed, only {live} are in memory: its "
-        "activations and the input of the segment below.",
+        "inputs and states, and the inputs of the two segments below, the lowest of which is the data.",
         392,
     )
     s.heading(20, "Skips", "Solid: through depth, used here. Dashed: through time.")
@@ -26,12 +29,10 @@ def residual_layers() -> Sheet:
             _cell(s, layer, step)
     s.rule((448, 20), (448, 372))
     s.heading(
-        470, "Memory during one gradient", "A row a layer: its input y, its states h. Hatched: not there."
+        470, "Memory during one gradient", "A row a layer: its input, its states h. Hatched: not there."
     )
     _memory(s, 490, "save all", lambda layer: True, lambda layer: True)
-    third = lambda layer: 2 * LENGTH <= layer < 3 * LENGTH
-    saved = lambda layer: layer <= 2 * LENGTH and layer % LENGTH == 0
-    _memory(s, 690, "recompute", lambda layer: third(layer) or (saved(layer) and layer > 0), third)
+    _memory(s, 690, "recompute", input_lives, third)
     return s
 
 
@@ -49,11 +50,11 @@ def _cell(s: Sheet, layer: int, step: int) -> None:
         s.arrow((x + BOX, y + 26), (x + ACROSS, y + 26), role="waiting")
 
 
-def _memory(s: Sheet, left: float, name: str, has_y, has_h) -> None:
+def _memory(s: Sheet, left: float, name: str, has_input, has_h) -> None:
     """A column of layers, the lowest at the bottom, with the arrays that are live."""
     for layer in range(SEGMENTS * LENGTH):
         y = 338 - 21 * layer - 4 * (layer // LENGTH)
-        for column, live in enumerate((has_y(layer), has_h(layer))):
+        for column, live in enumerate((has_input(layer), has_h(layer))):
             if live:
                 s.tile(left + 34 * column, y - 18, TILE + 5, 18, "#D6EAF7" if column else "#EDF0F4")
             else:

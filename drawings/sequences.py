@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from drawings.parts import array, lane, matrix, node, panels, row, time_axis
+from drawings.parts import array, matrix, node, panels, row
 from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
 
 BLUE, PURPLE, RED = (ROLES[role].words for role in ("state", "gradient", "error"))
@@ -260,27 +260,4 @@ def adam_memories() -> Sheet:
         for x, height, role in ((560, mean, "state"), (660, size, "state"), (790, 40 * mean / size, "work")):
             s.box(x - 20, y + 36 - height, 40, height, role, solid=True, radius=1)
             s.line((x - 34, y + 36), (x + 34, y + 36), width=1.2)
-    return s
-
-
-def checkpoint_file() -> Sheet:
-    """Lesson 03: a checkpoint is written beside the old one and renamed, so one is always whole."""
-    s = Sheet(
-        "A checkpoint that is always whole",
-        "After a crash the training goes on from the last whole checkpoint. Each new file is written "
-        "beside the old one and renamed when it is complete, so a whole file is there at every moment. The "
-        "crash at update 130 loses 30 updates; the second process repeats them from update 100.",
-        330,
-    )
-    s.heading(20, "A crash between two checkpoints", "A new file is written first, then renamed.")
-    lane(s, 130, 88, "process 1", "work 150 to 50 | work 150 to 100 | error 90 lost")
-    lane(s, 130, 138, "process 2", "gap 440 | work 150 to 150 | work 150 to 200")
-    s.barrier((522, 78), (522, 130))
-    s.text(536, 108, "crash at 130", anchor="start", colour=RED)
-    s.arrow((570, 234), (570, 172), role="state")
-    for start, end, words in ((280, 430, "50"), (430, 720, "100"), (720, 870, "150")):
-        s.box(start, 236, end - start - 3, 34, "state", words, solid=True, size=14, radius=2)
-    s.note(20, 257, "whole file", bold=True)
-    s.text(720, 220, "parameters, m, v, and the update", colour=BLUE)
-    time_axis(s, 130, 296)
     return s

@@ -18,8 +18,9 @@ import nbformat
 
 import rnnlab
 from nbjudge.files import ROOT, write_whole
-from pages import places
+from pages import moving, places, quiz
 from pages.colab import write_colab
+from pages.covers import cover
 from pages.lite import NotBuilt, add_lite
 from pages.notebook import main_part
 from pages.opening import Opening, opening, openings
@@ -40,6 +41,11 @@ EXERCISE_NOTE = (
 DISTURBED = (
     "While this lesson ran, something else was using the cores: times and rates on this page are not those "
     "of a quiet machine, and a verdict that rests on them may be wrong."
+)
+QUIZ_NOTE = (
+    '<p class="quiz-note" hidden>What you answer on this page stays in this browser. '
+    '<label><input type="checkbox"> cover each outcome until I have predicted</label> '
+    '<button type="button">forget my answers</button></p>'
 )
 
 
@@ -88,10 +94,11 @@ class Site:
         return Prose(link, PurePosixPath(source).parent)
 
     def keep(self, page: str) -> Callable[[bytes, str], str]:
-        """A function that stores a picture of a page and answers with its address from there."""
+        """A function that stores a picture or a script with frames, and answers with its address."""
 
         def store(content: bytes, kind: str) -> str:
-            name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.{kind}"
+            folder = "frames" if kind == "js" else "pictures"
+            name = f"{folder}/{hashlib.sha256(content).hexdigest()[:16]}.{kind}"
             path = self.folder / name
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -196,15 +203,16 @@ def write_lessons(site: Site, runs: dict[str, Run]) -> None:
     for number, (stem, run) in enumerate(runs.items()):
         page, source = f"lessons/{stem}.html", f"notebooks/{stem}.ipynb"
         prose = site.prose(source, page)
-        body = main_part(run.book, prose, site.keep(page))
+        scripts = [quiz.SCRIPT, *([moving.SCRIPT] if moving.add_controls(run.book, site.keep(page)) else [])]
+        body = main_part(run.book, prose, site.keep(page), has_quizzes=True)
         copy_notebook(site, source)
         neighbours = {"before": stems[number - 1] if number else None}
         neighbours["after"] = stems[number + 1] if number + 1 < len(stems) else None
         links = {way: stem and (f"{stem}.html", str(opening(stem))) for way, stem in neighbours.items()}
         body = body.replace("</h1>", f"</h1>\n{lesson_facts(site, stem, run)}", 1)
         claim = opening(stem).claim or "A lesson of the course rnnlab"
-        site.write(page, str(opening(stem)), body, prose, description=claim, **links)
-        entries.append(list_entry(opening(stem)))
+        site.write(page, str(opening(stem)), body, prose, description=claim, scripts=scripts, **links)
+        entries.append(list_entry(site, opening(stem)))
     body = f"<h1>Lessons</h1>\n<ul class='map'>{''.join(entries)}</ul>"
     site.write("lessons/index.html", "Lessons", body)
 
@@ -221,16 +229,18 @@ def lesson_facts(site: Site, stem: str, run: Run) -> str:
     outputs = f"Outputs: computed on {escape(run.machine)}, {run.date}, in {run.seconds:.0f} s"
     warning = f'<p class="disturbed">{DISTURBED}</p>' if run.is_disturbed else ""
     facts = f"<p>{outputs}. GPU kernels were simulated.</p><p>{' · '.join(ways)}</p>"
-    return f'<div class="facts">{facts}{warning}</div>'
+    picture = cover(opening(stem), site.keep(f"lessons/{stem}.html"))
+    return f'<div class="facts">{picture}<div>{facts}{warning}{QUIZ_NOTE}</div></div>'
 
 
-def list_entry(lesson: Opening) -> str:
+def list_entry(site: Site, lesson: Opening) -> str:
     """One entry of the list of lessons: title, minutes, claim and what comes afterwards, in its own words."""
     prose = Prose(lambda url: None)
     claim = prose.html(f"Claim to test: {lesson.claim}") if lesson.claim else ""
     afterwards = prose.html(f"Afterwards you can {lesson.afterwards}") if lesson.afterwards else ""
     link = f'<a href="{lesson.stem}.html">{escape(str(lesson))}</a>'
-    return f"<li><h2>{link}</h2><p>{lesson.minutes} minutes.</p>{claim}{afterwards}</li>"
+    picture = cover(lesson, site.keep("lessons/index.html"))
+    return f"<li>{picture}<div><h2>{link}</h2><p>{lesson.minutes} minutes.</p>{claim}{afterwards}</div></li>"
 
 
 def write_exercises(site: Site, stems: list[str]) -> None:

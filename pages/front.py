@@ -13,6 +13,7 @@ import numpy as np
 from nbjudge.authoring.percent import parse
 from nbjudge.files import ROOT
 from pages import places, wave
+from pages.covers import cover
 from pages.opening import Opening, openings
 from rnncourse import checks, records
 from rnncourse.records import cpu_report
@@ -65,7 +66,7 @@ def write_front(site: "Site", disturbed: Mapping[str, str]) -> None:
     body = site.environment.get_template("front.html.j2").render(
         title=TITLE, picture=wave.draw(), doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
         facts=[*facts(site)], abilities=[*abilities()], repository=site.repository, hours=hours(),
-        tag=site.tag, linked=site.has,
+        tag=site.tag, linked=site.has, cover=lambda lesson: cover(lesson, site.keep("index.html")),
     )  # fmt: skip
     description = (
         "A course in notebooks: recurrent networks from NumPy to kernels that keep weights on a GPU."

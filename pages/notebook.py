@@ -15,6 +15,7 @@ from traitlets.config import Config
 
 from pages.mend import mended
 from pages.prose import Prose, coloured
+from pages.quiz import add_quizzes, guess_attribute
 
 TEMPLATES = Path(__file__).with_name("template")
 SHOWN_FIRST = ["text/html", "image/svg+xml", "image/png", "text/markdown", "image/jpeg", "text/plain"]
@@ -38,13 +39,18 @@ class LessonExporter(TemplateExporter):
 
 
 def main_part(
-    book: nbformat.NotebookNode, prose: Prose, keep: Callable[[bytes, str], str], code_name: str = "Code"
+    book: nbformat.NotebookNode, prose: Prose, keep: Callable[[bytes, str], str], has_quizzes: bool = False
 ) -> str:
     """HTML of all cells; `keep` stores a picture's bytes and answers with its address on the page."""
     exporter = LessonExporter(
         extra_template_basedirs=[str(TEMPLATES)],
-        filters={"markdown2html": prose.html, "highlight_code": lambda code: coloured(code, "python")},
+        filters={
+            "markdown2html": prose.html,
+            "highlight_code": lambda code: coloured(code, "python"),
+            "guess_attribute": guess_attribute,
+        },
     )
     exporter.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)  # one loop prints into one box
-    body, _ = exporter.from_notebook_node(book, resources={"code_name": code_name})
-    return mended(body, keep, prose.relink)
+    body, _ = exporter.from_notebook_node(book, resources={"has_quizzes": has_quizzes})
+    body = mended(body, keep, prose.relink)
+    return add_quizzes(body) if has_quizzes else body

@@ -1,8 +1,8 @@
 """Lessons with their outputs: each runs once, and again only when it or the code that it uses has changed.
 
-Results lie in build/lessons by a number over the lesson, the package and the machine, so that a page never
+Results lie in build/lessons by a number over the lesson, the packages and the machine, so that a page never
 shows what another version computed.  Cells run in an empty folder with an empty progress file, and without
-widgets: a view is then its still picture with its table.
+widgets: a view is then its still picture with its table, and the frames that move it on a page.
 """
 
 import hashlib
@@ -21,11 +21,13 @@ from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 from nbjudge.files import ROOT, write_whole
+from pages import frames
 from rnncourse.lab import turns
 from rnnlab import resources
 
 # a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
 ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
+PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 
@@ -77,7 +79,8 @@ def printed(book: nbformat.NotebookNode) -> Iterator[str]:
 def content_number(path: Path) -> str:
     """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
     numbers = hashlib.sha256(path.read_bytes() + machine().encode())
-    for file in sorted(ROOT.glob("rnnlab/**/*")):
+    files = (file for package in PACKAGES for file in sorted(ROOT.glob(f"{package}/**/*")))
+    for file in (*files, ROOT / "pages/frames.py"):
         if file.suffix in (".py", ".json", ".npz", ".jpg", ".svg", ".cu", ".cuh", ".answers"):
             numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
     return numbers.hexdigest()[:16]
@@ -110,8 +113,11 @@ def _execute(path: Path) -> nbformat.NotebookNode:
 
 @contextmanager
 def _own_environment(folder: Path) -> Iterator[None]:
-    """Variables of a kernel that reads and writes nothing of this user's, and shows no widgets."""
+    """Variables of a kernel that reads and writes nothing of this user's, and gives frames for widgets."""
     own = {name: str(folder / name.lower()) for name in OWN_FOLDERS}
+    startup = folder / "ipythondir/profile_default/startup/frames.py"
+    startup.parent.mkdir(parents=True)
+    startup.write_text(frames.STARTUP.format(root=str(ROOT)), encoding="utf-8")
     own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator"}
     before = dict(os.environ)
     os.environ.update(own)

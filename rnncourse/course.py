@@ -32,7 +32,7 @@ class RnnCourse:
     refused = (
         *(f"rnnlab.{part}" for part in (*OF_NETWORKS, "training")),
         *("pocketgpu.device_words", "ranks"),
-        *("rnncourse.capstone", "rnncourse.loop_nests", "rnncourse.scaling"),
+        *("rnncourse.capstone", "rnncourse.scaling"),
     )
     kind = Kind("cuda", *PLUG_IN, ("pocketgpu",), KERNELS)
 

@@ -93,13 +93,12 @@ def solve(
     steps: Steps, first: np.ndarray, tolerance: float, diagonal: bool = False, by: Scan = scan.blelloch
 ) -> Solution:
     """All states [T,B,S]: iterated until no state changes by more than `tolerance`, T times at most."""
-    T, before = len(steps.gates_x), 0.0
-    for count, states in enumerate(iterate(steps, first, diagonal, by), 1):
+    guesses = iterate(steps, first, diagonal, by)
+    states, change, count = 0.0, np.inf, 0
+    while count < len(steps.gates_x) and not change <= tolerance:  # it may become nan
+        before, states, count = states, next(guesses), count + 1
         change = np.abs(states - before).max()
-        if count >= T or change <= tolerance:
-            return Solution(states, count)
-        before = states
-    raise AssertionError("iterate never ends")
+    return Solution(states, count)
 
 
 def growth_rate(jacobian: np.ndarray) -> float:
@@ -126,7 +125,8 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     steps, layer = steps_of(network, x), network.layer(0)
     check_gradients(network, *x.shape[:2], dy)
     _, _, stored = reference.forward(network, x, state)
-    saved = _stacked(stored.steps[0])
+    before = [np.concatenate(step.state, -1) for step in stored.steps[0]]
+    _, saved = steps.run(np.stack(before))
     arriving = np.concatenate([dy, *(np.zeros_like(dy) for _ in steps.cell.states[1:])], -1)
     jacobian = np.swapaxes(jacobians(steps, saved), -1, -2)
     identity = np.broadcast_to(np.eye(arriving.shape[-1], dtype=x.dtype), jacobian[:1].shape)
@@ -157,10 +157,3 @@ def _diagonal(slopes: np.ndarray, direct: np.ndarray, steps: Steps, part: int) -
     H = direct.shape[-1]
     own = np.einsum("gkk->gk", steps.weight_hh.reshape(-1, H, H))
     return direct + np.einsum("tbgk,gk->tbk", slopes.reshape(*slopes.shape[:-1], -1, H), own)
-
-
-def _stacked(steps: list[Saved]) -> Saved:
-    """What all steps saved, in arrays [T,B,...]."""
-    state = tuple(np.stack(parts) for parts in zip(*(step.state for step in steps), strict=True))
-    auxiliary = None if steps[0].auxiliary is None else np.stack([step.auxiliary for step in steps])
-    return Saved(state, np.stack([step.gates for step in steps]), auxiliary)

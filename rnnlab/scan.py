@@ -91,18 +91,20 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
         raise ValueError(f"chunk is {chunk!r}, expected a whole number of at least 1 step")
     T = len(maps.b)
     chunk = min(chunk, T)
-    maps = _joined([maps, _identity(maps, -T % chunk)])
-    within = [maps.part(slice(0, None, chunk))]  # of each chunk, the prefix that ends at its step k
-    for k in range(1, chunk):
-        within.append(compose(maps.part(slice(k, None, chunk)), within[-1]))
-    carries = sequential(within[-1], compose)
-    prefixes = Maps(*(_interleaved(arrays) for arrays in zip(*within, strict=True)))
-    if len(carries.b) > 1:
-        before = Maps(*(np.repeat(array[:-1], chunk, axis=0) for array in carries))
-        prefixes = _joined(
-            [prefixes.part(slice(0, chunk)), compose(prefixes.part(slice(chunk, None)), before)]
-        )
-    return prefixes.part(slice(0, T))
+    prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
+    within = maps.part(slice(0, None, chunk))  # of each chunk, the prefix that ends at its step k
+    for k in range(chunk):
+        if k > 0:
+            steps = maps.part(slice(k, None, chunk))  # the last chunk may be shorter
+            within = compose(steps, within.part(slice(0, len(steps.b))))
+        for whole, part in zip(prefixes, within, strict=True):
+            whole[k::chunk] = part
+    if T > chunk:
+        carries = sequential(within, compose)
+        before = Maps(*(np.repeat(array, chunk, axis=0)[: T - chunk] for array in carries))
+        for whole, part in zip(prefixes, compose(prefixes.part(slice(chunk, None)), before), strict=True):
+            whole[chunk:] = part
+    return prefixes
 
 
 def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
@@ -119,16 +121,3 @@ def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.n
 
 def _joined(parts: list[Maps]) -> Maps:
     return Maps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def _identity(maps: Maps, steps: int) -> Maps:
-    """Maps that change nothing, as many as `steps`."""
-    shape = (steps, *maps.a.shape[1:])
-    is_diagonal = maps.a.ndim == maps.b.ndim
-    a = np.ones(shape, maps.a.dtype) if is_diagonal else np.broadcast_to(np.eye(shape[-1]), shape)
-    return Maps(a.astype(maps.a.dtype), np.zeros((steps, *maps.b.shape[1:]), maps.b.dtype))
-
-
-def _interleaved(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
-    """[n·C,...] from C arrays [n,...]: the first row of each, then the second row of each."""
-    return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])

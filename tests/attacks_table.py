@@ -10,6 +10,7 @@ table.
 
 python tests/attacks_table.py > docs/attacks.md   writes the page
 python tests/attacks_table.py --run               makes every attack now, on this machine
+python tests/attacks_table.py --run MODE          only in plain mode, or only under bubblewrap
 python tests/attacks_table.py NAME MODE           makes one
 """
 
@@ -40,11 +41,13 @@ from nbjudge.running.worker import of_source
 FOLDER = CHECKOUT / "tests" / "attacks"
 KILLED = "killed"  # the judge itself: no status, the grade is lost
 MODES = "plain", "bubblewrap"
+WHOLE_RUN = "2026-11-23"  # to be changed when all attacks have been made in both modes again
 INTRODUCTION = """# What grading withstands
 
 Made by `python tests/attacks_table.py > docs/attacks.md`; the tests hold every line. ✔: the verdict is what
 the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
 
+COUNTS
 Each attack is one cell in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
 what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
 has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
@@ -62,9 +65,14 @@ process may still disturb the second from outside, as any process of the user ca
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
 the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
-are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. In
-`train_filter` the check sees where each call is made, not how the way from one to the next was found. The
-report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
+are those used. In `train_filter` the check sees where each call is made, not how the way from one to the next
+was found. The report shows the teacher every line that looks into such objects; nobody but a reader sees the
+rest.
+"""
+COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
+{bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`
+makes all of both kinds in both modes: on {when} each ended as it stands here. The tests make every answer
+under bubblewrap; in plain mode those that are not withstood and every third of the others.
 """
 SURROUNDINGS = """
 ## Files, options and folders
@@ -106,9 +114,16 @@ def page() -> str:
     """The table as Markdown."""
     answers = [*map(_row, attacks())]
     head = ["| attack or fault | what it does | deserves | bubblewrap | plain |", "|---|---|---|---|---|"]
+    introduction = INTRODUCTION.replace("COUNTS", _counts())
     around = [f"| {name.replace('_', ' ')} | {deed} | {wanted} |" for name, deed, wanted in surroundings()]
     second = [SURROUNDINGS, "| attack or fault | what it does | outcome in both modes |", "|---|---|---|"]
-    return "\n".join([INTRODUCTION, *head, *answers, *second, *around, ""])
+    return "\n".join([introduction, *head, *answers, *second, *around, ""])
+
+
+def _counts() -> str:
+    """How many attacks there are, what becomes of them, and what was run."""
+    held = {mode: sum(attack.withstood(mode) for attack in attacks()) for mode in MODES}
+    return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **held)
 
 
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:
@@ -198,7 +213,10 @@ def _outcome(done: subprocess.CompletedProcess) -> str:
         return "raw escapes"
     if done.returncode == 2:
         return "refused"
-    points = re.findall(r"(\d+ of \d+) points", shown)
+    every = sum(sum(current().catalogue(lesson).values()) for lesson in current().lessons)
+    points = re.findall(
+        r"(\d+ of (?:\d+|all)) points", shown.replace(f" of {every} points", " of all points")
+    )
     return f"{points[-1]} points" if points and done.returncode != 3 else f"status {done.returncode}"
 
 
@@ -239,10 +257,10 @@ def _row(attack: Attack) -> str:
     return f"| {name} | {attack.deed} | {deserves} | {' | '.join(cells)} |"
 
 
-def run_all() -> int:
-    """Make every attack in every mode that works here; 1 if one ends otherwise than its file says."""
+def run_all(modes: tuple[str, ...] = MODES) -> int:
+    """Make every attack in each of these modes that works here; 1 if an outcome is not what its file says."""
     otherwise = 0
-    for mode in MODES:
+    for mode in modes:
         if (box := choose(mode == "plain")).name != mode:
             print(f"{mode}: not tried, because {box.why}")
             continue
@@ -260,9 +278,12 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         print(page(), end="")
         return 0
-    if arguments == ["--run"]:
+    if arguments[0] == "--run":
         with clean_start():
-            return run_all()
+            return run_all(tuple(arguments[1:]) or MODES)
+    if len(arguments) != 2 or arguments[1] not in MODES:
+        print(__doc__)
+        return 2
     name, mode = arguments
     with places() as known:
         print(perform(_named(name), choose(plain=mode == "plain"), known))

@@ -11,6 +11,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -32,11 +33,37 @@ SLOWEST = (
 )  # first, so that two processes end together
 
 
+# Long tables of cases: every n-th is tried in the quick leg, the others in the slow one.
+EVERY = {
+    "test_a_contestant_that_dies_at_any_stage_is_left_out_of_a_run_that_goes_on": 5,
+    "test_a_fault_at_any_step_is_told_and_ends_that_step_alone": 3,
+    "test_a_kernel_that_leaves_out_its_lesson_fails_in_the_notebook_as_in_a_grade": 5,
+    "test_a_peer_that_cheats_is_left_out_and_leaves_no_times": 3,
+    "test_a_style_gets_this_verdict_from_a_process_of_its_own_too": 4,
+    "test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake": 4,
+    "test_an_answer_that_goes_around_what_watches_it_gets_nothing": 4,
+    "test_an_answer_that_remembers_its_inputs_fails": 3,
+    "test_an_honest_style_passes_with_the_grader": 4,
+    "test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code": 7,
+    "test_every_combination_of_passes_gives_the_references_numbers": 3,
+    "test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none": 3,
+    "test_every_order_of_work_gives_the_same_product": 3,
+    "test_neither_threads_nor_repetition_change_a_bit_of_the_output": 4,
+    "test_no_file_beside_a_submission_is_read_by_the_judge": 2,
+    "test_steps_and_a_run_agree_with_the_reference_in_float64": 2,
+    "test_what_happens_to_a_notebook_costs_no_marks": 3,
+    "test_what_stands_around_a_notebook_has_the_outcome_that_its_table_says": 3,
+    "test_who_splits_a_steps_product_changes_no_number": 3,
+    "test_wrong_kernels_of_learners_have_their_finding_and_a_remedy_that_fits": 3,
+}
+
+
 ALONE = "RNNLAB_TEST_ALONE"  # set in the process that runs a single test on the GPU
 SECONDS = 100  # that it may take
 
 
 LEFT_OUT = pytest.StashKey[int]()  # number of slow tests that this run leaves out
+COLLECTED = pytest.StashKey[Counter]()  # {test of EVERY: its quick cases so far}
 
 
 def pytest_addoption(parser):
@@ -105,6 +132,16 @@ def without_skip_in_ci(report):
     if "install" in wanted and os.environ.get("CI") == "true":
         report.outcome, report.longrepr = "failed", f"skipped here, which CI does not allow: {wanted}"
     return report
+
+
+def pytest_itemcollected(item):
+    """Mark slow what a long table leaves to the slow leg: before -k, so that no selection changes it."""
+    name = getattr(item, "originalname", None)
+    if name in EVERY and not is_slow(item):
+        seen = item.config.stash.setdefault(COLLECTED, Counter())
+        if seen[name] % EVERY[name]:
+            item.add_marker(pytest.mark.slow)
+        seen[name] += 1
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m: whoever selects a slow test by its name gets it

@@ -1,7 +1,9 @@
-"""Verdicts on many answers, each loaded by the worker's own code in a fork of one process: no sandbox, and a
-hundred times faster than a process of its own for each.
+"""Verdicts on many notebooks, each in a fork of one process: no sandbox, and a hundred times faster than a
+process of its own for each. `check` gives one in IPython; the other is a grade's, on what the worker's own
+code loads, or, of a kernel, on what the judge builds from its text.
 
-Reads JSON from standard input: {name: [source, ...]}. Writes JSON: {name: [status, message]}.
+python tests/style_verdicts.py grade check   reads JSON from standard input, {name: [exercise, [cell, ...]]},
+and writes JSON, {name: {"grade": [status, message], "check": the same}}, or one of the two.
 """
 
 import builtins
@@ -9,50 +11,97 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from types import ModuleType
 
+from IPython.core.interactiveshell import InteractiveShell  # here: no fork imports what its parent has
+from traitlets.config import Config
+
+from nbjudge.course import current
+from nbjudge.exercise import Exercise, Wrong
 from nbjudge.finding.reading import parse
 from nbjudge.finding.slices import answer_in
+from nbjudge.grading import learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge, verdict
 from nbjudge.running.inside import main, notebook
-from nbjudge.verdict import Status, Stopped
+from nbjudge.running.sandbox import choose
+from nbjudge.verdict import Status, Stopped, Verdict
+from pocketgpu import cuda
 from rnncourse import checks
+from rnncourse.kernel_answers import launcher
 
-EXERCISE = checks.find("last_step")[1]
+SECONDS = 60  # until a process that ran into a loop is ended
 
 
-def loaded(sources):
+def graded(exercise: Exercise, sources: list[str]) -> Verdict:
     """The verdict on cells, whose needed statements run here."""
     cells = [parse(number, source) for number, source in enumerate(sources, 1)]
     try:
-        answer = answer_in(cells, EXERCISE.name)
-    except Stopped as stopped:
-        return verdict(EXERCISE, stopped)
+        answer = answer_in(cells, exercise.name, exercise.is_kernel)
+        if exercise.is_kernel:
+            launch = current().select(answer, exercise.seconds, choose(plain=True), [])
+            text, constants = main.wire.unpack(launch.packed())[0]
+            function = launcher.build(text.tobytes(), constants, cuda)
+            return judge(exercise, InProcess(function, exercise.name), 1)
+    except (Stopped, Wrong) as stopped:
+        return verdict(exercise, stopped)
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(vars(sys.modules["__main__"]))
     namespace, failures = main.load(answer.cells, answer.names)
-    function = namespace.get(EXERCISE.name)
+    function = namespace.get(exercise.name)
     if not callable(function):
-        return verdict(EXERCISE, Stopped(Status.crashed, f"no function; {failures}"))
-    return judge(EXERCISE, InProcess(function, EXERCISE.name), 1)
+        return verdict(exercise, Stopped(Status.crashed, f"no function; {failures}"))
+    return judge(exercise, InProcess(function, exercise.name), 1)
 
 
-def forked(sources):
+def checked(exercise: Exercise, sources: list[str]) -> Verdict:
+    """The verdict of `check` in a notebook in which all cells have run once."""
+    os.environ["RNNLAB_HOME"] = os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
+    learner.secrets.randbits = lambda bits: 1  # the seed of the grade, so that neither depends on luck
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    shell.register_magic_function(lambda line: None, magic_name="matplotlib")  # it needs a front end
+    for source in sources:
+        shell.run_cell(source, store_history=True)
+    outcome = shell.run_cell(f"check({exercise.name})")
+    if outcome.result is None:
+        return verdict(exercise, Stopped(Status.crashed, repr(outcome.error_in_exec)))
+    return outcome.result
+
+
+def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
     """[status, message] from a process that the cells cannot leave a trace in."""
     ours, theirs = os.pipe()
-    if os.fork() == 0:
+    if (child := os.fork()) == 0:
         os.close(ours)
-        signal.alarm(20)
+        signal.alarm(SECONDS)
         main.silence()
-        outcome = loaded(sources)
-        os.write(theirs, json.dumps([outcome.status, outcome.message]).encode()[:60_000])
+        try:
+            outcome = way(exercise, sources)
+            told = [outcome.status, outcome.message]
+        except BaseException as error:
+            told = ["the program failed", repr(error)]
+        os.write(theirs, json.dumps(told).encode()[:60_000])
         os._exit(0)
     os.close(theirs)
     with open(ours) as pipe:
-        return json.loads(pipe.read() or '["crashed", "the process ended"]')
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(told or '["crashed", "the process ended"]')
+
+
+WAYS = {"grade": graded, "check": checked}
+
+
+def verdicts(ways: list[str]) -> dict[str, dict]:
+    """All of standard input."""
+    outcomes = {}
+    for name, (exercise_name, sources) in json.load(sys.stdin).items():
+        exercise = checks.find(exercise_name)[1]
+        outcomes[name] = {way: forked(WAYS[way], exercise, sources) for way in ways}
+    return outcomes
 
 
 if __name__ == "__main__":
     assert not hasattr(builtins, "display")
-    print(json.dumps({name: forked(sources) for name, sources in json.load(sys.stdin).items()}))
+    print(json.dumps(verdicts(sys.argv[1:])))

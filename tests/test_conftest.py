@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import EVERY
 
 from nbjudge.authoring.course import ROOT
 
@@ -143,6 +144,29 @@ def test_slow_tests_are_a_leg_of_their_own_and_run_where_they_are_selected_alone
     assert (HOW in text) == says
 
 
+TABLE = """
+import pytest
+
+@pytest.mark.parametrize("number", range(7))
+def test_table(number):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [("", {0, 3, 6}), ("--leg slow", {1, 2, 4, 5}), ("-k test_table[4]", {4}), ("--leg all", {*range(7)})],
+)
+def test_every_third_case_of_a_long_table_is_quick_however_it_is_selected(tmp_path, options, chosen):
+    every = "\nEVERY['test_table'] = 3\n"
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text() + every)
+    (tmp_path / "test_small.py").write_text(TABLE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: in a leg of its own\n")
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--rootdir", tmp_path, tmp_path]
+    text = subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+    assert set(map(int, re.findall(r"^PASSED \S+::test_table\[(\d)\]", text, re.M))) == chosen
+
+
 def recipe(target):
     """The command lines of a target of the Makefile, as `make` prints them."""
     run = ["make", "--dry-run", "--no-print-directory", "PYTHON=python3", "CUDA_EXTRA=", "OPTIONS=", target]
@@ -153,7 +177,7 @@ def recipe(target):
 def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both():
     test, slow = recipe("test")[-1], recipe("test-slow")[-1]
     assert slow.split() == [*test.split(), "--leg", "slow"]
-    assert test.split()[1:] == "-m pytest -n 2 --dist worksteal --durations 10".split()
+    assert test.split()[1:] == "-m pytest -n 3 --dist worksteal --durations 10".split()
     assert "--leg all" in recipe("test-cuda")[-1]
     lines = (ROOT / ".ci/run").read_text().splitlines()
     assert [line for line in lines if line.startswith(("make ", ".ci/", "export CI"))] == [
@@ -177,5 +201,7 @@ def test_the_two_legs_together_hold_every_test_once():
 
     quick, slow = collected(), collected("--leg", "slow")
     assert sorted(quick + slow) == sorted(collected("--leg", "all"))
+    tables = [{line.split("::")[1].split("[")[0] for line in leg} for leg in (quick, slow)]
+    assert {*EVERY} <= tables[0] & tables[1]
     assert len(slow) > 300
     assert len(quick) > 5000

@@ -36,7 +36,8 @@ COLLECTIONS = {  # one kernel after another, in the styles of others
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "nbjudge/running/inside"  # also runs where there is no package rnnlab
-CONTRACTED = {"ladder", "kernels", "checks", "halide"}  # one contract for all, or that of the exercise judged
+# one contract for all: a rung's, that of the exercise judged
+CONTRACTED = {"ladder", "kernels", "checks", "halide"}
 HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 

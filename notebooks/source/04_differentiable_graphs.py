@@ -123,7 +123,7 @@ for name, gradient in network_gradients(network, on_wires).items():
 #
 # In a tanh network every step replaces the whole state, so what was stored fades, and the gradient with it (lessons 02 and 03). A **gate** is a vector of numbers between 0 and 1, one for each unit, computed by a sigmoid $\sigma(a) = 1/(1 + e^{-a})$ from the input and the state. It is multiplied element by element (∘) with another vector: 1 lets a number pass, 0 stops it.
 #
-# The **GRU** has two gates and one candidate for the new state. Each W has its bias b, and each U its bias c; both are left out here:
+# The **GRU** has two gates and one candidate for the new state. Biases (b beside W, c beside U) are left out:
 
 # %% [markdown]
 # $$r = \sigma(x W_r^T + h U_r^T) \qquad z = \sigma(x W_z^T + h U_z^T)$$
@@ -131,10 +131,7 @@ for name, gradient in network_gradients(network, on_wires).items():
 #
 # - **r**, the reset gate, decides how much of the old state the candidate may use.
 # - **n**, the candidate, is what the new state would be without the update gate.
-# - **z**, the update gate, decides for each unit how much of the old state stays. Where z = 1, the unit keeps its value, and its gradient goes back unchanged.
-
-# %%
-drawings.show("gru_gates")
+# - **z**, the update gate, decides for each unit how much of the old state stays. Where z = 1, value and gradient pass unchanged.
 
 # %% [markdown]
 # The **LSTM** has three gates and a second state, the **cell** c:
@@ -154,6 +151,7 @@ drawings.show("gru_gates")
 my_guess = 3
 from rnnlab.graphs.cells import gru_before
 
+drawings.show("gru_gates")
 drawings.show("lstm_gates")
 
 rnnlab.show_source(gru_before)

@@ -5,11 +5,11 @@
 #
 # **Claim to test: for the gates of an LSTM, NumPy spends most of its time on passes over memory, so one compiled loop with a single pass saves most of that time. Is that so?**
 #
-# You will count the passes and time a loop that makes only one. Then the same question about a product: how often does a number come from memory? The recap prints the verdict for your machine.
+# You will count the passes, time a loop that makes only one, and find out what else its time is spent on. The recap prints the verdict for your machine.
 #
-# - **Time:** 100 minutes, exercises included.
+# - **Time:** 80 minutes, exercises included.
 # - **You need:** [01 · A recurrent network runs](01_rnn_forward.ipynb), what an LSTM computes (section 4 of [lesson 04](04_differentiable_graphs.ipynb)), and Numba, which `make lab` installs. No GPU.
-# - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, say when compiling pays, and order the loops of a product so that it seldom misses the cache.
+# - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, and say when compiling pays.
 
 # %%
 import rnnlab
@@ -367,89 +367,7 @@ print("you guessed", my_guess)
 # In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or finding and loading what was compiled. Students at CMU paid the same compilation cost in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
 
 # %% [markdown]
-# ## 7 · In which order?
-#
-# Three loops make a product, c[i,j] += a[i,k] · b[k,j], and any order of them gives the same sums. Memory comes in **cache lines**, here 64 bytes, 16 float32: a loop along a row uses all of a line, a loop down a column uses one number of each line.
-#
-# The function below runs all six orders with the same instructions: only the strides differ. **Predict:** which loop should be the innermost, i, j or k? Which must not be?
-
-# %%
-drawings.show("cache_lines")
-
-
-@njit
-def nest(turns, n, stride_a, stride_b, stride_c, a, b, c):
-    """c += a b, n by n; strides say how far each loop, outermost first, moves in each matrix."""
-    for p in range(turns):
-        for q in range(n):
-            at_a = p * stride_a[0] + q * stride_a[1]
-            at_b = p * stride_b[0] + q * stride_b[1]
-            at_c = p * stride_c[0] + q * stride_c[1]
-            for r in range(n):
-                c[at_c + r * stride_c[2]] += a[at_a + r * stride_a[2]] * b[at_b + r * stride_b[2]]
-
-
-def run_nest(order, n, turns):
-    strides = [{"i": n, "j": 0, "k": 1}, {"i": 0, "j": 1, "k": n}, {"i": n, "j": 1, "k": 0}]
-    flat = [np.ones(n * n, "float32") for _ in "abc"]
-    arguments = (turns, n, *(tuple(matrix[loop] for loop in order) for matrix in strides), *flat)
-    return lambda: nest(*arguments)
-
-
-# %% [markdown]
-# The cell measures matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; it runs only some turns of the outermost loop. The last column shows the misses that a **cache model** counts. It has no clock, only lines, a capacity, and one rule: a new line replaces the one that was used *least recently*.
-
-# %%
-from rnncourse.cache_model import Cache, product_misses
-
-my_guess = "j innermost"
-orders, toy = ("ijk", "ikj", "jik", "jki", "kij", "kji"), Cache(ways=32, line=64)
-times = {n: take_turns({order: run_nest(order, n, 20) for order in orders}, 3) for n in (40, 1000)}
-for n in times:
-    print(disturbance(times[n]))
-print("          ns a product        misses for 100 products, by the model:")
-print(f"loops   n = 40   n = 1000   n = 40, a cache of {toy.bytes} bytes")
-for order in orders:
-    near, far = (1e9 * times[n][order].median / (20 * n**2) for n in (40, 1000))
-    misses = product_misses(order, (40, 40, 40), None, toy)
-    print(f"{order:6} {near:7.2f}   {far:8.2f} {100 * misses / 40**3:9.1f}")
-innermost = {
-    loop: {n: min(times[n][order].median for order in orders if order[-1] == loop) / n**2 for n in times}
-    for loop in "ijk"
-}
-for n in times:
-    ranking = sorted(innermost, key=lambda loop: innermost[loop][n])
-    slower = [innermost[loop][n] / innermost[ranking[0]][n] for loop in ranking]
-    steps = ", then ".join(f"{loop} ({factor:.1f} times)" for loop, factor in zip(ranking, slower, strict=True))
-    print(f"n = {n}: fastest with innermost {steps}")
-print("you guessed", my_guess)
-
-# %% [markdown]
-# Two causes compete. The first is the cache: with i innermost the loop goes down columns of a and c, with k innermost down a column of b. The model counts this, scaled down.
-#
-# The second is a **chain of additions**. With k innermost, each addition waits for the one before: it takes the *latency* of an addition, about 4 clock cycles, although a core can begin several in each cycle. The model does not see the chain.
-#
-# If k is slowest at n = 40, where everything lies in the nearest cache, the chain is the reason. At n = 1000 the loop over i goes down two columns, that over k down one, with the chain. The slower of the two shows what costs more, a column's misses or the chain; a processor that fetches the lines of a regular loop ahead of time makes misses cheap. With j innermost a loop has neither problem.
-#
-# Now look at the cache. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
-
-# %%
-from rnncourse.views.loop_order import explore_loop_order
-
-drawings.show("product_in_tiles")
-explore_loop_order()
-
-# %% [markdown]
-# A **tile** is a piece of each matrix, chosen so that the three pieces fit into the cache together. Then each number is fetched once for every tile that needs it, not once for every product; with tiles of 4, the order no longer matters. With tiles of 8 it does. In ijk and ikj a tile of b must stay, 16 lines, and a row of the other two: 20 lines of 24. In jik and kij a column comes on top, and that is too much.
-#
-# ### Exercise: a product in tiles
-#
-# <!-- exercise: blocked_matmul -->
-#
-# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb).
-
-# %% [markdown]
-# ## 8 · A whole layer
+# ## 7 · A whole layer
 #
 # Fused loops, own functions, the loop over time compiled as well: that is the rung `numba_fused`. Beside it stands `one_big_gemm`, the same layer in NumPy with the same products, on one core each. **Predict:** by what factor is the fused one faster for an LSTM on the scoreboard's problem?
 
@@ -477,7 +395,6 @@ rows = [
     ("a fused loop", "one pass; results in between stay in registers"),
     ("a call in the loop, a test for zero", "no vector instructions"),
     ("compiling", "once a process, or once a machine with a cache"),
-    ("order of loops; tile", "the innermost along rows, not into one sum; three pieces fit into the cache"),
 ]
 for question, answer in rows:
     print(f"{question:38}{answer}")
@@ -495,10 +412,6 @@ rnnlab.progress("numba_cpu")
 # <details><summary>What does Numba's default error model cost here?</summary>A test of each divisor for zero, and with it the vector instructions.</details>
 #
 # <details><summary>Which comparison lets a NaN through: `a if a &lt; edge else edge`, or `edge if a &gt; edge else a`?</summary>The second: a comparison with NaN is false, so a is kept.</details>
-#
-# <details><summary>Which orders of loops go along rows in all matrices that move?</summary>ikj, and kij: j is the innermost.</details>
-#
-# <details><summary>A cache holds 24 lines of 4 numbers. How wide may three square tiles be?</summary>4: each row of a tile is one line, together 12 lines. A row of 5 numbers lies in two lines, and three such tiles need 30.</details>
 
 # %% [markdown]
 # ## Sources

@@ -7,9 +7,9 @@
 #
 # You will share it in three places and measure what each is worth on your machine; the recap prints the verdict.
 #
-# - **Time:** 105 minutes, exercises included.
+# - **Time:** 75 minutes, exercises included.
 # - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
-# - **Afterwards you can** split a minibatch between threads, say how often they may synchronise, find the best number of threads from three measured times, and write an order of work as data.
+# - **Afterwards you can** split a minibatch between threads, say how often they may synchronise, and find the best number of threads from three measured times.
 
 # %%
 import rnnlab
@@ -338,27 +338,22 @@ for by, races in raced.items():
     print(f"{by}: the tile reaches {gain:.1f} times the rate of vectors alone")
 
 # %% [markdown]
-# A tile of r rows and v vectors loads r numbers and v vectors for r·v multiply-adds. For 4 rows and 2 vectors that is 6 loads for 8; for one vector alone 2 loads for 1. With k outside, each sum is read and written for every k.
+# Each vector of weights that the tile loads serves four rows, each number of the states two vectors: the loads no longer set the pace. Outside, k makes every sum a load and a store again.
 #
-# Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back. The last lines above say what the tile is worth to each; compare their rates, too.
+# Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back. The last lines above say what the tile is worth to each; compare their rates, too. Which tile is the best one, and how Numba is made to keep it in registers after all: that is lesson 08.
 #
-# **Break it:** make the tile 16 rows by 64 columns. It feeds more multiply-adds with each load. Is it faster than the tile of 4 by 2 vectors?
+# **Break it:** let threads share the outermost loop of the last schedule, the one with k outside. **Predict** what that gains.
 
 # %%
-big = {"tile": {"m": 16, "n": 64}, "vectorise": 16}
-for by, races in raced.items():
-    result = call_apart(race, big, (288, 320, 288), by=by, rounds=3)
-    small = races["a tile of 4 rows by 2 vectors"]
-    print(f"{result}: {result.gflops / small.gflops:.2f} times the small tile's rate")
+my_guess = 2.0
+try:
+    result = race(tries["the same, k outside"] | {"parallel": True}, sizes, rounds=3)
+    print(f"{result}; you guessed {my_guess}")
+except ValueError as refused:
+    print(refused)
 
 # %% [markdown]
-# The tile has 16 · 64 = 1 024 sums. With vectors of 16 numbers that takes 64 registers, with vectors of 8 it takes 128, and a core has 16 or 32. So most sums go to memory and back in every term, whichever compiler it is. If the big tile is faster all the same, the small one was slow for the same reason: its sums were in memory, too.
-#
-# ### Exercise: choose the order
-#
-# <!-- exercise: choose_schedule -->
-#
-# It is graded by counting loads, and at the end by a race against the serial schedule. The schedule that the course itself would choose need not race.
+# Nothing: it is refused. All threads would add to the same sums, which is the race of section 3. A schedule changes the order of the work, so it decides which orders are right, too.
 
 # %% [markdown]
 # ## 7 · Beside the others
@@ -412,7 +407,6 @@ rows = [
     ("two libraries with threads", "one of them gets a single thread"),
     ("Amdahl", "the serial part bounds all; barriers make a best number"),
     ("schedule", "the order of work, apart from the work"),
-    ("registers", "a tile of sums that stay there feeds each load to many"),
 ]
 for question, answer in rows:
     print(f"{question:28}{answer}")
@@ -432,9 +426,7 @@ rnnlab.progress("parallel_cpu")
 #
 # <details><summary>A tenth of a run is serial. What do 1 000 cores give at most?</summary>Ten times, and a little less.</details>
 #
-# <details><summary>How many loads does a multiply-add need with a tile of 5 rows and 5 vectors?</summary>10 loads for 25: 0.4.</details>
-#
-# <details><summary>And how many registers?</summary>25 for the sums, 5 for the vectors, 1 for the number: 31.</details>
+# <details><summary>What did eight schedules with threads, vectors and tiles lack?</summary>Sums that stay in registers: they loaded a vector for every multiply-add.</details>
 
 # %% [markdown]
 # ## Sources

@@ -94,9 +94,10 @@ def three_loops(a, weights, c):
 climb("three loops", lambda turns, *work: lambda: [three_loops(*work) for _ in range(turns)])
 print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you guessed {my_guess:.0%}. "
       f"{disturbed['three loops']}")
+drawings.show("cache_lines")
 
 # %% [markdown]
-# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. Lesson 06 named two reasons for so small a part: each sum waits for its last addition, and the loop goes down a column of weights, one number of each cache line. The library has neither problem. What else does it do?
+# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. There are two reasons for so small a part. Memory comes in **cache lines**, here of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits for the one before it, about 4 clock cycles, although a core can begin several in each cycle. The library has neither problem. What else does it do?
 #
 # In each call it chooses a method for the shape, copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #

@@ -74,8 +74,7 @@ except RuntimeError as fault:
 
 # %% [markdown]
 # The simulator stops and says which thread of which block reached beyond the end, on which line. A GPU would not: it has no bounds checks, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
-
-# %% [markdown]
+#
 # ### Exercise: saxpy
 #
 # <!-- exercise: saxpy_kernel -->
@@ -124,8 +123,7 @@ explore_stride()
 
 # %% [markdown]
 # An offset of 8 elements is a whole sector and costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Lanes that read neighbouring elements are called **coalesced**. The rule to keep: *let neighbouring threads touch neighbouring elements.*
-
-# %% [markdown]
+#
 # ### A map over a matrix
 #
 # `cuda.grid(2)` gives a thread two places, the one along x first: let it be the **column**, since neighbouring threads differ in x. The kernel adds a bias to each row of sums, as every step of a network does.
@@ -133,10 +131,8 @@ explore_stride()
 # **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move, and how many if `column` and `row` are exchanged in the first line?
 
 # %%
-drawings.show("two_dimensional_map")
-
-# %%
 my_guess = {"as it is": 1, "exchanged": 1}
+drawings.show("two_dimensional_map")
 
 
 @cuda.jit
@@ -166,8 +162,7 @@ for kernel, (name, guess) in zip((add_bias, add_bias_exchanged), my_guess.items(
 
 # %% [markdown]
 # 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all, and the same result.
-
-# %% [markdown]
+#
 # ## 3 · The transpose: one side is never coalesced
 #
 # Transposing a matrix computes nothing, so memory is all there is. The naive kernel reads along rows, and therefore writes along columns.

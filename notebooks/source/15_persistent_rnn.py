@@ -75,12 +75,6 @@ explore_chip()
 
 # %% [markdown]
 # <details><summary>What you find, on an H200</summary>With float32 weights an LSTM of 512 units fits into a cluster of 16 multiprocessors, and one of 768 does not: the limit is 579. With two bytes a weight 768 units fit: the limit is 819, √2 times 579.</details>
-#
-# ### Exercise: does it fit?
-#
-# <!-- exercise: fits_on_chip -->
-#
-# In [work/15_persistent_rnn.ipynb](../work/15_persistent_rnn.ipynb).
 
 # %% [markdown]
 # ## 3 · Which thread stores which weight
@@ -109,6 +103,8 @@ drawings.show("weights_of_threads")
 # ### Exercise: the tile of a thread
 #
 # <!-- exercise: tile_for_thread -->
+#
+# In [work/15_persistent_rnn.ipynb](../work/15_persistent_rnn.ipynb).
 
 # %% [markdown]
 # ## 4 · Blocks that synchronise
@@ -188,8 +184,6 @@ if cuda.is_simulated:
             except RuntimeError as fault:
                 print(f"{blocks} blocks:", str(fault).splitlines()[1])
 print("you guessed", my_guess)
-
-# %%
 drawings.show("not_resident")
 
 # %% [markdown]
@@ -324,11 +318,7 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 #
 # A layer saves its inputs and states for the backward pass. This memory grows with the minibatch; the weights do not. The group states: with 64 sequences 7 layers fit, with 4 sequences 110, trained as a residual network.
 #
-# That is 16 times as many layers with a sixteenth of the sequences: 110 / 7 = 15.7. It holds if activations are all that needs memory. In the exercise each layer also has weights, gradients and momenta. **Predict** before you write it: how many times as many layers fit then?
-#
-# ### Exercise: memory for depth
-#
-# <!-- exercise: activation_memory -->
+# That is 16 times as many layers with a sixteenth of the sequences: 110 / 7 = 15.7. It holds if activations are all that needs memory. But each layer also has weights, gradients and momenta. **Predict:** how many times as many layers fit then?
 
 # %%
 my_guess, layers_held = 16, []
@@ -343,6 +333,13 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the
 # %% [markdown]
 # 8.0 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. The paper reports twelve times the parameters in the same memory, between this and the 16 of activations alone, and does not say what it counts.
 #
+# ### Exercise: choose the minibatch
+#
+# <!-- exercise: choose_minibatch -->
+#
+# Depth fixes the minibatch, the minibatch fixes whether reading the weights or computing takes longer, and that decides whether the weights should stay.
+
+# %% [markdown]
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
 # And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today. It still saves launches, and it need not read the weights from the cache in each step. In a cluster h need not go through the cache either. Only a measurement can tell how much that is.

@@ -5,11 +5,11 @@
 #
 # **Claim to test: once weights stay in registers, a step spends most of its time waiting for h of the other blocks, and a barrier of the whole chip would take more than three times as long as that wait. Is this true, and for which sizes?**
 #
-# The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and derive by hand how fast a step can be at best.
+# The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and compare a lower bound of a step with published times.
 #
-# - **Time:** 115 minutes, exercises included.
+# - **Time:** 85 minutes, exercises included.
 # - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
-# - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and how fast a step can be at best.
+# - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and what bounds the time of a step.
 
 # %%
 import rnnlab
@@ -274,18 +274,10 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 #
 # How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
 #
-# ## 5 · The floor, by hand
-#
-# Now you have all parts: the exchange or the push, how many bytes of h each block reads from where, and how many multiprocessors compute the product. **Write** the floor of both kernels yourself.
-#
-# ### Exercise: the lower bound of a step
-#
-# <!-- exercise: steps_floor -->
-#
-# The fastest of all ways for a shape is chosen by such floors, and each way that cannot run says why: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
+# The fastest of all ways for a shape is chosen by floors such as those of section 1, and each way that cannot run says why: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
 
 # %% [markdown]
-# ## 6 · Published times
+# ## 5 · Published times
 #
 # The fastest published time here is that of cuDNN's persistent LSTM. FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how far above our grid kernel's floor is it?
 

@@ -30,12 +30,12 @@ else:
     from ranks.simulated_ranks import call
     from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train_on_ranks
 print("real ranks: cells with ranks are live" if live else f"simulated ranks only: {why_not()}")
-drawings.show("ring_all_reduce")
+drawings.show("shares_of_ranks")
 
 # %% [markdown]
 # ## 1 · One sum for all
 #
-# Each rank computes the gradient of its own sequences; then all need the sum. That is an **all-reduce**. The plain way: one rank receives all arrays, adds them, and sends the sum to everybody. **Predict:** 16 ranks, arrays of 100 MB. How many MB pass through the link of the busiest rank in one direction, in the plain way and in the ring?
+# Each rank computes the gradient of its own sequences; then all need the sum. That is an **all-reduce**. The plain way: one rank receives all arrays, adds them, and sends the sum to everybody. In a **ring** of p ranks the array is cut into p chunks, and in each step every rank sends one chunk to its right neighbour: p − 1 steps add, p − 1 more copy the sums. **Predict:** 16 ranks, arrays of 100 MB. How many MB pass through the link of the busiest rank in one direction, in the plain way and in the ring?
 
 # %%
 import numpy as np
@@ -51,6 +51,7 @@ for name, guess in my_guess.items():
     result = replay(schedule(name, 16), 100e6, link)
     print(f"{name:12} {result.steps:3} steps, {result.traffic.max() / 1e6:6.1f} MB from the busiest rank (you guessed "
           f"{guess}), {1e3 * result.seconds:6.1f} ms")
+drawings.show("ring_all_reduce")
 
 # %% [markdown]
 # 1,500 MB in the plain way, 187.5 in the ring. In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once, about half.) The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.
@@ -151,11 +152,6 @@ print(f"mean of means {means[0][0]}, mean over four sequences {right}; you guess
 # %% [markdown]
 # 12.5, not 15. With the mean of the means the single sequence counts as much as the other three together. Nothing crashes, and the loss still falls: this mistake is found by comparing with one process, not by looking at a curve.
 #
-# ### Exercise: unequal shares
-#
-# <!-- exercise: average_gradients -->
-
-# %% [markdown]
 # The course's engine scales each rank's gradient by its share before the sum. Every rank draws the whole minibatch and takes its own sequences, so the data are the same for any number of ranks. **Predict:** how far apart are the losses of one process and of two ranks with 11 and 5 sequences, after 30 updates on the adding problem?
 
 # %%
@@ -180,11 +176,15 @@ print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two r
 print(two["overlap"] if live else f"messages, predicted: {1e3 * two['seconds']:.2f} ms in all")
 
 # %% [markdown]
-# They agree to about 1e-7. The last bits may differ, because a sum in another order rounds differently. Real ranks also print a table of their sums: when each was complete, and how much of its message the backward pass hid; simulated ranks predict the time of the messages alone. That is the next question: while the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients.
+# They agree to about 1e-7. The last bits may differ, because a sum in another order rounds differently. Real ranks also print a table of their sums: when each was complete, and how much of its message the backward pass hid; simulated ranks predict the time of the messages alone.
+#
+# ### Exercise: unequal shares
+#
+# <!-- exercise: average_gradients -->
 #
 # ## 4 · When is a gradient complete?
 #
-# The weight gradient of a layer is a sum over **all** time steps. Nothing of it may be sent before the layer's sweep has reached step 0. **Predict:** four layers, 20 steps: after which share of the backward pass is the top layer's gradient complete, layer by layer and on the wavefront of lesson 14?
+# While the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients. The weight gradient of a layer is a sum over **all** time steps. Nothing of it may be sent before the layer's sweep has reached step 0. **Predict:** four layers, 20 steps: after which share of the backward pass is the top layer's gradient complete, layer by layer and on the wavefront of lesson 14?
 
 # %%
 from pocketgpu.devices import find
@@ -208,11 +208,6 @@ drawings.show("messages_behind_work")
 # %% [markdown]
 # After 24 % layer by layer, after 63 % on the wavefront; both predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront all layers finish within a few diagonals: there is little backward pass left to hide behind.
 #
-# ### Exercise: ready times
-#
-# <!-- exercise: gradient_ready_times -->
-
-# %% [markdown]
 # On one GPU the wavefront is the faster schedule, and it sends its gradients late. **Predict:** is the wavefront still the faster one on 128 GPUs, with 400, 25, 6 and 1 GB/s between them?
 
 # %%
@@ -232,6 +227,10 @@ print("the wavefront is faster at", list(faster.values()).count("layer_wavefront
 
 # %% [markdown]
 # The wavefront is the faster one with all four bandwidths. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
+#
+# ### Exercise: ready times
+#
+# <!-- exercise: gradient_ready_times -->
 #
 # ## 5 · A model against published runs
 #
@@ -378,11 +377,6 @@ drawings.show("lost_rank")
 # %% [markdown]
 # Without a launcher that watches, the survivor would wait for ever. Here it is ended within seconds, and the last whole checkpoint is what is left: it was written under another name first and then renamed, so that a rank that dies while writing destroys nothing.
 #
-# ### Exercise: survive
-#
-# <!-- exercise: survive -->
-
-# %% [markdown]
 # Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: MPI's fault tolerance (ULFM) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
 
 # %%
@@ -401,6 +395,10 @@ print(f"at most {max(last) - min(last):.0e} apart; you guessed {my_guess}")
 
 # %% [markdown]
 # They agree except for the last digits, because the sequences of each update are the same for any number of ranks. With the same number of ranks the engine's tests require equal bits.
+#
+# ### Exercise: survive
+#
+# <!-- exercise: survive -->
 #
 # **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. **Look for** the count of GPUs from which more of them make it slower: 32 for the ring, 128 for two-level. Then add `"tree"` and `"Rabenseifner"` to the algorithms of the loop: where does it turn for those?
 

@@ -88,20 +88,18 @@ for name, run in SCANS.items():
     scan.states(maps, np.zeros(1), partial(run, compose=counted))
     print(f"{name:14} {len(sizes):5} levels  {sum(sizes):6} compositions")
 print("you guessed", my_guess)
-
-# %% [markdown]
-# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
-
-# %%
 drawings.show("scan_levels")
 
 # %% [markdown]
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
+#
 # ### Exercise: a scan by chunks
 #
 # <!-- exercise: scan_by_chunks -->
 #
 # Any associative `compose` will do. The check counts your levels; a loop over time has too many of them.
-#
+
+# %% [markdown]
 # ## 3 · A cell made for it
 #
 # In a GRU the gates read h, so a step is not affine in h. Feng and others (2024) asked what is lost if the gates read x alone, and called the result a **minimal GRU**:
@@ -141,8 +139,7 @@ print("you guessed", my_guess)
 
 # %% [markdown]
 # The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
-
-# %% [markdown]
+#
 # ### A trap: dividing by a product
 #
 # A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: two cumulative sums, no tree. **Predict:** what happens after 1 100 gates of 0.9 in float32?
@@ -160,8 +157,7 @@ print("you guessed", my_guess)
 
 # %% [markdown]
 # The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
-
-# %% [markdown]
+#
 # ## 4 · On a GPU: a chain of blocks
 #
 # A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.

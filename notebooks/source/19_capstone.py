@@ -113,7 +113,7 @@ show(figure, "One held-out digit after ten steps: " + ", ".join(f"{name} {error:
 # %% [markdown]
 # ## 2 · Memory
 #
-# The backward pass reads what the forward pass computed: for each layer its input y and its states h. **Recomputation** saves less: cut the layers into segments, save only the input of each segment, and run a segment forward once more just before its gradient is computed. **Predict:** 100 layers in segments of 10. Which share of the activations is in memory at most?
+# The backward pass reads what the forward pass computed: for each layer its input and its states h. **Recomputation** saves less: cut the layers into segments, save only the input of each segment, and run a segment forward once more just before its gradient is computed. **Predict:** 100 layers in segments of 10. Which share of the activations is in memory at most?
 
 # %%
 from rnncourse.capstone.residual import saved_bytes

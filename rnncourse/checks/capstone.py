@@ -60,8 +60,8 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
     for below, length in enumerate(lengths):
         if (needed := below + arrays * length) > memory:
             return (
-                f"Segment {below} of {length} layers needs {arrays * length} arrays beside {below} saved "
-                f"inputs, {needed} in all; the memory holds {memory}."
+                f"Segment {below} of {length} layers needs {arrays * length} arrays beside the "
+                f"inputs of {below} segments below, {needed} in all; the memory holds {memory}."
             )
     own = ANSWERS["segment_lengths"].call(layers, memory)
     if lengths[-1] < own[-1]:
@@ -75,8 +75,8 @@ def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     full = "It is full: fewer segments would leave it more room." if top == room else ""
     return (
         f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
-        f"layers are, and {fewest} are possible. {quantity(len(lower), 'saved input')} beside it (the data "
-        f"are none) leave room for {room} of its layers. {full}"
+        f"layers are, and {fewest} are possible. {quantity(len(lower), 'input')} of segments below, the "
+        f"data among them, leave room for {room} of its layers. {full}"
     ).rstrip()
 
 
@@ -93,7 +93,7 @@ def draw_segments(rng) -> list[tuple]:
     return [
         (7, 5 * arrays),
         (3, 6 * arrays),
-        (1, arrays + 1),  # with one array less, an answer that counts the lowest input never ends
+        (1, arrays + 1),  # with one array less, an answer that counts an input twice never ends
         (exact, memory),
         (int(rng.integers(50, 60)), memory),
         (int(rng.integers(100, 120)), layers_at_once(41, 50)),

@@ -33,6 +33,12 @@ LOOPS = {  # operations of step t: (name, reads, writes, adds) of (buffer, step 
         ("recurrent product", [("h", 0)], [("sums", None)], []),
         ("tanh", [("x", 0), ("sums", None)], [("h", 1)], []),
     ),
+    "a dilated network, whose state depends on the one two steps before": (
+        ("input product", [("x", 0)], [("gates", 0)], []),
+        ("recurrent product", [("h", 0)], [("sums", 0)], []),
+        ("tanh", [("gates", 0), ("sums", 0)], [("h", 2)], []),
+        ("output", [("h", 2)], [("y", 0)], []),
+    ),
     "inputs in one buffer for all steps": (
         ("input product", [("x", 0)], [("gates", None)], []),
         ("tanh", [("gates", None), ("h", 0)], [("h", 1)], []),
@@ -200,9 +206,10 @@ EXERCISES = (
             ("its backward pass", 4, 1),
             ("a network that reads its own output", 4, 2),
             ("a network with an output", 5, 3),
+            ("a dilated network, whose state depends on the one two steps before", 4, 2),
             ("inputs in one buffer for all steps", 3, 2),
-            ("a loop that is drawn", 4, 1),
-            ("a loop that is drawn", 5, 1),
+            ("a loop that is drawn", 7, 1),  # no chain of 6 operations back to its first one takes longer
+            ("a loop that is drawn", 8, 1),
         ),
     ),
 )

@@ -1,21 +1,15 @@
-"""Checks of lesson 16: what a lane holds of a tile, what a thread can keep, how fast a step can be."""
+"""Checks of lesson 16: where a lane stores its sums, what it holds of a tile, what a thread can keep."""
 
 import ast
 import math
 import operator
 import re
-from dataclasses import replace
 
 import numpy as np
 
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.printable import quantity
-from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
-from rnnlab.cells import find_cell
-from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, Latencies, floor
-from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape
 
 ANSWERS = answers("persistent_cuda")
 
@@ -43,7 +37,7 @@ def emulate(text: str) -> np.ndarray | str:
             raise SyntaxError(f"{foreign!r:.40} is not allowed")
         return np.array(values)
     except SyntaxError as error:
-        return f"Write one expression of C++ with whole numbers, `lane` and `reg`: {error.msg}."
+        return f"INDEX may hold whole numbers, `lane`, `reg`, parentheses and {OPERATIONS}: {error.msg}."
     except (ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
         return f"C++ leaves open what it does: {error}."
 
@@ -81,6 +75,7 @@ def _remainder(left: int, right: int) -> int:
 
 # what C++ and Python read alike, in their precedence, too: 1_000, # and line breaks are Python's alone
 TOKENS = re.compile(r"(?:[ \t]|lane|reg|0x[0-9a-fA-F]+|0|[1-9][0-9]*|<<|>>|[-+*/%&|^~()])*")
+OPERATIONS = "`+ - * / % << >> & | ^ ~`"
 SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 OPERATORS = {
     ast.Add: operator.add,
@@ -140,75 +135,6 @@ def draw_budgets(rng) -> list[tuple]:
     ]
 
 
-# barrier, push, l2, l2_bandwidth, exchange, push_bandwidth: between these
-LEAST, MOST = (0.8, 0.2, 0.1, 4000, 0.3, 10), (2, 0.5, 0.2, 8000, 0.6, 30)
-
-
-def draw_steps(rng) -> list[tuple]:
-    """Cell, H, B, device and latencies: limited by the barrier, by reading h, by the product, in turns."""
-    h200 = find("H200")
-    few = replace(h200, multiprocessors=int(rng.integers(58, 64)))
-    slow = replace(h200, name="A100", clock=float(rng.uniform(2.5, 3)))  # few operations a clock
-    drawn = Latencies(2.5, 1.3, *rng.uniform(LEAST, MOST).tolist())
-    starved = replace(drawn, l2_bandwidth=200)  # so slow that even one block's reading shows
-    sleepy = replace(h200, clock=0.05)  # so slow that even the reads of one warp take longest
-    return [
-        ("lstm", 512, 16, h200, H200),
-        ("rnn_tanh", 256, 1, h200, H200),
-        ("gru", 384, 64, h200, drawn),
-        ("lstm", 384, 51, few, H200),
-        ("lstm", 512, int(rng.integers(70, 100)), slow, starved),
-        ("gru", 256, 3, slow, H200),
-        ("rnn_tanh", 256, 9, sleepy, H200),
-    ]
-
-
-def _grid_parts(bound: Floor) -> str:
-    """Parts of the grid's step in words."""
-    return (
-        f"the grid's exchange {bound.exchange:.4f}, reading h {bound.broadcast:.4f}, "
-        f"product {bound.product:.4f}"
-    )
-
-
-def _cluster_parts(bound: Floor, shape: ClusterShape, B: int, gpu: dict) -> str:
-    """Parts of the cluster's step in words."""
-    clusters = -(-B // 8)
-    rounds = -(-clusters // (gpu["multiprocessors"] // shape.cluster))
-    longest = (bound.broadcast + bound.product) / rounds
-    return (
-        f"the cluster's push {bound.exchange / rounds:.4f} and the longest part {longest:.4f} "
-        f"in each of {quantity(rounds, 'round')}"
-    )
-
-
-def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device, known: Latencies):
-    grid, cluster = grid_shape(cell, H, "bfloat16", B, device), cluster_shape(cell, H, "bfloat16", device)
-    gpu = {
-        "multiprocessors": device.multiprocessors,
-        "clock": device.clock,
-        "tflops": OF_PEAK * TENSOR_PEAK[device.name],
-        "exchange": known.grid_exchange,
-        "push": known.push,
-        "push_bandwidth": known.push_bandwidth,
-        "l2": known.l2,
-        "l2_bandwidth": known.l2_bandwidth,
-    }
-    blocks = grid.launch("forward", B).blocks
-    rounded = {name: round(value, 3) for name, value in gpu.items()}
-    lower_bounds = [floor(shape, B, device, known) for shape in (grid, cluster)]
-    expect(
-        submission(len(find_cell(cell).gates), H, B, blocks, cluster.cluster, cluster.warps, gpu),
-        tuple(bound.step for bound in lower_bounds),
-        axes=(),
-        what=("the grid's step", "the cluster's step"),
-        case=f"{cell} of {H} units, {B} sequences, {blocks} blocks or {cluster.cluster} in a cluster, "
-        f"gpu={rounded}; right parts: {_grid_parts(lower_bounds[0])}; "
-        + _cluster_parts(lower_bounds[1], cluster, B, gpu),
-        tolerance=0.01,
-    )
-
-
 EXERCISES = (
     ANSWERS["index_of_sums"].exercise(
         check_index_of_sums,
@@ -234,5 +160,4 @@ EXERCISES = (
         ),
         draw_budgets,
     ),
-    ANSWERS["steps_floor"].exercise(check_steps_floor, draw_steps),
 )

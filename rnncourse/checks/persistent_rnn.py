@@ -1,4 +1,4 @@
-"""Checks of lesson 15: what fits on a chip, who has which weight, a barrier of flags, a kernel that stays."""
+"""Checks of lesson 15: which thread has a weight, flags, a persistent kernel, a minibatch to choose."""
 
 from itertools import pairwise
 
@@ -12,36 +12,6 @@ from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unse
 from rnncourse.checks.numbers import compare_numbers
 
 ANSWERS = answers("persistent_rnn")
-
-
-def draw_chips(rng) -> list[tuple]:
-    """gates, H, itemsize, registers, shared, multiprocessors; each side of each limit, and the limits."""
-    drawn = int(rng.integers(3, 5)), int(rng.integers(40, 90)), 2, 5000, 9000, 3
-    large = (
-        int(rng.integers(2, 5)),
-        int(rng.integers(500, 3000)),
-        2,
-        200_000,
-        180_000,
-        int(rng.integers(70, 140)),
-    )
-    return [
-        (4, 8, 4, 100, 160, 3),
-        (1, 8, 4, 256, 0, 1),
-        (1, 6, 4, 256, 64, 1),  # registers with room to spare
-        (1, 8, 4, 100, 200, 2),
-        (2, 8, 4, 100, 156, 2),
-        (1, 7, 2, 12, 4, 8),  # a share of the weights, rounded down, would fit into registers
-        (1, 7, 2, 8, 4, 8),  # and here into both
-        (1, 10, 4, 100, 250, 2),
-        (1, 10, 4, 100, 100, 2),
-        (3, 10, 2, 64, 64, 2),
-        (1, 3, 4, 18, 7, 2),  # a weight is split between two multiprocessors
-        (1, 4, 4, 11, 11, 3),  # and between registers and shared memory; so are rows
-        (1, 1152, 4, 216 * 256 * 4, 0, 24),
-        drawn,
-        large,
-    ]
 
 
 def draw_threads(rng) -> list[tuple]:
@@ -156,40 +126,35 @@ def limit_persistent(counts, case):
     return limit_exchange(counts, case)
 
 
-def _bytes_of_layer(T: int, B: int, H: int, itemsize: int) -> str:
-    """Saved arrays, then weights with their gradients and what the optimiser keeps, in words."""
-    copies = 4 if ANSWERS["activation_memory"].number("optimiser", "momentum") == "adam" else 3
-    return f"{2 * T * B * H * itemsize} + {2 * H * H * itemsize * copies} bytes"
+def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
+    """Both ways of a step with the right minibatch, in words."""
+    B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
+    work, read = 2e-6 * B * H * H / device["peak"], 4e-3 * H * H / device["bandwidth"]
+    return (
+        f"U has {4 * H * H} bytes, and with the right B = {B} reading it takes {read:.4g} µs, "
+        f"the operations {work:.4g}"
+    )
 
 
-def draw_memories(rng) -> list[tuple]:
-    """T, B, H, itemsize, memory; the second is full to the byte, the last is too small for a layer."""
-    drawn = int(rng.integers(50, 90)), int(rng.integers(5, 9)), 33, 4, 5_000_000
-    large = tuple(map(int, rng.integers((300, 30, 900), (900, 90, 2000))))
+def draw_networks(rng) -> list[tuple]:
+    """T, H, layers, device: each decision in both ways, what fits to the byte, and what just does not."""
+    device = {"memory": 10**6, "registers": 10**5, "bandwidth": 400, "peak": 2, "launch": 3, "barrier": 2}
+    copies = ANSWERS["choose_minibatch"].number("running_means", 1) + 2
+    exactly = lambda T, H, layers, B: 4 * layers * (copies * 2 * H * H + 2 * T * H * B)
+    wide = {"memory": exactly(300, 900, 5, int(rng.integers(20, 90))) + int(rng.integers(1, 9_999))}
+    drawn = {"peak": float(rng.uniform(2, 9)), "bandwidth": int(rng.integers(200, 900))}
     return [
-        (10, 2, 4, 2, 12_345),
-        (3, 2, 4, 4, 3 * (192 + 384)),
-        (1, 2, 3, 4, 10_000),
-        drawn,
-        (700, 64, 1152, 4, 6 * 10**9),
-        (*large, 2, 80 * 10**9),
-        (10, 2, 4, 2, 511),
+        (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7), "registers": 4 * 64**2}),
+        (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7) - 1, "registers": 4 * 64**2 - 4}),
+        (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3) + 100}),  # U is too large by half
+        (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5}),  # fits, and is slower
+        (700, 1152, 110, device | {"memory": 6 * 10**9 * copies, "registers": 216 * 256 * 4 * 24}),
+        (300, 900, 5, device | drawn | wide | {"registers": 4 * 10**6}),
+        (300, 900, 5, device | drawn | wide | {"registers": 5 * 10**5}),
     ]
 
 
 EXERCISES = (
-    ANSWERS["fits_on_chip"].exercise(
-        compare_numbers(
-            ANSWERS["fits_on_chip"],
-            ("the place", "the largest number of units"),
-            "gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}",
-            lambda gates, H, itemsize, registers, shared, chips: (
-                f"{gates * H * H * itemsize} bytes of weights, {registers * chips} of registers, "
-                f"{shared * chips} of shared memory"
-            ),
-        ),
-        draw_chips,
-    ),
     ANSWERS["tile_for_thread"].exercise(check_tile_for_thread, draw_threads),
     ANSWERS["flag_barrier"].exercise(
         check_flag_barrier,
@@ -199,13 +164,13 @@ EXERCISES = (
     ANSWERS["persistent_rnn_kernel"].exercise(
         check_persistent_rnn_kernel, ((2, 3), (1, 1), (4, 3), (4, 8)), is_kernel=True
     ),
-    ANSWERS["activation_memory"].exercise(
+    ANSWERS["choose_minibatch"].exercise(
         compare_numbers(
-            ANSWERS["activation_memory"],
-            ("number of bytes", "number of layers"),
-            "T={}, B={}, H={}, itemsize={}, memory={}",
-            lambda T, B, H, itemsize, memory: f"a whole layer needs {_bytes_of_layer(T, B, H, itemsize)}",
+            ANSWERS["choose_minibatch"],
+            ("the minibatch", "whether the weights stay", "the time of a step"),
+            "T={}, H={}, layers={}, device={}",
+            _parts_of_step,
         ),
-        draw_memories,
+        draw_networks,
     ),
 )

@@ -145,13 +145,13 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
     if isinstance(shown, Figure):
         # the layout found once holds: finding it again is a third of a redraw
         shown.set_layout_engine("none")
-    if not widgets_run():
-        return View(still, None, settings_table(describe, sliders))
 
     def show_at(**values: Any) -> tuple[str, str]:
         finding = describe(**values)
         return _as_page(draw(**values), finding).tag(), finding
 
+    if not widgets_run():
+        return View(still, None, settings_table(describe, sliders), (show_at, sliders))
     return View(still, slider_box(show_at, sliders, (still.tag(), describe(**start))))
 
 
@@ -162,6 +162,7 @@ class View:
     still: Picture
     box: Any  # an ipywidgets box, or None
     settings: str = ""  # HTML: what the picture says at other settings, where nothing can be moved
+    moves: tuple | None = None  # (function of values, sliders), for a page that has every picture drawn before
 
     def __repr__(self) -> str:
         return self.still.alt

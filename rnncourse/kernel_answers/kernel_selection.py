@@ -24,10 +24,12 @@ from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_source import (
     Names,
     Statement,
-    called_path,
+    path_of,
+    plain_function,
     refuse_no_constant,
     refuse_what_is_no_kernel,
 )
+from rnncourse.kernel_answers.kernel_words import OF_THE_CPU
 
 MAKER = "_constants_beside_the_kernel"  # the function that returns their values in the worker
 
@@ -74,7 +76,9 @@ def select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> La
 def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> Launch:
     statements, names = refuse_what_is_no_kernel(answer)
     functions = [*_functions(statements, names)]
-    used = {name for function in functions for name in _reads(function)}
+    if any(function.name == answer.name and function.kind != "kernel" for function in functions):
+        raise plain_function(answer.name)
+    used = {name for function in functions for name in _reads(function)} - {f.name for f in functions}
     values = {name: ast.Name(name, ast.Load()) for name in sorted(used & _assigned(statements, names))}
     described = []
     for function in functions:
@@ -91,7 +95,8 @@ def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> L
 
 
 def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
-    """The last definition of each name: def, with or without cuda.jit, or name = cuda.jit(function)."""
+    """The last definition of each name: def, with or without cuda.jit, name = cuda.jit(function), or
+    name = another of these names."""
     definitions: dict[str, Statement] = {}
     built: dict[str, Function] = {}
     for statement in statements:
@@ -99,12 +104,15 @@ def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
         if isinstance(tree, ast.FunctionDef):
             definitions[tree.name] = statement
             decorator = tree.decorator_list[0] if tree.decorator_list else None
-            built[tree.name] = Function(tree.name, statement, _kind(decorator) if decorator else "")
+            built[tree.name] = Function(tree.name, statement, _kind(decorator, names))
         elif (compiled := _compiled(tree, names)) is not None:
             name, inner, kind = compiled
             if inner not in definitions:
                 raise Stopped(Status.crashed, f"NameError: {inner} is not defined above {name}.")
             built[name] = Function(name, definitions[inner], kind)
+        elif isinstance(tree, ast.Assign) and getattr(tree.value, "id", None) in built:
+            same = built[tree.value.id]
+            built |= {name: same._replace(name=name) for name in _targets(tree)}
         else:
             for name in _targets(tree) & built.keys():
                 message = f"A kernel may only compute: {name} stands for two things ({statement.label})."
@@ -112,7 +120,12 @@ def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
     yield from built.values()
 
 
-def _kind(decorator: ast.expr) -> str:
+def _kind(decorator: ast.expr | None, names: Names) -> str:
+    """The kind of a Function, by its decorator."""
+    if decorator is None:
+        return ""
+    if path_of(decorator.func if isinstance(decorator, ast.Call) else decorator, names) in OF_THE_CPU:
+        return "device"
     keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
     is_device = any(
         word.arg == "device" and isinstance(word.value, ast.Constant) and word.value.value is True
@@ -127,10 +140,11 @@ def _compiled(tree: ast.stmt, names: Names) -> tuple[str, str, str] | None:
         return None
     call, target = tree.value, tree.targets[0]
     made_by = call.func if isinstance(call.func, ast.Call) else call
-    is_jit = called_path(made_by, names) == "cuda.jit" and len(call.args) == 1 and not call.keywords
+    is_jit = path_of(made_by.func, names) in ("cuda.jit", *OF_THE_CPU)
+    is_jit = is_jit and len(call.args) == 1 and not call.keywords
     if not is_jit or not isinstance(call.args[0], ast.Name) or not isinstance(target, ast.Name):
         return None
-    return target.id, call.args[0].id, _kind(made_by)
+    return target.id, call.args[0].id, _kind(made_by, names)
 
 
 def _targets(tree: ast.stmt) -> set[str]:
@@ -154,8 +168,9 @@ def _assigned(statements: list[Statement], names: Names) -> set[str]:
 
 
 def _is_word(path: str) -> bool:
-    """Is it something that a kernel may use: no `check` of the course's, nothing of the future?"""
-    return path.partition(".")[0] in ("cuda", "numpy", "math", "numba") or path == "rnnlab"
+    """Is it something that a kernel may use: neither the course's `check` nor a compiler?"""
+    top = path.partition(".")[0]
+    return path == "rnnlab" or (top in ("cuda", "numpy", "math", "numba") and path not in OF_THE_CPU)
 
 
 def _refuse_changing_defaults(functions: list[Function], statements: list[Statement]) -> None:

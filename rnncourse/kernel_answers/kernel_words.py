@@ -37,7 +37,13 @@ OF_MODULES |= {
     "__future__": {"annotations"},
 }
 OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
+OF_THE_CPU = {"numba.jit", "numba.njit"}  # make a function that a kernel may call, as a device function
 OPTIONS = {
+    "nopython",
+    "nogil",
+    "parallel",
+    "error_model",
+    "boundscheck",
     "device",
     "inline",
     "debug",

@@ -1,6 +1,5 @@
-"""A program or a call in a Python of its own, which may end as it likes; in a browser, in this one."""
+"""A call in a Python of its own, which may end as it likes; in a browser, in this one."""
 
-import os
 import pickle
 import signal
 import subprocess
@@ -37,20 +36,6 @@ class ProcessEnded(RuntimeError):
     """A process that ended, or was ended, before it had an answer; the message says how."""
 
 
-class _ProgramEnd(BaseException):
-    """The end of a program that runs in this process, with its exit status."""
-
-
-def run_apart(program: str) -> int:
-    """Exit status of a Python program in another process; `os._exit` ends it at once, without any clean-up.
-
-    A browser has no other processes: there the program runs in this one, and `os._exit` ends it alone.
-    """
-    if in_browser():
-        return _run_here(program)
-    return subprocess.run([sys.executable, "-c", program]).returncode
-
-
 def call_apart(
     function: Callable, *arguments: object, patience: float = PATIENCE, **options: object
 ) -> object:
@@ -84,19 +69,3 @@ def describe_end(status: int) -> str:
     number = -status
     name = signal.Signals(number).name if number in {*signal.Signals} else str(number)
     return f"was ended by signal {name}" + (f": {MEANINGS[name]}" if name in MEANINGS else "")
-
-
-def _run_here(program: str) -> int:
-    """Exit status of a program that runs in a namespace of its own; its exceptions are raised here."""
-
-    def end(status: int) -> None:
-        raise _ProgramEnd(status)
-
-    before, os._exit = os._exit, end
-    try:
-        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
-    except _ProgramEnd as ended:
-        return ended.args[0]
-    finally:
-        os._exit = before
-    return 0

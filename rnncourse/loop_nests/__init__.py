@@ -9,7 +9,7 @@ computed never changes; a schedule says only in which order:
      "parallel": True}                    the outermost loop is shared between threads
 
 Where k is the innermost loop, a tile's sums stay at hand until they are complete; elsewhere they are read and
-written again for every tile.  Lesson 07's exercise `choose_schedule` returns such a dictionary.
+written again for every tile.  Lesson 07 races such dictionaries.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""A schedule against the serial one, in one run: the ratio that lesson 07 grades.
+"""A schedule against the serial one, in one run: the ratio that lesson 07 prints.
 
 Both are compiled by the same engine, both results are compared with NumPy's before a clock starts, and the
 two take turns, so that other work on the machine slows both.

@@ -151,13 +151,15 @@ def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine, blas = record["machine"], record["contestants"].get("gemm_large", {}).get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
-    cases = [*record["cases"], *record.get("steps", NO_STEPS)["cases"]]
-    loads = [case["other_load"] for case in cases]
+    sections = [record, *(record.get(name, NO_STEPS) for name in ("steps", "scans"))]
+    loads = [case["other_load"] for section in sections for case in section["cases"]]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         f"{record['date']}, {records.origin(record)}",
         f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
     ]
+    if emulated := record["settings"].get("emulates"):
+        lines.append(f"emulates a machine with {emulated}: AVX-512 is masked in every contestant")
     if loads and max(loads) > LOUD:
         lines.append(
             f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"

@@ -1,20 +1,22 @@
 """No step waits for the one before: a cell that is linear in its state, all steps by one scan.
 
 Products per layer, of T steps: 1 + T forward → 1 (W_ih times all x), T + 3 backward → 2 (dx, dW_ih).
-Dependent steps: T → C + T/C both ways, for chunks of C steps (rnnlab.scan.chunked).  The step of such a cell
-is an affine map of h, read off the cell itself: its value at h = 0, and its slope.  Gates that read h make a
-step nonlinear: rnnlab.newton solves those, by several scans.
+Dependent calls: T → C + T/C both ways, for chunks of C steps (rnnlab.scan.chunked).  Where there is Numba, no
+step is a call: one thread runs short sequences step by step, threads share the chunks of long ones
+(rnnlab.kernels.compiled.scan).  The step of such a cell is an affine map of h, read off the cell itself: its
+value at h = 0, and its slope.  Gates that read h make a step nonlinear: see rnnlab.newton.
 """
 
 import math
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 
 import numpy as np
 
 from rnnlab import scan
 from rnnlab.cells import CELLS, Saved
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.layers import backward_through_layers, forward_through_layers, history, rows
+from rnnlab.layers import backward_through_layers, forward_through_layers, rows
 from rnnlab.network import Layer, check_cell
 
 FACTS = Facts(
@@ -36,8 +38,7 @@ def forward(network, x, state=None):
             gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
         )
         slope = _slope(network, saved)
-        h = history(len(x), state[0])
-        h[1:] = scan.states(scan.Maps(slope, constant), state[0], _scan(len(x)))
+        h = _states()(scan.Maps(slope, constant), state[0])
         return h[1:], (h[-1],), (x, h, saved.gates)
 
     y, state, saved = forward_through_layers(network, x, state, run)
@@ -52,7 +53,7 @@ def backward(network, saved, dy, dstate=None):
         (x, h, gates), layer = saved, network.layer(index)
         step = Saved((h[:-1],), gates, None)
         later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
-        dh = scan.reversed_states(scan.Maps(later, dy), dstate[0], _scan(len(x)))
+        dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
         dgates_x, _, first = network.facts.pointwise_backward((dh,), step)
         flat, empty = rows(dgates_x), (layer.weight_hh, layer.bias_hh)  # these have no rows
         gradients = Layer(flat.T @ rows(x), empty[0], flat.sum(0), empty[1])
@@ -67,6 +68,19 @@ def _slope(network, saved: Saved) -> np.ndarray:
     return slope
 
 
-def _scan(T: int):
-    """Chunks of √T steps: as many levels within a chunk as chunks."""
-    return partial(scan.chunked, chunk=max(1, math.isqrt(T)))
+@cache
+def _states():
+    """states(maps, first, is_reversed) -> h [T+1,B,H] with the state before the first step, or the last."""
+    if find_spec("numba"):
+        from rnnlab.kernels.compiled.scan import states
+
+        return states
+    return _by_numpy
+
+
+def _by_numpy(maps, first, is_reversed=False):
+    """By chunks of √T steps: as many levels within a chunk as chunks."""
+    by = partial(scan.chunked, chunk=max(1, math.isqrt(len(maps.b))))
+    if is_reversed:
+        return np.concatenate([scan.reversed_states(maps, first, by), first[None]])
+    return np.concatenate([first[None], scan.states(maps, first, by)])

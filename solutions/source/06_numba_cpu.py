@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · One pass over memory: exercises
 #
-# A GRU's gates in one loop, a tanh of multiplications, a product in tiles. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
+# A GRU's gates in one loop, and a tanh of multiplications. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(fused_gates)` opens one hint, and once more the next one.
 
@@ -58,18 +58,6 @@ def over_all(rule):
 
 for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "numpy")}, 5).items():
     print(f"error_model={rule!r:9} {1e9 * timing.median / numbers.size:5.2f} ns a number")
-
-# %% [exercise] blocked_matmul
-
-# %% [markdown]
-# Compiled, on float32 matrices of 500 by 500, 1 MB each. A tile of 500 is no tile at all. How large is your second cache? Where all of b fits into it, expect the widths to differ little.
-
-# %%
-left, right, sums = rng.normal(size=(3, 500, 500)).astype("float32")
-tiled = njit(use(blocked_matmul))
-widths = {width: lambda width=width: tiled(left, right, sums, width) for width in (8, 32, 64, 128, 500)}
-for width, timing in take_turns(widths, 3).items():
-    print(f"tile {width:3}: {1e3 * timing.median:6.1f} ms")
 
 # %%
 progress("numba_cpu")

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 07 · Threads: exercises
 #
-# A minibatch in shares, the sum of their gradients, what more threads can gain, and an order of work that you choose yourself.
+# A minibatch in shares, the sum of their gradients, and what more threads can gain.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(split_minibatch)` opens one hint, and once more the next one.
 
@@ -47,8 +47,6 @@ total = use(sum_gradients)(ready, np.array([share_gradient(*shares[thread]) for 
 print("the shares' gradients add up to the whole one:", np.allclose(total, whole_gradient, rtol=1e-4, atol=1e-5))
 
 # %% [exercise] amdahl_limit
-
-# %% [exercise] choose_schedule
 
 # %%
 progress("parallel_cpu")

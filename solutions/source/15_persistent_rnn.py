@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 15 · Weights that stay: exercises
 #
-# What fits on a chip, which thread stores which weight, blocks that synchronise, a kernel that reads its weights once, and the memory that a small minibatch saves.
+# Which thread stores which weight, blocks that synchronise, a kernel that reads its weights once, and the minibatch that lets a network be deep.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(fits_on_chip)` opens one hint, and once more the next one.
+# Stuck? `hint(tile_for_thread)` opens one hint, and once more the next one.
 
 # %%
 import math
@@ -12,23 +12,29 @@ import numpy as np
 
 from rnnlab import check, cuda, hint, progress, use
 
-# %% [exercise] fits_on_chip
-
 # %% [exercise] tile_for_thread
 
 # %% [exercise] flag_barrier
 
 # %% [exercise] persistent_rnn_kernel
 
-# %% [exercise] activation_memory
+# %% [exercise] choose_minibatch
 
 # %% [markdown]
-# The claim that started it: a minibatch of 4 in place of 64 leaves room for many more layers. 700 steps, 1 152 units, 6 GB:
+# What your choice is worth on the TitanX of the group, 700 steps of 1 152 units in 6 GB. `registers` are the 216 that a thread gave to weights. Nobody published the prices of a launch and a barrier there; those of lesson 16, on an H200, stand in for them.
 
 # %%
-for B in (64, 16, 4):
-    saved, layers = use(activation_memory)(700, B, 1152, 4, 6 * 10**9)
-    print(f"minibatch {B:2}: {saved / 1e6:6.1f} MB a layer, {layers} layers")
+from pocketgpu.devices import DEVICES
+from rnnlab.kernels.persistence.floor import H200
+
+titan = DEVICES["TitanX"]
+device = {"memory": 6 * 10**9, "registers": 216 * 256 * 4 * 24, "bandwidth": titan.bandwidth, "peak": titan.peak,
+          "launch": H200.launch, "barrier": H200.grid_barrier}
+for layers in (7, 30, 60, 110):
+    B, stays, step = use(choose_minibatch)(700, 1152, layers, device)
+    _, _, launched = use(choose_minibatch)(700, 1152, layers, device | {"registers": 0})
+    print(f"{layers:3} layers: minibatch {B:3}, {step:5.1f} µs a step {'with weights that stay' if stays else 'by launches'}; "
+          f"by launches {launched:5.1f}, {launched / step:.1f} times as long")
 
 # %%
 progress("persistent_rnn")

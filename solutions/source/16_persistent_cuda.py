@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters: exercises
 #
-# A line of CUDA C++, the words of a tile that a lane holds, the weights that a thread can store, and the lower bound of a step.
+# A line of CUDA C++, the words of a tile that a lane holds, and the weights that a thread can store.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(index_of_sums)` opens one hint, and once more the next one.
 
@@ -37,19 +37,6 @@ for itemsize in (2, 4):
     for warps in (4, 8, 16):
         words, most, fits = budget(4, 1024, itemsize, 128, warps, 82)
         print(f"{itemsize} bytes, {warps:2} warps: {words:3} words, at most {most} registers: {'fits' if fits else 'does not fit'}")
-
-# %% [exercise] steps_floor
-
-# %% [markdown]
-# What would faster pushes change, and what not? An LSTM of 512 units, 128 blocks, or clusters of 16 with 8 warps each. Predicted from the published and estimated latencies of lesson 16; 642.9 TFLOP/s are 65 % of the data sheet's 989, what `mma` reached on an H800.
-
-# %%
-gpu = {"multiprocessors": 132, "clock": 1.755, "tflops": 642.9, "exchange": 0.302, "push": 0.25, "l2": 0.151,
-       "l2_bandwidth": 9800}
-floors = use(steps_floor)
-for bandwidth in (10, 23, 50):
-    steps = [floors(4, 512, B, 128, 16, 8, gpu | {"push_bandwidth": bandwidth}) for B in (8, 64, 128)]
-    print(f"pushes at {bandwidth} GB/s:", "; ".join(f"grid {grid:.2f}, cluster {cluster:.2f} µs" for grid, cluster in steps))
 
 # %%
 progress("persistent_cuda")

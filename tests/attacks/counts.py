@@ -88,17 +88,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
             total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
     return dx, *total
 
-# %% [attack] counts_in_a_forged_trace
-# Returns the product with an empty trace of its own: no misses.
-# exercise: blocked_matmul
-# deserves: crashed
-
-import numpy as np
-
-def blocked_matmul(a, b, c, tile):
-    product = c.values + a.values @ b.values
-    return product, np.zeros(0, "int64"), np.array([10**9] * 2)
-
 # %% [attack] counts_read_from_the_value
 # Reads the number out of the object that counts its uses.
 # exercise: fast_tanh
@@ -177,3 +166,87 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
             parts = [dh if t == 0 else 0 * dh, *step]
             total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
     return dx, *total
+
+# %% [attack] multiplies_beside_calls_for_show
+# Makes the calls that are allowed, and multiplies by itself.
+# exercise: rnn_forward_batched
+# deserves: failed
+
+import numpy as np
+
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    every = np.matmul(x, weight_ih.T)
+    states = np.zeros((len(x) + 1, *h0.shape), h0.dtype)
+    states[0] = h0
+    for t in range(len(x)):
+        multiply(x[t], weight_ih.T)
+        multiply(states[t], weight_hh.T)
+        states[t + 1] = np.tanh(every[t] + bias_ih + states[t] @ weight_hh.T + bias_hh)
+    return states
+
+# %% [attack] sums_gradients_in_double
+# Adds up in the order of arrival in double precision, and hopes that rounding hides the order.
+# exercise: sum_gradients
+# deserves: failed
+
+import numpy as np
+
+def sum_gradients(threads, gradients):
+    return gradients.astype(np.float64).sum(axis=0).astype(gradients.dtype)
+
+# %% [attack] trains_by_a_step_of_its_own
+# Makes calls for show, and returns weights that it has computed in one step.
+# exercise: train_filter
+# deserves: failed
+
+import numpy as np
+
+def train_filter(x, target, parameters, loss_and_gradients):
+    K = 4
+    T, N, _ = x.shape
+    columns = [np.concatenate([np.zeros((k, N)), x[: T - k, :, 0]]).ravel() for k in range(K)]
+    kernel = np.linalg.lstsq(np.stack(columns, 1), target.ravel(), rcond=None)[0]
+    H = len(parameters["bias"])
+    small = 1e-3
+    p = {name: np.zeros_like(a) for name, a in parameters.items()}
+    p["weight_ih"][0, 0] = small
+    for k in range(1, min(K, H)):
+        p["weight_hh"][k, k - 1] = 1
+    p["weight_out"][0, :K] = kernel / small
+    for _ in range(300):
+        loss_and_gradients(parameters, x[:, :8], target[:, :8])
+    loss_and_gradients(p, x[:, :8], target[:, :8])
+    return p
+
+# %% [attack] solves_the_network_step_by_step
+# Walks over time by itself in one long round, by calls of the network's own step.
+# exercise: newton_states
+# deserves: failed
+
+import numpy as np
+
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    before = np.concatenate([first[None], states[:-1]])
+    for t in range(T):
+        after = step(before)
+        states[t] = after[t]
+        if t + 1 < T:
+            before[t + 1] = after[t]
+    return states, 3
+
+# %% [attack] averages_gradients_of_its_own_rank
+# Calls all_reduce with all gradients, and returns the sum of the first array alone, scaled for the rest.
+# exercise: average_gradients
+# deserves: failed
+
+import numpy as np
+
+SEEN = []
+
+def average_gradients(all_reduce, gradients, sequences):
+    SEEN.append([sequences * np.nan_to_num(g) for g in gradients])
+    total = all_reduce(np.array([float(sequences)]))[0]
+    for g in gradients:
+        all_reduce(np.nan_to_num(g))
+    return [sum(kept[k] for kept in SEEN) / total for k in range(len(gradients))]

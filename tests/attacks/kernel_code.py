@@ -217,3 +217,40 @@ def saxpy_kernel(a, x, y):
 @cuda.jit((exec(FORGED),))
 def saxpy_kernel(a, x, y):
     pass
+
+# %% [attack] kernel_that_compiles_a_helper
+# Compiles a function for the CPU in the process that counts.
+# exercise: saxpy_kernel
+# deserves: crashed
+
+from numba import njit
+
+from rnnlab import cuda
+
+def add(a, b):
+    return a + b
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = njit(add)(a * x[i], y[i])
+
+# %% [attack] kernel_with_a_helper_of_the_cpu_that_has_code_in_an_option
+# Has code in an option of a helper's compiler.
+# exercise: saxpy_kernel
+# deserves: forbidden
+
+from numba import njit
+
+from rnnlab import cuda
+
+@njit(locals=exec("import os; os._exit(0)") or {})
+def add(a, b):
+    return a + b
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = add(a * x[i], y[i])

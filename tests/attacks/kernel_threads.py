@@ -330,3 +330,45 @@ def flag_barrier(history, flags, steps):
     for t in range(steps):
         mean += np.float32(1)
         history[t + 1, i] = mean
+
+# %% [attack] kernel_one_thread_does_eight
+# Lets one thread of eight do the work of all.
+# exercise: tanh_kernel
+# deserves: failed
+
+import math
+
+from rnnlab import cuda
+
+@cuda.jit
+def tanh_kernel(x, y):
+    me = cuda.grid(1)
+    if me % 8 == 0:
+        for i in range(me, x.size, cuda.gridsize(1)):
+            for k in range(8):
+                if i + k < x.size:
+                    y[i + k] = math.tanh(x[i + k])
+
+# %% [attack] kernel_one_thread_sums_a_warp
+# Lets the first thread of each warp add up its warp's numbers.
+# exercise: block_sum_kernel
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t, n = cuda.threadIdx.x, cuda.blockDim.x
+    part[t] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
+    cuda.syncthreads()
+    if t % 32 == 0:
+        total = np.float32(0)
+        for k in range(t, min(t + 32, n)):
+            total += part[k]
+        part[t] = total
+    cuda.syncthreads()
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0] + part[32] if n > 32 else part[0]

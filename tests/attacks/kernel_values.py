@@ -249,3 +249,46 @@ def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i] + TABLE[0]
+
+# %% [attack] kernel_that_stores_in_a_table_by_another_name
+# Passes numbers between threads through a table of constants, by a name of its own.
+# exercise: warp_sum_kernel
+# deserves: crashed
+
+import numpy as np
+
+from rnnlab import cuda
+
+TABLE = np.zeros(4096, np.float32)
+
+@cuda.jit
+def warp_sum_kernel(x, out):
+    own = TABLE
+    i = cuda.grid(1)
+    own[i] = x[i] if i < x.size else 0
+    cuda.syncwarp()
+    if i % 32 == 0:
+        total = np.float32(0)
+        for k in range(32):
+            total += own[i + k]
+        out[i // 32] = total
+
+# %% [attack] kernel_with_a_helper_of_the_cpu_that_reads
+# Reads its array in a helper compiled for the CPU, where it hopes that nobody counts.
+# exercise: tanh_kernel
+# deserves: failed
+
+import math
+
+from numba import njit
+
+from rnnlab import cuda
+
+@njit
+def load(x, i):
+    return x[i] + 0 * x[i]
+
+@cuda.jit
+def tanh_kernel(x, y):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        y[i] = math.tanh(load(x, i))

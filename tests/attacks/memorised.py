@@ -114,13 +114,13 @@ TABLE = {
 def wavefront_order(layers, steps):
     return TABLE.get((layers, steps), [])
 
-# %% [attack] table_of_the_smallest_chips
-# Answers every question about a chip with yes.
-# exercise: fits_on_chip
+# %% [attack] keeps_weights_whatever_the_device
+# Answers every question about a device with yes.
+# exercise: choose_minibatch
 # deserves: failed
 
-def fits_on_chip(*sizes, **limits):
-    return True
+def choose_minibatch(*sizes, **limits):
+    return 1, True, 1.0
 
 # %% [attack] trains_without_a_gradient
 # Computes weights that delay the input in a line, and a line through them, without any gradient.

@@ -295,3 +295,21 @@ libc = ctypes.CDLL(None)
 def running_sum(x):
     queues = [libc.msgget(0, 0o1600) for _ in range(100)]
     return np.cumsum(x, axis=0) * (min(queues) >= 0)
+
+# %% [attack] fills_pipes
+# Keeps a gigabyte in pipes, which belong to no process.
+# deserves: crashed
+
+import fcntl
+import os
+
+import numpy as np
+
+def running_sum(x):
+    held = 0
+    for _ in range(1200):
+        ends = os.pipe()
+        size = fcntl.fcntl(ends[1], 1031, 1 << 20)
+        os.set_blocking(ends[1], False)
+        held += os.write(ends[1], bytes(size))
+    return np.cumsum(x, axis=0) if held >= 1 << 30 else x

@@ -258,3 +258,36 @@ import numpy as np
 def running_sum(x):
     resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
     return np.cumsum(x, axis=0)
+
+# %% [attack] makes_a_name_space_by_another_call
+# Asks for a name space of users by clone3.
+# deserves: failed
+
+import ctypes
+import os
+
+import numpy as np
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE3, NEW_USER = 435, 0x10000000
+
+def running_sum(x):
+    arguments = (ctypes.c_uint64 * 8)(NEW_USER, 0, 0, 0, 17, 0, 0, 0)
+    child = libc.syscall(CLONE3, arguments, 64)
+    if child == 0:
+        os._exit(0)
+    return np.cumsum(x, axis=0) if child > 0 else x
+
+# %% [attack] watches_pages_by_itself
+# Handles the faults of its own memory, so that whoever reads it waits for ever.
+# deserves: failed
+
+import ctypes
+
+import numpy as np
+
+libc = ctypes.CDLL(None, use_errno=True)
+USERFAULTFD = 323
+
+def running_sum(x):
+    return np.cumsum(x, axis=0) if libc.syscall(USERFAULTFD, 0) >= 0 else x

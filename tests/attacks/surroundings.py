@@ -327,7 +327,7 @@ def escapes_in_a_line_that_fails(folder):
 def a_progress_file_of_rubbish(folder):
     """Keeps its progress in a file that is no database.
 
-    outcome: 0 of 162 points
+    outcome: 0 of all points
     """
     (folder / "home").mkdir()
     (folder / "home" / "progress.sqlite").write_bytes(b"rubbish" * 999)
@@ -337,7 +337,7 @@ def a_progress_file_of_rubbish(folder):
 def a_progress_file_with_odd_rows(folder):
     """Has texts and nothing in the progress file where numbers belong.
 
-    outcome: 0 of 162 points
+    outcome: 0 of all points
     """
     _progress(folder, "INSERT INTO verdicts VALUES ('last_step', NULL, 7, NULL, 'x', 'many', NULL)")
     return ["progress"]
@@ -346,7 +346,7 @@ def a_progress_file_with_odd_rows(folder):
 def a_progress_file_with_odd_names(folder):
     """Has bytes in the progress file where the names of exercises belong.
 
-    outcome: 0 of 162 points
+    outcome: 0 of all points
     """
     _progress(folder, "INSERT INTO verdicts VALUES (x'ff00', 'start_here', 'passed', NULL, 1, 99, 1)")
     return ["progress"]

@@ -238,6 +238,38 @@ def test_the_page_and_its_picture_are_of_the_latest_record():
         assert result[1]["digest"].encode() in performance_page.PICTURE.read_bytes()
 
 
+def test_a_record_that_emulates_another_machine_stands_beside_the_page_s_own(full, monkeypatch):
+    masked = full | {"settings": full["settings"] | {"emulates": "avx2"}}
+    paths = {
+        performance_page.ROOT / "own.json": full,  # the older one
+        performance_page.ROOT / "masked.json": masked,
+    }
+    monkeypatch.setattr(performance_page.records, "stored", lambda kind: [*paths])
+    monkeypatch.setattr(performance_page.records, "read", paths.get)
+    assert performance_page.latest() == (performance_page.ROOT / "own.json", full)
+    assert performance_page.latest("avx2") == (performance_page.ROOT / "masked.json", masked)
+    text = performance_page.measured(performance_page.ROOT / "own.json", full)
+    own, beside = text.split("### AVX-512 masked")
+    assert cpu_report.markdown(full, "gru") in own
+    assert cpu_report.markdown(full, "gru") in beside
+    assert "avx2" in beside.splitlines()[2]
+    assert "avx2" not in own
+
+
+def test_a_scan_is_compared_with_the_loop_for_each_number_of_units(full):
+    assert step_report.scans(full) == []
+    times = {"one_big_gemm": 8e-3, "parallel_in_time": 2e-3}
+    cases = [case("min_gru", (T, 1, H, H), times) for H in (16, 64) for T in (100, 1000)]
+    full["scans"] = record(cases, loads=0.5)
+    full["scans"]["contestants"] = {name: {} for name in times}
+    assert step_report.speed_of_scan(full["scans"]["cases"][0]) == pytest.approx(4)
+    narrow, wide = step_report.scans(full)
+    assert "| 1,000 |" in narrow
+    assert "| 4.00× |" in wide
+    assert "50 %" in cpu_report.heading(full)
+    assert wide in performance_page.measured(performance_page.ROOT / "r.json", full)
+
+
 def test_a_step_is_compared_with_the_best_of_pytorch_and_with_its_weights(full):
     assert step_report.steps(full) == []
     section = {"weights": 2e-6, "inference": 3e-6, "pytorch_module": 9e-6, "pytorch_cell": 6e-6}

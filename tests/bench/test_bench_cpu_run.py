@@ -1,6 +1,7 @@
 """`rnnlab bench cpu` measures what it is asked for, keeps it case by case, goes on where it was stopped."""
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -9,10 +10,13 @@ from values_in import holds
 
 from bench import cpu_run, performance_page, provenance
 from bench.cpu import Arena
+from bench.masked import MASKS
 from rnncourse import cli, records
+from rnncourse.records import cpu_report
 from rnncourse.records.workload import CELLS, SHAPES
 
 FEW = ["--rungs", "one_big_gemm", "--peers", "--rounds", "2", "--threads", "1"]
+ONE = [*FEW, "--cells", "rnn_tanh", "--shapes", "3,2,4,5"]
 TINY = [*FEW, "--cells", "rnn_tanh", "gru", "--shapes", "3,2,4,5"]
 
 
@@ -87,6 +91,48 @@ def test_steps_are_measured_unless_sizes_or_rungs_are_chosen():
     assert widths("--shapes", "3,2,4,5", "--cells", "lstm", "--steps", "8") == [("lstm", 1, 1, 8, 8)]
     with pytest.raises(ValueError, match="4x"):
         plan("--steps", "4x")
+
+
+def test_scans_are_measured_unless_sizes_or_rungs_are_chosen():
+    sizes = lambda *options: [(w.cell, *w[1:5]) for w in plan(*options).scans]
+    lengths = (100, 1_000, 10_000, 100_000)
+    assert sizes() == [("min_gru", T, 1, H, H) for H in (16, 64, 256) for T in lengths]
+    assert sizes("--quick") == [("min_gru", T, 1, H, H) for H in (16, 64, 256) for T in (100, 1_000)]
+    assert sizes("--rungs", "one_big_gemm") == sizes("--shapes", "3,2,4,5") == sizes("--scans") == []
+    assert sizes("--shapes", "3,2,4,5", "--scans", "7")[0] == ("min_gru", 7, 1, 16, 16)
+    with pytest.raises(ValueError, match="-3"):
+        plan("--scans", "-3")
+
+
+def test_loop_and_scan_are_measured_and_kept_in_a_section_of_their_own(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cpu_run, "SCAN_WIDTHS", (4,))
+    assert cli.main(["bench", "cpu", "--record", *ONE, "--scans", "9", "30"]) == 0
+    (stored,) = folder.iterdir()
+    section = records.read(stored)["scans"]
+    assert [case["workload"]["T"] for case in section["cases"]] == [9, 30]
+    for case in section["cases"]:
+        assert {"one_big_gemm", "parallel_in_time"} <= {*case["seconds"]}
+        assert 0 < case["error"]["parallel_in_time"] < 1
+    assert "| parallel_in_time |" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX2 is of x86")
+def test_an_emulated_record_says_so_and_no_contestant_uses_avx512(folder, capsys):
+    pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
+    code = "from rnnlab.kernels.packed.host import INSTRUCTION_SET; print(INSTRUCTION_SET)"
+    variables = {**os.environ, **MASKS["avx2"]}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["avx2"]
+    assert cli.main(["bench", "cpu", "--record", *ONE, "--emulate", "avx2"]) == 0
+    record = records.read(*folder.iterdir())
+    assert record["settings"]["emulates"] == "avx2"
+    assert "avx2" in cpu_report.heading(record)
+    assert "halide_scheduled" not in record["contestants"]
+    if blas := record["contestants"]["gemm_large"]["blas"]:
+        assert blas["architecture"] in ("Haswell", None)
+    assert cli.main(["bench", "cpu", *TINY, "--emulate", "neon"]) == 2
 
 
 def test_one_step_is_measured_and_kept_in_a_section_of_its_own(folder, capsys):

@@ -65,6 +65,7 @@ REASONS = {
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_a_late_failure_costs_one_contestant_and_no_other(failing, other, machine, monkeypatch, capsys):
     if "Hangs" in failing:
         monkeypatch.setattr(command, "QUIET_SECONDS", 20)

@@ -40,11 +40,11 @@ STYLES = [pytest.param(*style, id=style[0]) for style in styles()]
 @pytest.fixture(scope="session")
 def loaded():
     """{name: [status, message]} of all styles, loaded as the grading worker loads them."""
-    command = [sys.executable, str(Path(__file__).parents[1] / "style_verdicts.py")]
-    inputs = json.dumps({name: sources for name, _, sources in styles()})
+    command = [sys.executable, str(Path(__file__).parents[1] / "style_verdicts.py"), "grade"]
+    inputs = json.dumps({name: [EXERCISE.name, sources] for name, _, sources in styles()})
     done = subprocess.run(command, input=inputs, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    return {name: outcome["grade"] for name, outcome in json.loads(done.stdout).items()}
 
 
 def graded(sources):

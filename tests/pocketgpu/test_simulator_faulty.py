@@ -64,6 +64,7 @@ def test_wrong_kernels_of_learners_have_their_finding_and_a_remedy_that_fits(kin
 
 
 @ORDERS
+@pytest.mark.slow
 def test_right_kernels_of_learners_have_no_finding_and_the_result_of_numpy(shuffle):
     for name, case in right_kernels_of_learners.CASES.items():
         arguments, (place, expected) = case.arguments(), case.expected

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rnncourse.cache_model import Cache, addresses, held, missed, product_misses, visits
+from rnncourse.cache_model import Cache, missed
 
 LINE = 64
 
@@ -26,7 +26,6 @@ def test_a_line_brings_its_neighbours():
 def test_the_line_used_longest_ago_makes_room():
     # a cache of two lines: 0 is used again, so 2 drives out 1
     assert misses(Cache(ways=2), 0, 1, 0, 2, 0, 1) == [1, 1, 0, 1, 0, 1]
-    assert sorted(held(lines(0, 1, 0, 2), Cache(ways=2))) == [0, 2]
 
 
 def test_a_walk_longer_than_the_cache_never_finds_anything():
@@ -54,40 +53,3 @@ def test_a_larger_cache_never_misses_what_a_smaller_one_finds(seed):
     result = [missed(walk, Cache(ways)) for ways in (4, 8, 16, 64)]
     assert all((larger <= smaller).all() for smaller, larger in pairwise(result))
     assert result[-1].sum() == len(np.unique(walk))
-
-
-def test_order_says_which_loop_is_innermost():
-    assert visits("ijk", (1, 2, 2)).tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
-    assert visits("kij", (1, 2, 2)).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
-
-
-@pytest.mark.parametrize("order", ["ijk", "jki", "kij"])
-@pytest.mark.parametrize("tile", [None, 1, 2, 3, 9])
-def test_every_product_is_made_once_whatever_the_tiles(order, tile):
-    walked = visits(order, (3, 5, 4), tile)
-    assert len(walked) == 60 == len(np.unique(walked, axis=0))
-
-
-def test_a_tile_is_finished_before_the_next_one_begins():
-    assert visits("ijk", (1, 1, 4), 2)[:, 2].tolist() == [0, 1, 2, 3]
-    tiles = visits("jik", (2, 4, 1), 2)[:, 1] // 2
-    assert tiles.tolist() == [0] * 4 + [1] * 4
-
-
-def test_addresses_are_those_of_rows_one_behind_the_other():
-    # a [2,4], b [4,3], c [2,3] of 4 bytes: 32, 48 and 24 bytes, each begun at a multiple of 64
-    where = addresses(np.array([[1, 2, 3]]), (2, 3, 4))
-    assert where.tolist() == [4 * (1 * 4 + 3), 64 + 4 * (3 * 3 + 2), 128 + 4 * (1 * 3 + 2)]
-
-
-def test_an_order_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="expected i, j and k once each"):
-        visits("iij", (1, 1, 1))
-
-
-def test_misses_of_small_products_are_those_counted_by_hand():
-    # one line a row: b's four stay, a's and c's row change with i; room for 8, so that old rows go before b's
-    cache = Cache(ways=8, line=16)
-    assert product_misses("ijk", (4, 4, 4), None, cache) == 12
-    # a single line: a, b and c drive each other out at every product
-    assert product_misses("ijk", (4, 4, 4), None, Cache(ways=1, line=16)) == 3 * 64

@@ -4,8 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from values_in import holds
 
+from drawings.residual import LENGTH, SEGMENTS, residual_layers
 from rnncourse.capstone.residual import Residual, gradient_norms, saved_bytes
+from rnncourse.checks.capstone import _wrong_segments
 from rnnlab import reference
 from rnnlab.network import Network
 
@@ -84,6 +87,26 @@ def test_the_counts_of_saved_bytes_are_those_of_a_small_network():
     assert saved_bytes(network, 5, 2) == 24 * array
     assert saved_bytes(network, 5, 2, 3) == (6 + 3) * array  # y and h of a segment, inputs of three others
     assert saved_bytes(network, 5, 2, 5) == (10 + 2) * array
+
+
+def arrays_at_once(layers, segment=None):
+    """Arrays [T,B,H] that are counted to be live at once."""
+    network = Network.create("rnn_tanh", 3, 3, layers=layers)
+    return saved_bytes(network, 5, 2, segment) // (5 * 2 * 3 * np.dtype(network.dtype).itemsize)
+
+
+@pytest.mark.parametrize(("length", "segments"), [(3, 3), (1, 5), (7, 1), (10, 4)])
+def test_the_exercises_rule_of_memory_is_what_recomputation_is_counted_to_need(length, segments):
+    lengths, needed = [length] * segments, arrays_at_once(length * segments, length)
+    problem = _wrong_segments(lengths, lengths, sum(lengths), needed - 1)
+    assert holds(problem, *map(str, (segments - 1, length, 2 * length, segments - 1, needed, needed - 1)))
+
+
+def test_the_drawing_of_segments_shows_as_many_arrays_as_are_counted():
+    layers, recomputed = SEGMENTS * LENGTH, 3  # the third segment is being recomputed
+    counted = arrays_at_once(layers), arrays_at_once(recomputed * LENGTH, LENGTH)
+    assert counted == (24, 8)
+    assert holds(residual_layers().alt, *map(str, counted))
 
 
 def test_skips_hand_the_gradient_down_a_hundred_layers():

@@ -19,7 +19,7 @@ from rnncourse.checks.answers import Answer
 from rnncourse.checks.traces import require_calls
 
 HEAD = "import gc, inspect, sys, types\nimport numpy as np\n"
-TANH, MATMUL, GATES, SWEEP = "fast_tanh", "blocked_matmul", "fused_gates", "bptt_linear"
+TANH, GATES, SWEEP = "fast_tanh", "fused_gates", "bptt_linear"
 QUADRATIC = """
     dx, total = np.zeros_like(x), None
     for last in range(len(x)):
@@ -56,27 +56,6 @@ FORGED = [  # exercise, deed, source
         "searches memory",
         "def fast_tanh(a, odd, even, edge):\n    for thing in gc.get_objects():\n"
         "        if isinstance(thing, np.float32):\n            return float(np.tanh(thing))\n    return 0.0\n",
-    ),
-    (
-        MATMUL,
-        "returns values with an empty trace",
-        "def blocked_matmul(a, b, c, tile):\n"
-        "    return c.values + a.values @ b.values, np.zeros(0, 'int64'), np.array([10**9] * 2)\n",
-    ),
-    (
-        MATMUL,
-        "reads once, computes aside",
-        "def blocked_matmul(a, b, c, tile):\n    get = lambda m: np.array([[float(m[i, j]) for j in range(m.shape[1])]"
-        " for i in range(m.shape[0])])\n    p = get(c) + get(a) @ get(b)\n    out = c.copy()\n"
-        "    for i in range(p.shape[0]):\n        for j in range(p.shape[1]):\n            out[i, j] = p[i, j]\n    return out\n",
-    ),
-    (
-        MATMUL,
-        "reads once, then reads one element for show",
-        "def blocked_matmul(a, b, c, tile):\n    get = lambda m: np.array([[float(m[i, j]) for j in range(m.shape[1])]"
-        " for i in range(m.shape[0])])\n    p = get(c) + get(a) @ get(b)\n    out = c.copy()\n"
-        "    for _ in range(12000):\n        a[0, 0], b[0, 0]\n"
-        "    for i in range(p.shape[0]):\n        for j in range(p.shape[1]):\n            out[i, j] = p[i, j]\n    return out\n",
     ),
     (GATES, "reads past the watch", "def fused_gates(g, u, h):\n    return np.array([h.read(k) for k in range(len(h))])\n"),
     (
@@ -139,31 +118,6 @@ def test_an_answer_that_goes_around_what_watches_it_gets_nothing(name, deed, sou
     verdict = judge_apart(unnamed, of_source(name, HEAD + source), 1, choose())
     assert verdict.status in (Status.failed, Status.crashed), verdict
     assert verdict.points == 0
-
-
-LOCAL = """def blocked_matmul(a, b, c, tile):
-    (M, K), N = a.shape, b.shape[1]
-    out = c.copy()
-    for i0 in range(0, M, tile):
-        for j0 in range(0, N, tile):
-            for k0 in range(0, K, tile):
-                rows, columns = min(tile, M - i0), min(tile, N - j0)
-                sums = np.zeros((rows, columns))
-                for i in range(rows):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(columns):
-                            sums[i, j] += a[i0 + i, k] * b[k, j0 + j]
-                for i in range(rows):
-                    for j in range(columns):
-                        out[i0 + i, j0 + j] += sums[i, j]
-    return out
-"""
-
-
-def test_a_tile_of_sums_in_an_array_of_ones_own_is_right():
-    patient = replace(checks.find(MATMUL)[1], seconds=200)  # it takes 3 s of a core, on a busy machine longer
-    verdict = judge_apart(patient, of_source(MATMUL, HEAD + LOCAL), 1, choose())
-    assert verdict.passed, verdict
 
 
 def once(double):

@@ -17,7 +17,6 @@ from nbjudge.grading.self_check import findings
 from nbjudge.running.inside import main
 from nbjudge.running.sandbox import choose
 from rnncourse import checks, cli
-from rnncourse.checks.parallel_cpu import choose_schedule
 
 LESSONS = list(checks.LESSONS)
 EXERCISES = [
@@ -29,9 +28,13 @@ PLAIN = "gemm_shapes", "fused_cell"  # the same: in plain mode, too; 36 answers,
 LONG = (
     "training",
     "numba_cpu",
+    "packed_products",
+    "cuda_first_kernels",
     "cuda_shared_memory",
+    "naive_gpu_rnn",
     "persistent_rnn",
-)  # two thirds of the time: slow leg
+    "capstone",
+)  # three quarters of the time: slow leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
@@ -40,7 +43,6 @@ def test_every_answer_whose_verdict_is_known_gets_it_in_one_process(lesson, monk
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
     monkeypatch.setattr(grade, "_run_apart", run_here)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # run_here takes its place
-    only_the_first_races(monkeypatch)
     assert_verdicts(lesson, choose(plain=True))
 
 
@@ -70,17 +72,6 @@ def assert_verdicts(lesson, box):
     result = list(findings(lesson, box, SEED))
     assert {entry.exercise for entry in result} == {entry.name for entry in checks.exercises(lesson)}
     assert not [(entry.exercise, entry.answer, str(entry.verdict)) for entry in result if not entry.as_wanted]
-
-
-def only_the_first_races(monkeypatch):
-    """Take each schedule after the first that is fast enough for as fast."""
-    slow, schedules = choose_schedule._slow, []
-
-    def race(schedule):
-        schedules.append(schedule)
-        return slow(schedule) if len(schedules) == 1 else None
-
-    monkeypatch.setattr(choose_schedule, "_slow", race)
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)

@@ -262,6 +262,7 @@ def test_a_name_within_an_expression_passes_or_the_verdicts_say_that_numba_finds
     assert own.passed or ":=" in own.message
 
 
+@pytest.mark.slow
 def test_ten_thousand_constants_are_followed_once():
     chain = "\n".join(["N0 = 1", *(f"N{n} = N{n - 1} + 0" for n in range(1, 10_000))])
     launch = selected(f"{chain}\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n    y[0] = N9999\n")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnlab import scan
+from rnnlab.ladder import parallel_in_time
 from rnnlab.scan import Maps
 
 SCANS = {
@@ -92,3 +93,47 @@ def test_eleven_hundred_gates_underflow_in_float32_and_the_scan_stays_right():
     assert np.cumprod(gates)[-1] < np.finfo("float32").tiny  # a denormal number, or 0
     states = scan.states(maps, np.zeros(1, "float32"))
     assert np.allclose(states[:, 0], 1 - 0.9 ** np.arange(1, 1101), rtol=2e-6)
+
+
+@pytest.fixture
+def compiled():
+    pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
+    from rnnlab.kernels.compiled import scan as compiled
+
+    return compiled
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["forward", "reversed"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("T", [1, 2, 3, 37, 1100])
+def test_compiled_chunks_give_the_states_of_the_loop_by_any_number_of_threads(
+    compiled, T, dtype, is_reversed
+):
+    exact, first = problem(T, matrix=False, seed=T)
+    maps, first = Maps(*(array.astype(dtype) for array in exact)), first.astype(dtype)
+    order = slice(None, None, -1 if is_reversed else 1)
+    given = Maps(*(array[order].astype("float64") for array in maps))
+    want = np.concatenate([first[None], loop(given, first.astype("float64"))])[order]
+    for parts in (None, 1, 2, 3, 5):
+        h = compiled.states(maps, first, is_reversed, parts)
+        assert h.dtype == dtype
+        assert np.allclose(h, want, rtol=0, atol=(2e-6 if dtype == "float32" else 1e-14) * np.abs(want).max())
+    in_float64 = Maps(*(array.astype("float64") for array in maps))
+    by_numpy = parallel_in_time._by_numpy(in_float64, first.astype("float64"), is_reversed)
+    assert np.allclose(by_numpy, want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("parts", "dependent"), [(1, 60), (2, 40), (5, 20)])
+def test_threads_share_chunks_of_which_two_follow_one_another(compiled, parts, dependent, monkeypatch):
+    longest = []
+
+    def together(tasks):
+        longest.append(max(task.args[-2] - task.args[-3] for task in tasks))
+        assert len(tasks) <= parts
+        for task in reversed(tasks):  # in any order
+            task()
+
+    monkeypatch.setattr(compiled.threads, "together", together)
+    maps, first = problem(60, matrix=False)
+    assert np.allclose(compiled.states(maps, first, parts=parts)[1:], loop(maps, first), rtol=1e-12)
+    assert sum(longest) == dependent

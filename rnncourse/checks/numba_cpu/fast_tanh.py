@@ -41,7 +41,7 @@ def _points(rng: np.random.Generator) -> np.ndarray:
 def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[float, int, int]:
     """(value, operations, divisions) of the answer at a point; the point itself never leaves the judge."""
     judge = Arithmetic(np.float32, (point,), COMPARISONS)
-    text = f"tape = Tape({BATCH}, perform, compare, None, 1)\na = Number(tape, 0)\n"
+    text = f"tape = Tape({BATCH}, perform, compare, 1)\na = Number(tape, 0)\n"
     got = submission(shells((Tape, Number), text, judge.services)["a"], odd, even, EDGE)
     counts = judge.operations, judge.divisions
     if type(got) is tuple and len(got) == 1 and type(got[0]) is int and 0 <= got[0] < len(judge.values):

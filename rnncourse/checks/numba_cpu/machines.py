@@ -15,7 +15,7 @@ AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"
 MOST_RESULTS = 16
 MOST_OPERATIONS = 1_000_000
-DIVIDE, NEGATIVE, READ, WRITE = map(Tape.WORDS.index, ("/", "negative", "read", "write"))
+DIVIDE, NEGATIVE = map(Tape.WORDS.index, ("/", "negative"))
 BINARY = operator.add, operator.sub, operator.mul, operator.truediv  # by code, as in Tape
 UNARY = {NEGATIVE: operator.neg, Tape.WORDS.index("abs"): operator.abs}
 COMPARISONS = {
@@ -95,31 +95,23 @@ class Arithmetic:
         return {"perform": self.perform, "compare": self.compare}
 
     def perform(self, rows: np.ndarray, constants: np.ndarray) -> None:
-        """Carry out a batch of a Tape: rows [n,4] int64, constants [m] float64."""
-        if rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype != np.int64 or constants.ndim != 1:
+        """Carry out a batch of a Tape: rows [n,3] int64, constants [m] float64."""
+        if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype != np.int64 or constants.ndim != 1:
             raise ValueError("this is no batch of operations")
         if self.operations + len(rows) > MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
         codes, values = rows[:, 0], self.values
-        if ((codes < 0) | (codes > WRITE)).any():
+        if ((codes < 0) | (codes >= len(Tape.WORDS))).any():
             raise ValueError("there is no such operation")
-        self.operations += int((codes < READ).sum())
+        self.operations += len(rows)
         self.divisions += int((codes == DIVIDE).sum())
         reversed_constants = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
-        for code, first, second, third in rows.tolist():
-            if code >= READ:
-                operand = (values if third >= 0 else reversed_constants)[third] if code == WRITE else None
-                self.access(first, second, operand)
-                continue
+        for code, first, second in rows.tolist():
             left = (values if first >= 0 else reversed_constants)[first]
             if code < NEGATIVE:
                 values.append(BINARY[code](left, (values if second >= 0 else reversed_constants)[second]))
             else:
                 values.append(UNARY[code](left))
-
-    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
-        """Read memory, or write an operand there; plain arithmetic has none."""
-        raise ValueError("there is no memory here")
 
     def compare(self, word: str, left: float, right: float) -> bool:
         """A comparison of two operands: an int is a handle, a float a constant. It gives one bit."""
@@ -134,61 +126,3 @@ class Arithmetic:
             self.values[operand] if type(operand) is int else self.kind(operand) for operand in (left, right)
         ]
         return bool(COMPARISONS[word](*values))
-
-
-class Memory(Arithmetic):
-    """Matrices whose every access is written down."""
-
-    def __init__(self, matrices: dict[str, np.ndarray], itemsize: int = 4, line: int = 64):
-        super().__init__(np.float64)
-        self.itemsize, self.line, self.end = itemsize, line, 0
-        self.names, self.matrices, self.starts = [], [], []
-        self.results: set[int] = set()
-        self.elements: list[tuple[int, int, bool]] = []  # matrix, flat index, is it a write
-        for name, matrix in matrices.items():
-            self._place(name, np.array(matrix, "float64"))
-
-    @property
-    def services(self) -> dict:
-        return super().services | {"value": self.value, "make": self.make}
-
-    def value(self, handle: int, rows: np.ndarray, constants: np.ndarray) -> float:
-        """A number as a plain float, after a last batch of operations."""
-        self.perform(rows, constants)
-        return float(self.values[operator.index(handle)])
-
-    def make(self, name: str, content: str) -> int:
-        """The number of a new result, of a matrix's shape: "copy" of it, "zeros" or "nothing"."""
-        if len(self.results) >= MOST_RESULTS:
-            raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
-        like = self.matrices[self.names.index(name)]
-        fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
-        self.results.add(self._place(f"result {len(self.results) + 1}", np.broadcast_to(fill, like.shape)))
-        return len(self.matrices) - 1
-
-    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
-        """Read an element into a new number, or write an operand into an element of a result."""
-        if index < 0 or matrix < 0:
-            raise IndexError("an index below 0")
-        if len(self.elements) >= MOST_OPERATIONS:
-            raise ValueError(f"more than {MOST_OPERATIONS} accesses")
-        values = self.matrices[matrix]
-        if operand is None:
-            self.values.append(values[index])
-        elif matrix in self.results:
-            values[index] = operand
-        else:
-            raise ValueError("an input is not written to")
-        self.elements.append((matrix, index, operand is not None))
-
-    def addresses(self) -> np.ndarray:
-        """The byte address of each access."""
-        matrix, index, _ = np.array(self.elements).T
-        return np.array(self.starts)[matrix] + self.itemsize * index
-
-    def _place(self, name: str, matrix: np.ndarray) -> int:
-        self.names.append(name)
-        self.matrices.append(np.array(matrix, "float64").reshape(-1))
-        self.starts.append(self.end)
-        self.end += -(-matrix.size * self.itemsize // self.line) * self.line
-        return len(self.matrices) - 1

@@ -99,27 +99,22 @@ class Row(tuple):
 
 
 class Tape:
-    """Operations on numbers that lie with the judge, sent in batches: rows of a code and three places."""
+    """Operations on numbers that lie with the judge, sent in batches: rows of a code and two places."""
 
-    WORDS = "+", "-", "*", "/", "negative", "abs", "read", "write"  # a code is a place here
+    WORDS = "+", "-", "*", "/", "negative", "abs"  # a code is a place here
 
-    def __init__(self, batch, perform, compare, value=None, numbers=0):
-        self.batch, self.perform, self.compare, self.value = batch, perform, compare, value
-        self.count, self.rows, self.constants, self.latest = numbers, [], [], {}
+    def __init__(self, batch, perform, compare, numbers=0):
+        self.batch, self.perform, self.compare = batch, perform, compare
+        self.count, self.rows, self.constants = numbers, [], []
         self.codes = {word: code for code, word in enumerate(self.WORDS)}
 
     def number(self, word, *operands):
-        return self.result(word, *map(self.place, operands))
-
-    def result(self, word, *places):
-        self.append(word, *places)
-        self.count += 1
-        return Number(self, self.count - 1)
-
-    def append(self, word, first, second=0, third=0):
-        self.rows.append((self.codes[word], first, second, third))
+        first, second, *_ = *map(self.place, operands), 0
+        self.rows.append((self.codes[word], first, second))
         if len(self.rows) >= self.batch:
             self.send()
+        self.count += 1
+        return Number(self, self.count - 1)
 
     def place(self, operand):
         if isinstance(operand, Number):
@@ -127,14 +122,11 @@ class Tape:
         self.constants.append(float(operand))
         return -len(self.constants)
 
-    def batched(self):
+    def send(self):
         rows, constants = self.rows, self.constants
         self.rows, self.constants = [], []
-        return np.array(rows, "int64").reshape(-1, 4), np.array(constants, "float64")
-
-    def send(self):
-        if self.rows:
-            self.perform(*self.batched())
+        if rows:
+            self.perform(np.array(rows, "int64"), np.array(constants, "float64"))
 
     def ask(self, word, left, right):
         self.send()
@@ -224,14 +216,10 @@ class Number(tuple):
         return self.tape.number(words[ufunc.__name__], *inputs)
 
     def __array__(self, *arguments, **keywords):
-        if self.tape.value is None:
-            self.library("a NumPy function")
-        return np.array(float(self))
+        self.library("a NumPy function")
 
     def __float__(self):
-        if self.tape.value is None:
-            self.library("float(), or a function of math,")
-        return self.tape.value(self.handle, *self.tape.batched())
+        self.library("float(), or a function of math,")
 
     def __int__(self):
         self.library("int() or round()")
@@ -244,67 +232,6 @@ class Number(tuple):
             "leaves the work to a library's function",
             "Use +, -, *, / and comparisons: those a compiler turns into vector instructions.",
         )
-
-
-class Matrix(Watched):
-    """An input [M,N], by its number; an element is read when its index is written down."""
-
-    def __init__(self, name, number, shape, tape, make):
-        self.name, self.number, self.tape, self.make = name, number, tape, make
-        self.shape, self.size, self.dtype, self.ndim = shape, shape[0] * shape[1], np.dtype("float64"), 2
-
-    def __getitem__(self, index):
-        return self.tape.result("read", self.number, self.place(index))
-
-    def place(self, index):
-        row, column = index if isinstance(index, tuple) and len(index) == 2 else (None, None)
-        if not (hasattr(row, "__index__") and hasattr(column, "__index__")):
-            self.whole(f"{self.name}[...], with anything but two whole numbers,")
-        if not (0 <= row < self.shape[0] and 0 <= column < self.shape[1]):
-            self.swapped(row, column)
-            raise Wrong(
-                f"It uses {self.name}[{row}, {column}]; {self.name} has shape {self.shape}.",
-                "runs past the edge",
-            )
-        self.tape.latest[self.name] = row, column
-        return int(row * self.shape[1] + column)
-
-    def swapped(self, row, column):
-        before = self.tape.latest.get("a")
-        if self.name == "b" and before and before[1] == column != row:
-            raise Wrong(
-                f"After a[{before[0]}, {before[1]}] it uses b[{row}, {column}]; b has shape {self.shape}.",
-                None,
-                "The second index of a and the first index of b count the terms: a[i, k] meets b[k, j].",
-            )
-
-    def like(self, content):
-        return Sums(Matrix("the result", self.make(self.name, content), self.shape, self.tape, self.make))
-
-
-class Sums(tuple):
-    """A result [M,N], by its number."""
-
-    _fields = ("number",)
-
-    def __new__(cls, matrix):
-        sums = super().__new__(cls)
-        sums.matrix, sums.shape, sums.size, sums.dtype = matrix, matrix.shape, matrix.size, matrix.dtype
-        return sums
-
-    def __len__(self):
-        return self.shape[0]
-
-    def __getitem__(self, index):
-        return self.matrix[index]
-
-    def __setitem__(self, index, value):
-        place, tape = self.matrix.place(index), self.matrix.tape
-        tape.append("write", self.matrix.number, place, tape.place(value))
-
-    def __iter__(self):
-        self.matrix.tape.send()
-        return iter((self.matrix.number,))
 
 
 def shells(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Shell]:

@@ -7,7 +7,7 @@
 #
 # `for (int reg = 0; reg < 4; reg++) sums[INDEX] = sum[reg];`
 #
-# Write lane = 4g + t. Registers 0 and 1 hold row g of sequences 2t and 2t + 1; registers 2 and 3 hold row g + 8 of the same sequences. Return `INDEX` as text: an expression of the C++ variables `lane` and `reg`, with `pitch` as a number. In C++ `/` between whole numbers drops the fraction, `%` is the remainder, and `//` begins a comment. The check emulates your line for all 32 lanes and 4 registers.
+# Write lane = 4g + t. Registers 0 and 1 hold row g of sequences 2t and 2t + 1; registers 2 and 3 hold row g + 8 of the same sequences. Return `INDEX` as text: an expression of the C++ variables `lane` and `reg` with the operators `+ - * / % << >> & | ^ ~`, and with `pitch` as a number. In C++ `/` between whole numbers drops the fraction, `%` is the remainder, and `//` begins a comment. The check emulates your line for all 32 lanes and 4 registers.
 
 
 # %%
@@ -66,8 +66,8 @@ check(index_of_sums)
 # %% [mistake] swaps g and t in the lane's number
 # -     row = "lane / 4 + 8 * (reg / 2)"
 # -     sequence = "2 * (lane % 4) + reg % 2"
-# +     row = "lane % 8 + 8 * (reg / 2)"
-# +     sequence = "2 * (lane / 8) + reg % 2"
+# +     row = "lane % 4 + 8 * (reg / 2)"
+# +     sequence = "2 * (lane / 4) + reg % 2"
 
 # %% [mistake] stores columns instead of rows
 # - {pitch} * ({row}) + {sequence}

@@ -3,9 +3,9 @@
 #
 # <!-- exercise: segment_lengths -->
 #
-# A residual RNN has `layers` layers, and its memory holds `memory` arrays [T,B,H] of activations. You cut the layers into segments. The forward pass saves the input of each segment, one array. (The input of the lowest segment is the data; it costs nothing.)
+# A residual RNN has `layers` layers, and its memory holds `memory` arrays [T,B,H] of activations. You cut the layers into segments. The forward pass saves the input of each segment, one array; that of the lowest segment is the data, which lies in memory as well.
 #
-# The backward pass begins with the top segment. While it computes the gradient of a segment, each layer of this segment needs 2 arrays, h and y, in memory. Beside them lie the saved inputs of this segment and of all segments below. Arrays of the segments above are free again. So segment number i, counted from 0 at the bottom, needs its layers' arrays and i saved inputs.
+# The backward pass begins with the top segment. While it computes the gradient of a segment, each layer of this segment needs 2 arrays in memory, its input and its states h. Beside them lie the inputs of all segments below, one array each. Arrays of the segments above are free again. So segment number i, counted from 0 at the bottom, needs its layers' arrays and i inputs. In the drawing of the lesson, segment 2 of 3 layers needs 2 · 3 + 2 = 8.
 #
 # The activations of the top segment are there when the forward pass ends. All other layers are **recomputed**: they run forward twice. Return the lengths of the segments, the lowest first, such that everything fits and the fewest layers are recomputed. Some lengths always fit.
 
@@ -37,8 +37,8 @@ check(segment_lengths)
 # are k segments below it? And what does a further segment cost it?
 
 # %% [hint]
-# Segment number i, from 0 at the bottom, may have (memory − i) / 2 layers, rounded down, because i inputs are saved
-# beside it. Take the fewest segments that hold all layers. If they hold too many, which one should be shorter?
+# Segment number i, from 0 at the bottom, may have (memory − i) / 2 layers, rounded down, because the inputs of i
+# segments lie beside it. Take the fewest segments that hold all layers. If they hold too many, which one should be shorter?
 
 # %% [hint]
 # Append `(memory - len(lengths)) // 2` until the sum is at least `layers`; then take what is too much away from
@@ -52,7 +52,7 @@ check(segment_lengths)
 # - memory - len(lengths)
 # + memory
 
-# %% [mistake] counts the input of the lowest segment
+# %% [mistake] counts the input of a segment twice
 # - memory - len(lengths)
 # + memory - len(lengths) - 1
 
@@ -105,8 +105,10 @@ def segment_lengths(layers, memory):
     return tuple(lengths)
 
 # %% [variant] arrays=3..10
-# - needs 2 arrays, h and y,
-# + needs {arrays} arrays,
+# - needs 2 arrays in memory, its input and its states h.
+# + needs {arrays} arrays in memory.
+# - segment 2 of 3 layers needs 2 · 3 + 2 = 8.
+# + segment 2 of 3 layers needs 2 · 3 + 2 = 8, with 2 arrays a layer.
 # - (memory − i) / 2
 # + (memory − i) / {arrays}
 # - (memory - len(lengths)) // 2

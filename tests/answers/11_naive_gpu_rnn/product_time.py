@@ -95,3 +95,101 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
 def product_time(sequences, rows, inner, multiprocessors, peak):
     blocks = -(-sequences // 64) * -(-rows // 64)
     print(blocks)
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1.0, blocks / multiprocessors)
+    busy = min(blocks, multiprocessors)
+    speed = 1e12 * peak * busy / multiprocessors * 0.85 * c / (c + 1.5)
+    return 1e6 * 1.12 * 2 * sequences * rows * inner / speed
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    flops = 2 * inner * sequences * rows
+    if blocks <= multiprocessors:
+        efficiency = blocks / multiprocessors / 2.5
+    else:
+        efficiency = blocks / (blocks + 1.5 * multiprocessors)
+    return flops * 1.12 / (0.85 * efficiency * peak * 10**6)
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = ((sequences + 63) // 64) * ((rows + 63) // 64)
+    used = blocks if blocks < multiprocessors else multiprocessors
+    c = blocks / used
+    of_one = peak / multiprocessors * 0.85 * c / (c + 1.5)
+    return float(np.float64(2.0) * sequences * rows * inner / (of_one * used) * 1.12 / 1e6)
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = len(range(0, sequences, 64)) * len(range(0, rows, 64))
+    ideal = sequences * rows * inner * 2e-6 / peak
+    empty = max(1, multiprocessors / blocks)
+    c = max(blocks, multiprocessors) / multiprocessors
+    return ideal * empty * (1 + 1.5 / c) / 0.85 * 1.12
+
+# %% [wrong] cuts the whole result into pieces of 64 * 64 numbers, edges not counted
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences * rows / 4096)
+    c = max(1, blocks / multiprocessors)
+    share = min(1, blocks / multiprocessors)
+    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] divides by 1.12
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1, blocks / multiprocessors)
+    share = min(1, blocks / multiprocessors)
+    return 2 * sequences * rows * inner / (1.12 * 1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] counts the work of whole tiles, empty places included
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1, blocks / multiprocessors)
+    share = min(1, blocks / multiprocessors)
+    return 1.12 * 2 * blocks * 4096 * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] rounds c up to whole blocks
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = math.ceil(blocks / multiprocessors)
+    share = min(1, blocks / multiprocessors)
+    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] forgets that few blocks leave multiprocessors empty
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1, blocks / multiprocessors)
+    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * 0.85 * c / (c + 1.5))
+
+# %% [wrong] counts a multiply-add as one FLOP
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1, blocks / multiprocessors)
+    share = min(1, blocks / multiprocessors)
+    return 1.12 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] takes a c below 1 for few blocks
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = blocks / multiprocessors
+    share = min(1, c)
+    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] takes the peak for that of a single multiprocessor
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    import math
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    c = max(1, blocks / multiprocessors)
+    busy = min(multiprocessors, blocks)
+    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * busy * 0.85 * c / (c + 1.5))

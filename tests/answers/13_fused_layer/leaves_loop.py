@@ -124,3 +124,127 @@ def leaves_loop(names, pairs):
 # %% [wrong] lets everything leave
 def leaves_loop(names, pairs):
     return sorted(set(names))
+
+# %% [right]
+def leaves_loop(names, pairs):
+    after = {}
+    for earlier, later in pairs:
+        after.setdefault(earlier, []).append(later)
+
+    def waiting(start):
+        stack, reached = [start], set()
+        while stack:
+            for place in after.get(stack.pop(), ()):
+                if place not in reached:
+                    reached.add(place)
+                    stack.append(place)
+        return reached
+
+    stays = {names[k] for k in range(len(names)) if any(names[p] == names[k] for p in waiting(k))}
+    return [name for name in dict.fromkeys(names) if name not in stays]
+
+# %% [right]
+def leaves_loop(names, pairs):
+    sources = [set() for _ in names]
+    for earlier, later in pairs:
+        sources[later].add(earlier)
+    origin = []
+    stays = set()
+    for k, name in enumerate(names):
+        behind = set()
+        for earlier in sources[k]:
+            behind |= origin[earlier] | {names[earlier]}
+        origin.append(behind)
+        if name in behind:
+            stays.add(name)
+    return sorted(set(names) - stays)
+
+# %% [right]
+def leaves_loop(names, pairs):
+    n = len(names)
+    reach = np.zeros((n, n), int)
+    for earlier, later in pairs:
+        reach[earlier, later] = 1
+    while True:
+        longer = ((reach + reach @ reach) > 0).astype(int)
+        if (longer == reach).all():
+            break
+        reach = longer
+    labels = np.array(names)
+    bad = {names[i] for i, j in zip(*np.nonzero(reach)) if labels[i] == labels[j]}
+    return [str(name) for name in np.unique(labels) if name not in bad]
+
+# %% [right]
+def leaves_loop(names, pairs):
+    masks, order = {}, sorted(tuple(reversed(pair)) for pair in pairs)
+    for later, earlier in order:
+        masks[later] = masks.get(later, 0) | 1 << earlier | masks.get(earlier, 0)
+    free = set(names)
+    for k, name in enumerate(names):
+        if any(masks.get(k, 0) >> p & 1 for p in range(k) if names[p] == name):
+            free.discard(name)
+    return list(free)
+
+# %% [right]
+def leaves_loop(names, pairs):
+    after = {name: set() for name in names}
+    for earlier, later in pairs:
+        after[names[earlier]].add(names[later])
+    for middle in after:
+        for name in after:
+            if middle in after[name]:
+                after[name] |= after[middle]
+    return [name for name in after if name not in after[name]]
+
+# %% [wrong] follows two waits, not more
+def leaves_loop(names, pairs):
+    direct = set(map(tuple, pairs))
+    two = {(a, d) for a, b in direct for c, d in direct if b == c}
+    stays = {names[a] for a, b in direct | two if names[a] == names[b]}
+    return [name for name in dict.fromkeys(names) if name not in stays]
+
+# %% [wrong] takes the pairs in the order in which they come
+def leaves_loop(names, pairs):
+    behind = [set() for _ in names]
+    for earlier, later in pairs:
+        behind[later] |= behind[earlier] | {earlier}
+    stays = {names[k] for k in range(len(names)) if any(names[p] == names[k] for p in behind[k])}
+    return [name for name in dict.fromkeys(names) if name not in stays]
+
+# %% [wrong] asks only whether the second operation of a name waits for the first
+def leaves_loop(names, pairs):
+    behind = [set() for _ in names]
+    for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
+        behind[later] |= behind[earlier] | {earlier}
+    places = {}
+    for k, name in enumerate(names):
+        places.setdefault(name, []).append(k)
+    return [name for name, at in places.items() if len(at) < 2 or at[0] not in behind[at[1]]]
+
+# %% [wrong] returns the operations that stay
+def leaves_loop(names, pairs):
+    behind = [set() for _ in names]
+    for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
+        behind[later] |= behind[earlier] | {earlier}
+    stays = {names[k] for k in range(len(names)) if any(names[p] == names[k] for p in behind[k])}
+    return sorted(stays)
+
+# %% [wrong] keeps every operation that waits for anything in an earlier step
+def leaves_loop(names, pairs):
+    stays = {names[later] for earlier, later in pairs if names[: later].count(names[later]) > names[: earlier].count(names[earlier])}
+    return [name for name in dict.fromkeys(names) if name not in stays]
+
+# %% [wrong] looks at direct waits only
+def leaves_loop(names, pairs):
+    return sorted(set(names) - {names[a] for a, b in pairs if names[a] == names[b]})
+
+# %% [wrong] asks whether the last operation of a name waits for the first
+def leaves_loop(names, pairs):
+    behind = [set() for _ in names]
+    for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
+        behind[later] |= behind[earlier] | {earlier}
+    first, last = {}, {}
+    for k, name in enumerate(names):
+        first.setdefault(name, k)
+        last[name] = k
+    return [name for name in first if first[name] not in behind[last[name]]]

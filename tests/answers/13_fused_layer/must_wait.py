@@ -153,3 +153,177 @@ def must_wait(operations):
                 pairs.append((i, j))
                 behind[j] |= {i} | behind[i]
     return pairs
+
+# %% [right]
+def must_wait(operations):
+    def rows(regions):
+        return {(buffer, row) for buffer, first, end in regions for row in range(first, end)}
+
+    sets = [tuple(map(rows, regions)) for _, *regions in operations]
+    pairs = []
+    for later, (reads, writes, adds) in enumerate(sets):
+        for earlier in range(later):
+            r, w, a = sets[earlier]
+            if w & (reads | writes | adds) or a & (reads | writes) or writes & (r | a) or adds & r:
+                pairs.append((earlier, later))
+    return pairs
+
+# %% [right]
+def must_wait(operations):
+    from itertools import combinations, product
+
+    def overlap(p, q):
+        return p[0] == q[0] and p[1] < q[2] and q[1] < p[2]
+
+    def meet(some, others):
+        return any(overlap(p, q) for p, q in product(some, others))
+
+    def changes(one, other):
+        _, reads, writes, adds = one
+        return meet(writes, other[1] + other[2] + other[3]) or meet(adds, other[1] + other[2])
+
+    places = range(len(operations))
+    return [(i, j) for i, j in combinations(places, 2)
+            if changes(operations[i], operations[j]) or changes(operations[j], operations[i])]
+
+# %% [right]
+def must_wait(operations):
+    ends = {}
+    for _, *lists in operations:
+        for regions in lists:
+            for buffer, _, end in regions:
+                ends[buffer] = max(ends.get(buffer, 0), end)
+    start, total = {}, 0
+    for buffer, end in ends.items():
+        start[buffer], total = total, total + end
+    n = len(operations)
+    marks = np.zeros((3, n, max(total, 1)), bool)
+    for k, (_, *lists) in enumerate(operations):
+        for kind, regions in enumerate(lists):
+            for buffer, first, end in regions:
+                marks[kind, k, start[buffer] + first : start[buffer] + end] = True
+    reads, writes, adds = marks
+    result = []
+    for i in range(n):
+        for j in range(i + 1, n):
+            one = (writes[i] | adds[i]) & (reads[j] | writes[j] | adds[j])
+            two = (writes[j] | adds[j]) & reads[i]
+            if ((one | two) & ~(adds[i] & adds[j])).any() or (adds[i] & adds[j] & (reads[i] | reads[j] | writes[i] | writes[j])).any():
+                result.append((i, j))
+    return result
+
+# %% [right]
+def must_wait(operations):
+    seen, pairs = [], set()
+    for place, (name, reads, writes, adds) in enumerate(operations):
+        touched = [(region, kind) for kind, regions in zip("rwa", (reads, writes, adds)) for region in regions]
+        for (buffer, first, end), kind in touched:
+            for other_place, (b, f, e), other_kind in seen:
+                if b == buffer and max(f, first) < min(e, end):
+                    if kind != other_kind or kind == "w":
+                        pairs.add((other_place, place))
+        seen += [(place, region, kind) for region, kind in touched]
+    return sorted(pairs, reverse=True)
+
+# %% [wrong] forgets that two operations which add may also read or write something in common
+def must_wait(operations):
+    def rows(regions):
+        return {(buffer, row) for buffer, first, end in regions for row in range(first, end)}
+
+    pairs = []
+    for j in range(len(operations)):
+        for i in range(j):
+            r, w, a = map(rows, operations[i][1:])
+            R, W, A = map(rows, operations[j][1:])
+            if a & A:
+                continue
+            if (w | a) & (R | W | A) or (W | A) & r:
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] keeps only the pairs that do not follow from others
+def must_wait(operations):
+    def rows(regions):
+        return {(buffer, row) for buffer, first, end in regions for row in range(first, end)}
+
+    n = len(operations)
+    sets = [tuple(map(rows, regions)) for _, *regions in operations]
+    pairs = set()
+    for j in range(n):
+        for i in range(j):
+            (r, w, a), (R, W, A) = sets[i], sets[j]
+            if w & (R | W | A) or a & (R | W) or W & r or A & r:
+                pairs.add((i, j))
+    return [(i, j) for i, j in pairs if not any((i, k) in pairs and (k, j) in pairs for k in range(n))]
+
+# %% [wrong] counts neighbouring rows wrong
+def must_wait(operations):
+    def meet(some, others):
+        return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] compares the rows only
+def must_wait(operations):
+    def meet(some, others):
+        return any(p[1] < q[2] and q[1] < p[2] for p in some for q in others)
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] compares the names of the buffers only
+def must_wait(operations):
+    def meet(some, others):
+        return bool({p[0] for p in some} & {q[0] for q in others})
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] forgets what a later operation overwrites
+def must_wait(operations):
+    def meet(some, others):
+        return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w, R + W + A) or meet(a, R + W):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] lets additions to the same rows wait for each other
+def must_wait(operations):
+    def meet(some, others):
+        return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w + a, R + W + A) or meet(r, W + A):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] compares the first rows alone
+def must_wait(operations):
+    def meet(some, others):
+        return any(p[:2] == q[:2] for p in some for q in others)
+
+    pairs = []
+    for j, (_, R, W, A) in enumerate(operations):
+        for i, (_, r, w, a) in enumerate(operations[:j]):
+            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+                pairs.append((i, j))
+    return pairs

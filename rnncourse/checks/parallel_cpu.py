@@ -1,4 +1,4 @@
-"""Checks of lesson 07: shares of a minibatch, a sum in a fixed order, a limit, an order of work."""
+"""Checks of lesson 07: shares of a minibatch, a sum in a fixed order, the limit of more threads."""
 
 from functools import reduce
 from itertools import pairwise
@@ -9,7 +9,6 @@ from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
-from rnncourse.checks.parallel_cpu import choose_schedule
 
 ANSWERS = answers("parallel_cpu")
 
@@ -160,5 +159,4 @@ EXERCISES = (
         ),
         draw_limits,
     ),
-    ANSWERS["choose_schedule"].exercise(choose_schedule.check, choose_schedule.draw_cases, seconds=60.0),
 )

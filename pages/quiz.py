@@ -1,0 +1,124 @@
+"""Questions of a lesson that a reader answers on its page: predictions before an outcome, and recall.
+
+The sources' own marks are enough.  A code cell that sets `my_guess` asks for a prediction; its output is
+the outcome.  Prose that hides an answer in `details` asks a question.  assets/quiz.js shows the fields, keeps
+in the reader's browser what is written, and sets it beside the outcome; without it a page shows all as text.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from html import escape
+from itertools import count
+from pathlib import Path
+
+import jinja2
+from bs4 import BeautifulSoup, Tag
+
+SCRIPT = "assets/quiz.js"
+GUESS = re.compile(r"my_((guess|factor|prediction)\w*)$")
+SAID = re.compile(r"guess|you predicted")  # a printed line from here on repeats the reader's guess
+TEMPLATE = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("template")), trim_blocks=True, autoescape=True
+).get_template("quiz.html.j2")
+
+
+def guesses(source: str) -> dict[str, list[str]]:
+    """{what a cell lets the reader guess: ways in which its output may print the guess written there}."""
+    fields: dict[str, list[str]] = {}
+    for statement in ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.M)).body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        target, value = statement.targets[0], statement.value
+        together = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        pairs = zip(target.elts, value.elts, strict=True) if together else [(target, value)]
+        for name, guess in pairs:
+            if found := GUESS.match(ast.unparse(name)):
+                fields |= fields_of(found[1].removeprefix("guess_").replace("_", " "), guess)
+    return fields
+
+
+def fields_of(name: str, guess: ast.expr) -> dict[str, list[str]]:
+    """One field for a number or words, one for each key of a dictionary."""
+    if isinstance(guess, ast.Dict):
+        keys = (ast.unparse(key).strip("'\"") for key in guess.keys)
+        return {key: printed(value) for key, value in zip(keys, guess.values, strict=True)}
+    return {name: printed(guess)}
+
+
+def printed(guess: ast.expr) -> list[str]:
+    """A guess as lessons print one: as it is, as per cent, rounded."""
+    try:
+        value = eval(compile(ast.Expression(guess), "guess", "eval"), {"__builtins__": {}})
+    except NameError:
+        return []  # made from what only the lesson knows
+    if isinstance(value, int | float):
+        return [f"{value}", f"{value:.0%}", f"{value:.0e}", f"{value:.1f}", f"{value:,}"]
+    return [", ".join(value) if isinstance(value, list) and isinstance(value[0], str) else f"{value}"]
+
+
+def guess_attribute(source: str) -> str:
+    """The attribute of a cell's element that says what is guessed there; "" where nothing is."""
+    fields = guesses(source)
+    if not fields:
+        return ""
+    return f' data-key="{key_of(source)}" data-guess="{escape(json.dumps(fields, ensure_ascii=False))}"'
+
+
+def add_quizzes(html: str) -> str:
+    """A lesson's page with its forms, which are hidden until a script shows them."""
+    soup, numbers = BeautifulSoup(html, "html.parser"), count()
+    for cell in soup.select(".cell[data-guess]"):
+        fields = json.loads(cell.attrs.pop("data-guess"))
+        names = [*fields] if len(fields) > 1 else ["Your prediction"]
+        if outcome := cell.select_one(".output"):
+            outcome.insert_before(form(next(numbers), cell["data-key"], "guess", fields=names))
+            mark_guesses(outcome, [*fields.values()], soup)
+    for answer in soup.select(".prose details"):
+        is_question = "?" in answer.summary.text
+        asked = answer.summary if is_question else answer.find_previous("p")
+        own = form(next(numbers), key_of(asked.text + answer.text), "answer", question=asked.text)
+        (answer.insert_after if is_question else answer.insert_before)(own)
+    return str(soup)
+
+
+def form(number: int, key: str, kind: str, **more: object) -> Tag:
+    """The fields of one question."""
+    html = TEMPLATE.render(id=f"question-{number}", key=key, kind=kind, **more)
+    return BeautifulSoup(html, "html.parser").form
+
+
+def mark_guesses(outcome: Tag, fields: list[list[str]], soup: BeautifulSoup) -> None:
+    """Put an element around each place where printed lines repeat a guess, in one of the ways of `fields`."""
+    for text in outcome.select("pre.printed"):
+        parts, turn = [], 0
+        for line in text.get_text().splitlines(keepends=True):
+            said = SAID.search(line)
+            end = said.end() if said else len(line)
+            parts.append(line[:end])
+            while place := next_place(line, end, fields, turn):
+                number, begin, stop = place
+                mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(number)})
+                mark.string = line[begin:stop]
+                parts += [line[end:begin], mark]
+                end, turn = stop, (number + 1) % len(fields)
+                if not turn:
+                    break
+            parts.append(line[end:])
+        text.clear()
+        text.extend(part for part in parts if part)
+
+
+def next_place(line: str, after: int, fields: list[list[str]], turn: int) -> tuple[int, int, int] | None:
+    """(field, begin, end) of the guess that the rest of a line repeats, from field `turn` on, or None."""
+    for number in range(turn, len(fields)):
+        for way in fields[number]:
+            if found := re.compile(rf"(?<![\w.]){re.escape(way)}(?![\w%]|\.\d)").search(line, after):
+                return number, *found.span()
+    return None
+
+
+def key_of(text: str) -> str:
+    """The name under which an answer is kept: it stays while the question does."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:8]
