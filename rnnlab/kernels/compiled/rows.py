@@ -1,7 +1,7 @@
 """The pointwise work of a step for n sequences, compiled: gates.py's loops over the rows of [n, …] arrays.
 
 Forward: g [n,G·H] holds the input product and is left holding the gates, u [n,G·H] is the recurrent product.
-Backward: dh = carry + dy, all [n,H]: gradient of the later steps plus that of the loss; dg (and du) [n,G·H] are
+Backward: dh = carry + dy, all [n,H]: gradient of the later steps plus the loss's; dg (and du) [n,G·H] are
 written, and their sums over the rows added to db (and dub) [G·H].
 """
 
