@@ -25,11 +25,11 @@ from nbjudge.grading import learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge, verdict
 from nbjudge.running.inside import main, notebook
-from nbjudge.running.sandbox import choose
+from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status, Stopped, Verdict
 from pocketgpu import cuda
 from rnncourse import checks
-from rnncourse.kernel_answers import launcher
+from rnncourse.kernel_answers import kernels, launcher
 
 SECONDS = 60  # until a process that ran into a loop is ended
 
@@ -95,6 +95,7 @@ WAYS = {"grade": graded, "check": checked}
 
 def verdicts(ways: list[str]) -> dict[str, dict]:
     """All of standard input."""
+    kernels.prepare(str(CHECKOUT))  # no fork loads the compiler again
     outcomes = {}
     for name, (exercise_name, sources) in json.load(sys.stdin).items():
         exercise = checks.find(exercise_name)[1]

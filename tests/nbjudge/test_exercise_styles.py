@@ -20,7 +20,7 @@ FILE = TESTS / "fixtures" / "exercise_styles.txt"
 DRAWN = {"functions": 4, "kernels": 1}  # exercises for a style of that kind
 COSTLY = "train_filter", "blocked_matmul", "fast_tanh", "my_schedule"  # seconds a check: drawn for no style
 SOLUTION = re.compile(r"^( *)SOLUTION(?: as (\w+)| of (\w+))?$", re.M)
-QUICK = 9  # every ninth style is tried in the quick leg
+QUICK = 17  # one style of so many is tried in the quick leg
 
 
 def styles():
@@ -88,3 +88,9 @@ def test_an_honest_style_passes_check_and_grade():
 @pytest.mark.slow  # a minute
 def test_every_honest_style_passes_check_and_grade():
     assert verdicts([name for place, name in enumerate(STYLES) if place % QUICK]) == {}
+
+
+def test_the_styles_answer_every_exercise():
+    names = [answer.name for lesson in checks.LESSONS for answer in answers(lesson).values()]
+    assert len(STYLES) >= 184
+    assert {name for name, _, _ in STYLES.values()} == {*names}

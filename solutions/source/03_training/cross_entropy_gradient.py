@@ -108,3 +108,26 @@ def cross_entropy_gradient(logits, target):
     p = np.exp(log_p)
     hit = np.arange(logits.shape[-1]) == target[..., None]
     return np.where(hit, p - 1, p) / target.size
+
+# %% [variant] temperature=2..9
+# - $p_j = e^{z_j} / \sum_k e^{z_k}$.
+# + $p_j = e^{z_j / \tau} / \sum_k e^{z_k / \tau}$, here with $\tau$ = {temperature}, a temperature.
+# - The gradient of -log(softmax(z)[k]) is softmax(z), minus 1 at entry k.
+# + The gradient of -log(softmax(z)[k]) is softmax(z), minus 1 at entry k; a logit is {temperature}·z.
+# - `e = np.exp(logits
+# + Divide the logits by {temperature} first. `e = np.exp(logits
+# - Difference, over T·B.
+# + Difference, over {temperature}·T·B.
+# -     T, B, O = logits.shape
+# +     T, B, O = logits.shape
+# +     logits = logits / {temperature}
+# - / (T * B)
+# + / ({temperature} * T * B)
+# -     dlogits = np.empty_like(logits)
+# +     logits = logits / {temperature}
+# +     dlogits = np.empty_like(logits)
+# -     z = logits - np.amax
+# +     logits = logits / {temperature}
+# +     z = logits - np.amax
+# - / target.size
+# + / ({temperature} * target.size)
