@@ -122,8 +122,8 @@ def page() -> str:
 
 def _counts() -> str:
     """How many attacks there are, what becomes of them, and what was run."""
-    held = {mode: sum(attack.withstood(mode) for attack in attacks()) for mode in MODES}
-    return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **held)
+    withstood = {mode: sum(attack.withstood(mode) for attack in attacks()) for mode in MODES}
+    return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **withstood)
 
 
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:

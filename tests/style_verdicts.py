@@ -78,16 +78,16 @@ def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
         main.silence()
         try:
             outcome = way(exercise, sources)
-            told = [outcome.status, outcome.message]
+            words = [outcome.status, outcome.message]
         except BaseException as error:
-            told = ["the program failed", repr(error)]
-        os.write(theirs, json.dumps(told).encode()[:60_000])
+            words = ["the program failed", repr(error)]
+        os.write(theirs, json.dumps(words).encode()[:60_000])
         os._exit(0)
     os.close(theirs)
     with open(ours) as pipe:
-        told = pipe.read()
+        words = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(told or '["crashed", "the process ended"]')
+    return json.loads(words or '["crashed", "the process ended"]')
 
 
 WAYS = {"grade": graded, "check": checked}
