@@ -44,8 +44,9 @@ MODES = "plain", "bubblewrap"
 WHOLE_RUN = "2026-11-23"  # to be changed when all attacks have been made in both modes again
 INTRODUCTION = """# What grading withstands
 
-Made by `python tests/attacks_table.py > docs/attacks.md`; a test holds the page to the files. ✔: the verdict is what
-the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
+Made by `python tests/attacks_table.py > docs/attacks.md`; a test holds the page to the files. ✔: the
+verdict is what the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and
+why.
 
 COUNTS
 Each attack is one cell in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
