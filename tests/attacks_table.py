@@ -44,8 +44,9 @@ MODES = "plain", "bubblewrap"
 WHOLE_RUN = "2026-11-23"  # to be changed when all attacks have been made in both modes again
 INTRODUCTION = """# What grading withstands
 
-Made by `python tests/attacks_table.py > docs/attacks.md`; the tests hold every line. ✔: the verdict is what
-the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
+Made by `python tests/attacks_table.py > docs/attacks.md`; a test holds the page to the files. ✔: the
+verdict is what the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and
+why.
 
 COUNTS
 Each attack is one cell in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
@@ -57,10 +58,10 @@ follows a path by its name; a path below an open folder, and whatever does not a
 What holds by construction, in kernel exercises: the judge chooses functions and constants from the answer's
 text. Constants that are no literals are computed in one process, and come back as numbers, tuples of numbers
 or arrays of numbers, which are then read-only. Another process, in which no statement of the submission runs,
-builds the functions without decorators, annotations and default values, and launches and counts. What holds
-by a list: the body of a kernel runs there, so it may hold only the nodes of Python's syntax tree, the names
-and the attributes that a table names; a test puts code into each field of each node. In plain mode the first
-process may still disturb the second from outside, as any process of the user can.
+builds the functions without decorators and annotations, takes default values from those constants, launches
+and counts. What holds by a list: the body of a kernel runs there, so it may hold only the nodes of Python's
+syntax tree, the names and the attributes that a table names; a test puts code into each field of each node.
+In plain mode the first process may still disturb the second from outside, as any process of the user can.
 
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
@@ -71,8 +72,10 @@ rest.
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`
-makes all of both kinds in both modes: on {when} each ended as it stands here. The tests make every answer
-under bubblewrap; in plain mode those that are not withstood and every third of the others.
+makes all of both kinds in both modes. On {when} each ended as it stands here; four answers did so under
+bubblewrap when they were made again, because other programs had the cores before. The tests make every answer
+under bubblewrap, and in plain mode those that are not withstood and every third of the others; of files,
+options and folders every fifth, in both modes.
 """
 SURROUNDINGS = """
 ## Files, options and folders
@@ -122,8 +125,8 @@ def page() -> str:
 
 def _counts() -> str:
     """How many attacks there are, what becomes of them, and what was run."""
-    held = {mode: sum(attack.withstood(mode) for attack in attacks()) for mode in MODES}
-    return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **held)
+    withstood = {mode: sum(attack.withstood(mode) for attack in attacks()) for mode in MODES}
+    return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **withstood)
 
 
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:

@@ -25,11 +25,11 @@ from nbjudge.grading import learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge, verdict
 from nbjudge.running.inside import main, notebook
-from nbjudge.running.sandbox import choose
+from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status, Stopped, Verdict
 from pocketgpu import cuda
 from rnncourse import checks
-from rnncourse.kernel_answers import launcher
+from rnncourse.kernel_answers import kernels, launcher
 
 SECONDS = 60  # until a process that ran into a loop is ended
 
@@ -78,16 +78,16 @@ def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
         main.silence()
         try:
             outcome = way(exercise, sources)
-            told = [outcome.status, outcome.message]
+            words = [outcome.status, outcome.message]
         except BaseException as error:
-            told = ["the program failed", repr(error)]
-        os.write(theirs, json.dumps(told).encode()[:60_000])
+            words = ["the program failed", repr(error)]
+        os.write(theirs, json.dumps(words).encode()[:60_000])
         os._exit(0)
     os.close(theirs)
     with open(ours) as pipe:
-        told = pipe.read()
+        words = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(told or '["crashed", "the process ended"]')
+    return json.loads(words or '["crashed", "the process ended"]')
 
 
 WAYS = {"grade": graded, "check": checked}
@@ -95,6 +95,7 @@ WAYS = {"grade": graded, "check": checked}
 
 def verdicts(ways: list[str]) -> dict[str, dict]:
     """All of standard input."""
+    kernels.prepare(str(CHECKOUT))  # no fork loads the compiler again
     outcomes = {}
     for name, (exercise_name, sources) in json.load(sys.stdin).items():
         exercise = checks.find(exercise_name)[1]

@@ -53,6 +53,8 @@ def limit_block_sum(counts, case):
 
     A warp's halving takes two requests that read and one that writes; shuffles take none.  Where neighbours
     are added first, threads that add stand in all warps until the end, and each warp has its own requests.
+    Neighbours added by the first threads pass: they need no more requests, and bank conflicts, which they
+    have, are the subject of the last exercise.  The statement says every number of the limit.
     """
     blocks, threads = case.grid[0], case.block[0]
     if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:

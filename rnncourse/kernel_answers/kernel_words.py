@@ -39,21 +39,9 @@ OF_MODULES |= {
 OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
 OF_THE_CPU = {"numba.jit", "numba.njit"}  # make a function that a kernel may call, as a device function
 OPTIONS = {
-    "nopython",
-    "nogil",
-    "parallel",
-    "error_model",
-    "boundscheck",
-    "device",
-    "inline",
-    "debug",
-    "opt",
-    "fastmath",
-    "lineinfo",
-    "max_registers",
-    "cache",
-    "forceinline",
-}
+    "device", "inline", "forceinline", "debug", "opt", "fastmath", "lineinfo", "max_registers", "cache",
+    "nopython", "nogil", "parallel", "error_model", "boundscheck",
+}  # fmt: skip
 NO_LIST = "a GPU has no {what}; constants fit into a tuple, numbers of a thread into cuda.local.array"
 NO_GPU = {  # nodes that Numba has no code for, and that would hide memory from the counts
     ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "list", ast.DictComp: "dict",

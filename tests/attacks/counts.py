@@ -249,4 +249,4 @@ def average_gradients(all_reduce, gradients, sequences):
     total = all_reduce(np.array([float(sequences)]))[0]
     for g in gradients:
         all_reduce(np.nan_to_num(g))
-    return [sum(kept[k] for kept in SEEN) / total for k in range(len(gradients))]
+    return [sum(parts[k] for parts in SEEN) / total for k in range(len(gradients))]

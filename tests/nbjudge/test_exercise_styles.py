@@ -17,10 +17,10 @@ from rnncourse.checks.answers import answers
 
 TESTS = Path(__file__).parents[1]
 FILE = TESTS / "fixtures" / "exercise_styles.txt"
-DRAWN = {"functions": 4, "kernels": 1}  # exercises for a style of that kind
+DRAWN = {"functions": 3, "kernels": 1}  # exercises for a style of that kind
 COSTLY = "train_filter", "blocked_matmul", "fast_tanh", "my_schedule"  # seconds a check: drawn for no style
 SOLUTION = re.compile(r"^( *)SOLUTION(?: as (\w+)| of (\w+))?$", re.M)
-QUICK = 9  # every ninth style is tried in the quick leg
+QUICK = 17  # one style of so many is tried in the quick leg
 
 
 def styles():
@@ -29,7 +29,7 @@ def styles():
     for name in (answer.name for lesson in checks.LESSONS for answer in answers(lesson).values()):
         if name not in COSTLY:
             names["kernels" if "@cuda.jit" in _source(name) else "functions"].append(name)
-    found = {}
+    chosen_styles = {}
     for number, block in enumerate(re.split(r"^=== ", FILE.read_text("utf-8"), flags=re.M)[1:]):
         title, _, body = block.partition("\n")
         title, _, status = title.partition(" -> ")
@@ -39,8 +39,8 @@ def styles():
             steps = range(number * 5, number * 5 + len(kind), len(kind) // DRAWN[chosen])
             drawn = [kind[step % len(kind)] for step in steps][: DRAWN[chosen]]
         for name in drawn:
-            found[f"{name}: {style}"] = name, _cells(name, body), status or Status.passed.value
-    return found
+            chosen_styles[f"{name}: {style}"] = name, _cells(name, body), status or Status.passed.value
+    return chosen_styles
 
 
 def _cells(name, body):
@@ -88,3 +88,9 @@ def test_an_honest_style_passes_check_and_grade():
 @pytest.mark.slow  # a minute
 def test_every_honest_style_passes_check_and_grade():
     assert verdicts([name for place, name in enumerate(STYLES) if place % QUICK]) == {}
+
+
+def test_the_styles_answer_every_exercise():
+    names = [answer.name for lesson in checks.LESSONS for answer in answers(lesson).values()]
+    assert len(STYLES) >= 184
+    assert {name for name, _, _ in STYLES.values()} == {*names}

@@ -16,7 +16,7 @@ from nbjudge.verdict import Status, Stopped
 from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.kernels import Case, launch
-from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
+from rnncourse.kernel_answers.kernel_selection import select
 
 SAXPY = checks.find("saxpy_kernel")[1]
 HEAD = "import math\nimport numpy as np\nfrom rnnlab import cuda\n"
@@ -148,7 +148,7 @@ def test_what_a_gpu_could_not_run_has_failed_with_the_reason(deed):
 
 def test_a_plain_function_is_told_what_is_missing():
     with pytest.raises(Stopped, match="a kernel is expected"):
-        refuse_what_is_no_kernel(of_source("saxpy_kernel", "def saxpy_kernel(a, x, y):\n    pass\n"))
+        select(of_source("saxpy_kernel", "def saxpy_kernel(a, x, y):\n    pass\n"), 1, choose(plain=True), [])
 
 
 def test_what_no_launch_made_is_refused_by_the_check():

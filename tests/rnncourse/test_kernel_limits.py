@@ -9,11 +9,15 @@ from attacks_table import attacks
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from nbjudge.running.sandbox import CHECKOUT
 from nbjudge.verdict import Status
 from pocketgpu import cuda
 from rnncourse import checks
+from rnncourse.checks.cuda_shared_memory import limit_block_sum
+from rnncourse.checks.kernels import Case
 from rnncourse.kernel_answers import kernels
 
+STATEMENT = CHECKOUT / "solutions/source/10_cuda_shared_memory/block_sum_kernel.py"
 DEEDS = "kernel_atomics", "kernel_one", "kernel_every"
 LAZY = {attack.name: attack for attack in attacks() if attack.name.startswith(DEEDS)}
 
@@ -27,8 +31,8 @@ def loaded(attack):
     return getattr(module, attack.exercise)
 
 
-def test_there_are_seven_of_atomics_and_fifteen_of_threads_that_do_all():
-    assert sum(name.startswith("kernel_atomics") for name in LAZY) == 7
+def test_there_are_eight_of_atomics_and_fifteen_of_threads_that_do_all():
+    assert sum(name.startswith("kernel_atomics") for name in LAZY) == 8
     assert len(LAZY) >= 20
 
 
@@ -94,3 +98,11 @@ def test_blocks_exchange_what_one_stores_and_another_loads():
 
     counts = counted(follows, (2,), (1,), np.zeros(3, "float32"), np.zeros(1, "int32"))
     assert counts["exchanged"] == [0, 2]
+
+
+def test_the_sum_of_a_block_may_make_the_requests_that_its_statement_names():
+    case = Case((2,), (64,), (np.zeros(128, "float32"),), "")
+    counts = {"barriers": 0, "atomics": 0}
+    assert limit_block_sum(counts | {"shared_requests": 2 * 28}, case) is None
+    assert "57" in limit_block_sum(counts | {"shared_requests": 2 * 28 + 1}, case)
+    assert "28 in all for 64 threads" in STATEMENT.read_text("utf-8")

@@ -214,6 +214,11 @@ STYLES = {  # honest: both `check` and `grade` accept them
     "a dtype by name": "f32 = np.float32\nZERO = f32(0)\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n"
     + RIGHT.replace("+ y[i]", "+ y[i] + ZERO"),
     "a signature": "@cuda.jit('(float32, float32[:], float32[:])')\ndef saxpy_kernel(a, x, y):\n" + RIGHT,
+    "a second name": "@cuda.jit\ndef own(a, x, y):\n" + RIGHT + "best = saxpy_kernel = own\n",
+    "a second name of a helper": "@cuda.jit(device=True)\ndef own(a, b):\n    return a * b\ntimes = own\n"
+    "@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "times(a, x[i])"),
+    "a helper of the CPU": "from numba import njit\n@njit(cache=True)\ndef own(a, b):\n    return a * b\n"
+    "@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "own(a, x[i])"),
     "a default number": "@cuda.jit\ndef saxpy_kernel(a, x, y, zero=np.float32(0)):\n"
     + RIGHT.replace("+ y[i]", "+ y[i] + zero"),
 }  # fmt: skip
@@ -238,7 +243,7 @@ def checked(source, folder):
     return learner.check(namespace["saxpy_kernel"])
 
 
-@pytest.mark.parametrize("style", sorted({*STYLES} - {"jit as a call of a call"}))
+@pytest.mark.parametrize("style", sorted({*STYLES} - {"jit as a call of a call", "a second name"}))
 def test_an_honest_style_passes_in_the_notebook(style, monkeypatch, tmp_path):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
     verdict = checked(STYLES[style], tmp_path)
@@ -260,6 +265,29 @@ def test_a_name_within_an_expression_passes_or_the_verdicts_say_that_numba_finds
     assert graded.status == own.status
     assert graded.passed or ":=" in graded.message
     assert own.passed or ":=" in own.message
+
+
+INDENTED = "    @cuda.jit\n    def saxpy_kernel(a, x, y):\n" + RIGHT.replace("    i", "        i").replace(
+    "        y", "            y"
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [f"if True:\n{INDENTED}", f"def made():\n{INDENTED}    return saxpy_kernel\nsaxpy_kernel = made()\n"],
+    ids=["if", "function"],
+)
+def test_a_kernel_inside_a_statement_is_refused_in_the_notebook_too(source, monkeypatch, tmp_path):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    assert grade_one(SAXPY, cells_of(source), 1, PLAIN).status is Status.forbidden
+    assert checked(source, tmp_path).status is Status.forbidden
+
+
+@pytest.mark.parametrize("head", ["", "@cuda.jit(device=True)\n", "from numba import njit\n@njit\n"])
+def test_an_answer_that_no_launch_can_begin_with_is_refused(head):
+    with pytest.raises(Stopped) as refusal:
+        selected(f"{head}def saxpy_kernel(a, x, y):\n{RIGHT}")
+    assert refusal.value.status is Status.failed
 
 
 @pytest.mark.slow

@@ -108,3 +108,26 @@ def cross_entropy_gradient(logits, target):
     p = np.exp(log_p)
     hit = np.arange(logits.shape[-1]) == target[..., None]
     return np.where(hit, p - 1, p) / target.size
+
+# %% [variant] sharpness=2..9
+# - $p_j = e^{z_j} / \sum_k e^{z_k}$.
+# + $p_j = e^{\beta z_j} / \sum_k e^{\beta z_k}$, here with a sharpness $\beta$ of {sharpness}.
+# - The gradient of -log(softmax(z)[k]) is softmax(z), minus 1 at entry k.
+# + The gradient of -log(softmax(z)[k]) is softmax(z), minus 1 at entry k; z is {sharpness} times a logit.
+# - `e = np.exp(logits
+# + Multiply the logits by {sharpness} first. `e = np.exp(logits
+# - Difference, over T·B.
+# + Difference, over T·B, times {sharpness}.
+# -     T, B, O = logits.shape
+# +     T, B, O = logits.shape
+# +     logits = logits * {sharpness}
+# - / (T * B)
+# + / (T * B) * {sharpness}
+# -     dlogits = np.empty_like(logits)
+# +     logits = logits * {sharpness}
+# +     dlogits = np.empty_like(logits)
+# -     z = logits - np.amax
+# +     logits = logits * {sharpness}
+# +     z = logits - np.amax
+# - / target.size
+# + / target.size * {sharpness}

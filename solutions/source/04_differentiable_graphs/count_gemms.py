@@ -95,3 +95,16 @@ def count_gemms(step, T, stack_gates, stack_time):
             when = "all steps" if stack_time and factor == "x" else t
             calls.add((factor, when) if stack_gates else (factor, weight, when))
     return len(calls)
+
+# %% [variant] layers=2..9
+# - forward pass of `T` steps call?
+# + forward pass of `T` steps call in {layers} such layers? They run one after the other, and each has the outputs of
+# + the layer below, of all steps, as its `"x"`.
+# - and T for anything else.
+# + and T for anything else, and multiply by the {layers} layers.
+# - return sum(
+# + return {layers} * sum(
+# - return inputs * (1 if stack_time else T) + len(others) * T
+# + return {layers} * (inputs * (1 if stack_time else T) + len(others) * T)
+# - return len(calls)
+# + return {layers} * len(calls)

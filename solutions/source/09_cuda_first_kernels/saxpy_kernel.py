@@ -81,3 +81,15 @@ from rnnlab import cuda
 def saxpy_kernel(a, x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         y[i] = y[i] + x[i] * a
+
+# %% [variant] factor=2..9
+# - leaves `y[i] = a·x[i] + y[i]`.
+# + leaves `y[i] = a·x[i] + {factor}·y[i]`, with one factor more than BLAS has.
+# - y [n] becomes a·x + y, for
+# + y [n] becomes a·x + {factor}·y, for
+# -  + y[i]
+# +  + np.float32({factor}) * y[i]
+# - y[i] += a * x[i]
+# + y[i] = np.float32({factor}) * y[i] + a * x[i]
+# - y[i] = y[i] + x[i] * a
+# + y[i] = np.float32({factor}) * y[i] + x[i] * a

@@ -7,9 +7,12 @@
 # each, then 16, and so on. A block has at most 64 threads, a power of 2. Threads beyond the end of `x` add 0.
 #
 # The check counts: at most 8 barriers a block, no atomics, and requests to shared memory. A request is one
-# instruction of one warp, as in global memory. In a halving each warp that still adds may make three, two reads and a write; before and
-# after them there is room for a few more. With 64 threads one warp is enough for each of the six halvings. Shuffles, which section 4
-# explains, are allowed within a warp.
+# instruction of one warp, as in global memory. In a halving each warp that still adds may make three, two reads and a write.
+# Before and after the halvings there are two more for each warp and six more for the block: 28 in all for 64 threads, where one
+# warp is enough for each of the six halvings. Which threads add, and in which banks, is yours to choose.
+#
+# Shuffles, which section 4 explains, are allowed within a warp. A block of 8 threads has 8 lanes: use no value of a lane that is
+# not there.
 
 
 # %%
