@@ -77,8 +77,9 @@ class Arena:
             candidate: interpreter(candidate, peers_python) for candidate in (*self.limits, *candidates)
         }
         self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
+        out = OUT if settings.emulates else {}
         # of everything that is measured from now on: name -> why
-        self.left_out: dict[str, str] = dict(OUT) if settings.emulates else {}
+        self.left_out = {one.name: out[one.name] for one in self.pythons if one.name in out}
         self.missing = [candidate for candidate, python in interpreters.items() if not python]
 
     def __enter__(self) -> "Arena":

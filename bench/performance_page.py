@@ -6,7 +6,7 @@ python -m bench.performance_page, or `rnnlab bench cpu --record` when done; a te
 import sys
 from pathlib import Path
 
-from bench import cpu_bounds, cpu_targets, step_report
+from bench import cpu_bounds, cpu_targets, parallel_times, step_report
 from bench.cpu_record import KIND
 from bench.provenance import ROOT
 from rnncourse import records
@@ -15,6 +15,7 @@ from rnncourse.records.workload import CELLS, SHAPES, Workload
 
 PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+PREDICTED, END_PREDICTED = "<!-- predicted: begin -->\n", "<!-- predicted: end -->\n"
 NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\n"
 
 
@@ -62,15 +63,18 @@ def _masked(path: Path, record: dict) -> list[str]:
 
 
 def page(text: str) -> str:
-    """The page's text with its measured part made anew."""
+    """The page's text with its measured part, and what is only predicted, made anew."""
     newest = latest()
-    return with_measured(text, measured(*newest) if newest else NO_RECORD)
+    text = with_measured(text, measured(*newest) if newest else NO_RECORD)
+    return with_measured(text, f"{parallel_times.table()}\n", PREDICTED, END_PREDICTED)
 
 
-def with_measured(text: str, tables: str) -> str:
+def with_measured(text: str, tables: str, begin: str = BEGIN, end: str = END) -> str:
     """A page's text with what stands between its two marks made anew."""
-    before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}{tables}{END}{rest.partition(END)[2]}"
+    if begin not in text:
+        return text
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{tables}{end}{rest.partition(end)[2]}"
 
 
 def refresh() -> None:

@@ -4,26 +4,37 @@ A product of a time step's size by one thread, with weights that fit the second-
 that do not, gives RATE and BANDWIDTH; steps of two members with and without a barrier give BARRIER.  Then a
 training step is timed both ways, by sequences and by units, in turns at each size of the benchmark.
 Run it on a machine that runs nothing else: a member that loses its core holds up the others at the barrier.
+
+With --turn nothing is timed: each constant is turned by ±30 %, and what the model then chooses otherwise is
+listed, with what that choice costs by the constants as they are.
 """
 
 import sys
+from collections.abc import Sequence
 from functools import partial
+from itertools import product
+from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numba import njit
 
 from rnncourse.lab.turns import Timing, disturbance, take_turns
 from rnncourse.records.workload import CELLS, SHAPES
-from rnnlab.kernels.packed import passes, split, team
+from rnnlab.cells import find_cell
+from rnnlab.kernels.packed import forward, passes, split, team
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import ROWS
 from rnnlab.kernels.packed.memory import aligned
-from rnnlab.kernels.packed.panels import panel_width
+from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import multiply_rows
+from rnnlab.kernels.packed.steps import KINDS
 from rnnlab.network import Network
 
 B, K, STEPS, ROUNDS = 6 * ROWS, 512, 40, 15
+CONSTANTS = "RATE", "BANDWIDTH", "BARRIER", "CACHE_PART"
 SMALL, LARGE = 2**20, 2**23  # bytes of weights
+TURNS = (0.7, 1.3)
 WAYS = {"sequences": split._by_sequences, "units": split._by_units}
 
 
@@ -80,8 +91,54 @@ def both_ways(cell: str, shape: tuple[int, int, int, int], members: int) -> dict
         passes.split = split.split
 
 
-def main() -> None:
-    """Print constants and both ways."""
+class Change(NamedTuple):
+    """A choice that a turned constant changes."""
+
+    constant: str
+    factor: float
+    cell: str
+    shape: tuple[int, int, int, int]
+    way: str  # chosen then
+    loss: float  # by the constants as they are: how much longer a step takes, 0.1 is a tenth
+
+
+def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> list[Change]:
+    """Every choice of the model that changes if one of its constants is turned by these factors."""
+    changes = []
+    for cell, shape in product(CELLS, SHAPES):
+        T, B, I, H = shape
+        gates, panels = len(find_cell(cell).gates), panel_count(H, "float32")
+        sizes = forward.Sizes(KINDS[cell], T, B, I, H, gates, panels, T)
+        parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
+        seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
+        way_of = lambda sizes=sizes: (
+            "units" if split.split(sizes, members, 4, cache_bytes)[0].waits else "sequences"
+        )
+        own = way_of()
+        for constant, factor in product(CONSTANTS, factors):
+            with patch.object(split, constant, factor * getattr(split, constant)):
+                way = way_of()
+            if way != own:
+                changes.append(Change(constant, factor, cell, shape, way, seconds[way] / seconds[own] - 1))
+    return changes
+
+
+def print_turned(members: int, cache_bytes: int) -> None:
+    """The changes, and how many of all choices they are."""
+    changes = turned(members, cache_bytes)
+    for constant, factor, cell, (T, B, I, H), way, loss in changes:
+        print(f"{constant} × {factor:g}: {cell} {T}×{B}, {I}×{H} by {way}, {loss:+.1%} of a step")
+    choices = len(CELLS) * len(SHAPES) * len(CONSTANTS) * len(TURNS)
+    most = max((change.loss for change in changes), default=0.0)
+    print(f"{len(changes)} of {choices} choices change ({members} members, {cache_bytes:,} bytes of cache).")
+    print(f"The dearest costs {most:.1%} of a forward step")
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print constants and both ways; with --turn what turned constants change."""
+    if "--turn" in arguments:
+        print_turned(max(2, team.count()), passes._cache_bytes())
+        return
     values, timings = constants()
     print("constant      measured   in split.py")
     for name, value in values.items():
@@ -108,4 +165,4 @@ def _compare(cell: str, shape: tuple[int, int, int, int]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

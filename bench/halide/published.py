@@ -19,7 +19,7 @@ NAMES = (
 )
 
 
-def schedule(hl, func, n, m, name: str) -> None:
+def schedule(hl: object, func: object, n: object, m: object, name: str) -> None:
     """Give `func`, defined over Vars n and m, the schedule of that name."""
     if name not in NAMES:
         raise ValueError(f"no schedule is called {name!r}; the project's are {', '.join(NAMES)}")

@@ -28,17 +28,22 @@ drawings.show("chain_of_steps")
 # %%
 from pocketgpu.devices import DEVICES
 from rnnlab.kernels.persistence.floor import floor
-from rnnlab.kernels.persistence.shapes import cluster_shape
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+
+def lower_bound(H, B):
+    """Microseconds of a GRU's step at least, by the quicker of lesson 16's two kernels."""
+    shapes = cluster_shape("gru", H, "bfloat16", gpu), grid_shape("gru", H, "bfloat16", B, gpu)
+    return min(floor(shape, B, gpu).step for shape in shapes)
 
 my_guess = 1.0  # milliseconds
 gpu, T = DEVICES["H200"], 100_000
-lowest = floor(cluster_shape("gru", 256, "bfloat16", gpu), 8, gpu).step
+lowest = lower_bound(256, 8)
 print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps {1e-3 * T * lowest:.0f} ms; you guessed {my_guess}")
 words = 2 * T * 8 * 256 * 2
 print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
 
 # %% [markdown]
-# 43 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
+# 31 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
 #
 # ## 2 · A step is a map
 #
@@ -313,7 +318,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
 #
 # ## 8 · Is it faster?
 #
-# Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls, and a scan by chunks makes fewer of them. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
+# Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
 
 # %%
 from rnncourse.lab.turns import take_turns
@@ -329,7 +334,7 @@ for H in my_guess:
           f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. If the scan is many times as fast there, it is because it makes fewer of them: about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory, and the scan does more of both. If it takes longer, this is why; if it is still the faster one, calls cost more on your machine than twice the work. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
 #
 # The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
 
@@ -342,7 +347,7 @@ def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
     matrices = 3 * word * T * B * H**2 / (gpu.bandwidth * 1e3)
     full = rounds * (levels + matrices + T * B * 2 * 2 * H**3 / peak)
     diagonal = diagonal_rounds * (scan_us + T * B * 2 * 3 * H**2 / peak)
-    loop = T * floor(cluster_shape("gru", H, "bfloat16", gpu), B, gpu).step
+    loop = T * lower_bound(H, B)
     return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
 
 
@@ -352,7 +357,7 @@ for H in (64, 256, 512):
         print(f"{H:7} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
 
 # %% [markdown]
-# By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 43 with 256. With diagonals it stays ahead up to 512 units, 44 ms against 61, if 16 rounds are enough: section 7 says when they are. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 4: 45 ms against 43.)
+# By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
 #
 # Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
 

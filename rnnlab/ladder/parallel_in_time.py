@@ -79,7 +79,7 @@ def _states():
 
 
 def _by_numpy(maps, first, is_reversed=False):
-    """By chunks of √T steps: as many levels within a chunk as chunks."""
+    """States by chunks of √T steps: as many levels within a chunk as chunks."""
     by = partial(scan.chunked, chunk=max(1, math.isqrt(len(maps.b))))
     if is_reversed:
         return np.concatenate([scan.reversed_states(maps, first, by), first[None]])

@@ -112,8 +112,8 @@ def test_compiled_chunks_give_the_states_of_the_loop_by_any_number_of_threads(
     exact, first = problem(T, matrix=False, seed=T)
     maps, first = Maps(*(array.astype(dtype) for array in exact)), first.astype(dtype)
     order = slice(None, None, -1 if is_reversed else 1)
-    given = Maps(*(array[order].astype("float64") for array in maps))
-    want = np.concatenate([first[None], loop(given, first.astype("float64"))])[order]
+    ordered = Maps(*(array[order].astype("float64") for array in maps))
+    want = np.concatenate([first[None], loop(ordered, first.astype("float64"))])[order]
     for parts in (None, 1, 2, 3, 5):
         h = compiled.states(maps, first, is_reversed, parts)
         assert h.dtype == dtype

@@ -16,6 +16,7 @@ from rnnlab.kernels.packed.tiles import Tile, predicted_rate
 # Measured on two cores of an Intel Xeon (AVX-512, 2 MB of second-level cache) that other programs used, too.
 # The same cores alone gave 163e9, 217e9 and a barrier below the noise; with the constants below the model
 # still chose the faster way, or one as fast, at all 15 sizes that bench/split_constants.py measures.
+# Turned by ±30 % (its --turn), none of these three changes a choice there, with a cache of 0.5, 1 or 2 MB.
 RATE = 156e9  # FLOP/s of one core's tiles of ROWS rows, float32, 66 rows by weights of 1 MB
 BANDWIDTH = 20e9  # bytes/s beyond that cache, as weights of 8 MB add to the time at RATE: 19e9 and 23e9
 BARRIER = 5e-6  # seconds that waiting adds to a step: 1.2e-6, 6.0e-6 and 7.3e-6 for steps of 7 to 36 µs
