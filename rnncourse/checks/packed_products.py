@@ -141,7 +141,8 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     if tuple(numbers[::-1]) == tuple(best_tile) != tuple(numbers):
         return (
             f"Rows stand first, then vectors: the best tile has {vectors} rows of {rows} vectors. {rows} "
-            f"rows of {vectors} vectors need {rows * vectors} + {vectors} + {for_states} of {registers} registers."
+            f"rows of {vectors} vectors need {rows * vectors} + {vectors} + {for_states} of {registers} "
+            "registers."
         )
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."

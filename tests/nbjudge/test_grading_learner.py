@@ -272,8 +272,8 @@ def test_a_row_that_makes_no_sense_is_left_out_and_the_others_are_shown(home, ro
 
 def test_an_exercise_that_left_the_course_stays_in_the_file_and_is_not_counted(home):
     cut = "INSERT INTO verdicts VALUES ('choose_schedule', 'parallel_cpu', 'passed', NULL, 1, 3, 2)"
-    kept = "INSERT INTO verdicts VALUES ('amdahl_limit', 'parallel_cpu', 'passed', NULL, 1, 2, 1)"
-    rows(home, cut, kept, "INSERT INTO hints VALUES ('choose_schedule', 2)")
+    remaining = "INSERT INTO verdicts VALUES ('amdahl_limit', 'parallel_cpu', 'passed', NULL, 1, 2, 1)"
+    rows(home, cut, remaining, "INSERT INTO hints VALUES ('choose_schedule', 2)")
     assert "1 of 3 exercises passed, 2 of " in str(rnnlab.progress("parallel_cpu"))
     assert progress_file.entries()["choose_schedule"].tries == 2
     assert rnnlab.progress()
