@@ -98,6 +98,14 @@ def segment_lengths(layers, memory):
     assert numbers[:5] == [3, 4, 3, 1, 4]  # top 3; 4 again, 3 possible; 1 input beside it, room for 4
 
 
+def test_the_gates_of_the_first_wrong_unit_are_named_and_make_the_right_number():
+    verdict = edited("fused_gates", "r * u[2 * H + j]", "r * u[2 * H + j] * h[j]")
+    want = float(re.search(r"instead of (-?[\d.]+\d)", verdict.message)[1])
+    r, z, n, h = (float(re.search(rf"{name} is (-?[\d.]+\d)", verdict.next_step)[1]) for name in "rznh")
+    assert (1 - z) * n + z * h == pytest.approx(want, rel=1e-4)
+    assert 0 < r < 1
+
+
 def test_the_parts_of_a_step_are_named_and_add_up():
     verdict = verdict_on("choose_minibatch", "def choose_minibatch(*sizes):\n    return 7, True, 1.0\n")
     want = float(re.search(r"instead of (\d+\.\d+)", verdict.message)[1])
