@@ -60,8 +60,8 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
     for below, length in enumerate(lengths):
         if (needed := below + arrays * length) > memory:
             return (
-                f"Segment {below} of {length} layers needs {arrays * length} arrays beside the "
-                f"inputs of {below} segments below, {needed} in all; the memory holds {memory}."
+                f"Segment {below} of {quantity(length, 'layer')} needs {arrays * length} arrays beside the "
+                f"inputs of {quantity(below, 'segment')} below, {needed} in all; the memory holds {memory}."
             )
     own = ANSWERS["segment_lengths"].call(layers, memory)
     if lengths[-1] < own[-1]:

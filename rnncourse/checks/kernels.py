@@ -183,10 +183,13 @@ def _difference(
         count = [part[1] if isinstance(part, tuple) else -1 for part in axis]
         shape = (len(a), *count[1:]) if len(axis) > a.ndim else a.shape
         labels = tuple(part[0] if isinstance(part, tuple) else part for part in axis)
-        difference = first_difference(a.reshape(shape), b.reshape(shape), labels, name, None)
+        split = a.reshape(shape)
+        difference = first_difference(split, b.reshape(shape), labels, name, None)
         if difference and first is None:
             place = _unset_place(a, b)
-            first = _not_written(name, labels, np.unravel_index(place, shape)) if place >= 0 else difference
+            first = difference
+            if place >= 0:
+                first = _not_written(name, labels, np.unravel_index(place, split.shape))
             if place < 0:
                 _add_facts(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():

@@ -137,11 +137,15 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
     rows, vectors = numbers
     best_tile = ANSWERS["choose_tile"].call(B, registers, *core)
+    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
     if tuple(numbers[::-1]) == tuple(best_tile) != tuple(numbers):
-        return f"The best tile has {vectors} rows of {rows} vectors: rows stand first, then vectors."
+        return (
+            f"Rows stand first, then vectors: the best tile has {vectors} rows of {rows} vectors. {rows} "
+            f"rows of {vectors} vectors need {rows * vectors} + {vectors} + {for_states} of {registers} "
+            "registers."
+        )
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
-    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
     if (needed := rows * vectors + vectors + for_states) > registers:
         sums = f"{rows} × {vectors} for sums, {vectors} for weights and {for_states} for states"
         return f"The tile needs {needed} registers: {sums}; the core has {registers}."

@@ -270,6 +270,15 @@ def test_a_row_that_makes_no_sense_is_left_out_and_the_others_are_shown(home, ro
     assert holds(str(rnnlab.progress("start_here")), "1 of 3", "3 of 6")
 
 
+def test_an_exercise_that_left_the_course_stays_in_the_file_and_is_not_counted(home):
+    cut = "INSERT INTO verdicts VALUES ('choose_schedule', 'parallel_cpu', 'passed', NULL, 1, 3, 2)"
+    remaining = "INSERT INTO verdicts VALUES ('amdahl_limit', 'parallel_cpu', 'passed', NULL, 1, 2, 1)"
+    rows(home, cut, remaining, "INSERT INTO hints VALUES ('choose_schedule', 2)")
+    assert "1 of 3 exercises passed, 2 of " in str(rnnlab.progress("parallel_cpu"))
+    assert progress_file.entries()["choose_schedule"].tries == 2
+    assert rnnlab.progress()
+
+
 def test_a_file_that_a_newer_version_wrote_is_left_as_it_is(home):
     rows(home, "PRAGMA user_version = 9")
     before = (home / "progress.sqlite").read_bytes()

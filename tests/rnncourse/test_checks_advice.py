@@ -38,13 +38,14 @@ def edited(name, old, new):
     [
         ("lstm_pointwise_kernel", "h_next[row, unit] =", "h_next[row, unit] +=", "h_next"),
         ("lstm_pointwise_kernel", "h_next[row, unit] =", "unused =", "h_next"),
+        ("lstm_pointwise_kernel", "gates[row, unit] =", "unused =", "gates"),  # [B,4·H], shown as [B,4,H]
         ("lstm_pointwise_backward_kernel", "dc[row, unit] =", "dc[row, unit] +=", "dc"),
     ],
 )
 def test_the_nan_of_the_check_is_not_called_the_learners(name, old, new, array):
     verdict = edited(name, old, new)
     assert verdict.misconception != differences.NOT_FINITE
-    assert re.search(rf"\b{array}\b.* sequence \d+, unit \d+ ", verdict.message)
+    assert re.search(rf"\b{array}\b.* sequence \d+,( gate \d+,)? unit \d+ ", verdict.message)
 
 
 @pytest.mark.parametrize("name", ["block_sum_kernel", "warp_sum_kernel"])
@@ -95,6 +96,14 @@ def segment_lengths(layers, memory):
     assert not re.search(r"\[\d+, \d+", verdict.message)
     numbers = list(map(int, re.findall(r"\d+", verdict.message)))
     assert numbers[:5] == [3, 4, 3, 1, 4]  # top 3; 4 again, 3 possible; 1 input beside it, room for 4
+
+
+def test_the_gates_of_the_first_wrong_unit_are_named_and_make_the_right_number():
+    verdict = edited("fused_gates", "r * u[2 * H + j]", "r * u[2 * H + j] * h[j]")
+    want = float(re.search(r"instead of (-?[\d.]+\d)", verdict.message)[1])
+    r, z, n, h = (float(re.search(rf"{name} is (-?[\d.]+\d)", verdict.next_step)[1]) for name in "rznh")
+    assert (1 - z) * n + z * h == pytest.approx(want, rel=1e-4)
+    assert 0 < r < 1
 
 
 def test_the_parts_of_a_step_are_named_and_add_up():

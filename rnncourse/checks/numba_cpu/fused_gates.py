@@ -4,6 +4,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, describe
 from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numba_cpu.machines import UnitLoop
@@ -39,7 +40,19 @@ def check(submission, rng, H, spread):
     if refuse(unwritten, f"H={H}"):
         large = f"; in unit 0 the sums g + u are {4 * spread}, and exp({4 * spread}) is infinity"
         case = f"H={H}" + (large if spread > 1 else "")
-        expect(loop.vectors[result], want, axes=("unit",), what="h_next", case=case)
+        got = loop.vectors[result]
+        advice = lambda: _gates_of_unit(first_place(got, want), g.reshape(3, H), u.reshape(3, H), h)
+        expect(got, want, axes=("unit",), what="h_next", case=case, advice=advice)
+
+
+def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndarray) -> str | None:
+    """What the number at that place is made of, from g [3,H], u [3,H] and h [H]."""
+    if place is None:
+        return None
+    (j,) = place
+    r, z = 1 / (1 + np.exp(-(g + u)[:2, j]))
+    n = np.tanh(g[2, j] + r * u[2, j])
+    return f"In unit {j} r is {r:.6g}, z is {z:.6g}, n is {n:.6g} and h is {h[j]:.6g}."
 
 
 def _result(got: object, loop: UnitLoop) -> str:
