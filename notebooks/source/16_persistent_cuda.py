@@ -297,7 +297,7 @@ h100 = find("H100")
 least = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100).step
 for name, milliseconds in published.items():
     step = milliseconds * 1000 / 1024
-    print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a step,{step / least:5.1f} times the floor")
+    print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a step,{step / least:5.1f} × the floor")
 print(f"{'persistent_grid, predicted':32}{least * 1.024:6.2f} ms,{least:6.2f} µs a step")
 print("you guessed", my_guess)
 
