@@ -44,13 +44,13 @@ def frames(show_at: Any, sliders: Mapping[str, Slider]) -> dict:
 
     {"sliders": [{"label", "words", "start", "play"}], "shown": {"2,0": 5}, "frames": [[html, finding]]}
     """
-    kept = [kept_places(slider) for slider in sliders.values()]
-    starts = [places.index(slider.start) for places, slider in zip(kept, sliders.values(), strict=True)]
+    chosen = [kept_places(slider) for slider in sliders.values()]
+    starts = [places.index(slider.start) for places, slider in zip(chosen, sliders.values(), strict=True)]
     shown, numbers = {}, {}
-    for key in combinations([len(places) for places in kept], starts):
+    for key in combinations([len(places) for places in chosen], starts):
         values = {
             name: slider.values[places[place]]
-            for (name, slider), places, place in zip(sliders.items(), kept, key, strict=True)
+            for (name, slider), places, place in zip(sliders.items(), chosen, key, strict=True)
         }
         html, finding = show_at(**values)
         shown[",".join(map(str, key))] = numbers.setdefault((html, finding), len(numbers))
@@ -62,7 +62,7 @@ def frames(show_at: Any, sliders: Mapping[str, Slider]) -> dict:
                 "start": start,
                 "play": slider.play,
             }
-            for slider, places, start in zip(sliders.values(), kept, starts, strict=True)
+            for slider, places, start in zip(sliders.values(), chosen, starts, strict=True)
         ],
         "shown": shown,
         "frames": [[PNG.sub(_as_webp, html), finding] for html, finding in numbers],
@@ -92,9 +92,9 @@ def words_of(slider: Slider, place: int) -> str:
     return ("off", "on")[value] if isinstance(value, bool) else slider.format.format(value)
 
 
-def _as_webp(found: re.Match) -> str:
+def _as_webp(match: re.Match) -> str:
     """The same picture in about a quarter of the bytes."""
     file = io.BytesIO()
-    with Image.open(io.BytesIO(b64decode(found[1]))) as picture:
+    with Image.open(io.BytesIO(b64decode(match[1]))) as picture:
         picture.convert("RGB").save(file, "WEBP", quality=QUALITY, use_sharp_yuv=True)
     return f"data:image/webp;base64,{b64encode(file.getvalue()).decode()}"

@@ -9,6 +9,7 @@ import ast
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,7 @@ from bs4 import BeautifulSoup, Tag
 
 SCRIPT = "assets/quiz.js"
 GUESS = re.compile(r"my_((guess|factor|prediction)\w*)$")
-SAID = re.compile(r"guess|you predicted")  # a printed line from here on repeats the reader's guess
+MENTION = re.compile(r"guess|you predicted")  # a printed line from here on repeats the reader's guess
 TEMPLATE = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("template")), trim_blocks=True, autoescape=True
 ).get_template("quiz.html.j2")
@@ -34,8 +35,8 @@ def guesses(source: str) -> dict[str, list[str]]:
         together = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
         pairs = zip(target.elts, value.elts, strict=True) if together else [(target, value)]
         for name, guess in pairs:
-            if found := GUESS.match(ast.unparse(name)):
-                fields |= fields_of(found[1].removeprefix("guess_").replace("_", " "), guess)
+            if match := GUESS.match(ast.unparse(name)):
+                fields |= fields_of(match[1].removeprefix("guess_").replace("_", " "), guess)
     return fields
 
 
@@ -77,8 +78,8 @@ def add_quizzes(html: str) -> str:
             mark_guesses(outcome, [*fields.values()], soup)
     for answer in soup.select(".prose details"):
         is_question = "?" in answer.summary.text
-        asked = answer.summary if is_question else answer.find_previous("p")
-        own = form(next(numbers), key_of(asked.text + answer.text), "answer", question=asked.text)
+        question = answer.summary if is_question else answer.find_previous("p")
+        own = form(next(numbers), key_of(question.text + answer.text), "answer")
         (answer.insert_after if is_question else answer.insert_before)(own)
     return str(soup)
 
@@ -94,29 +95,26 @@ def mark_guesses(outcome: Tag, fields: list[list[str]], soup: BeautifulSoup) -> 
     for text in outcome.select("pre.printed"):
         parts, turn = [], 0
         for line in text.get_text().splitlines(keepends=True):
-            said = SAID.search(line)
-            end = said.end() if said else len(line)
-            parts.append(line[:end])
-            while place := next_place(line, end, fields, turn):
-                number, begin, stop = place
+            end = 0
+            for number, begin, stop in repeated(line, fields, turn):
                 mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(number)})
                 mark.string = line[begin:stop]
                 parts += [line[end:begin], mark]
                 end, turn = stop, (number + 1) % len(fields)
-                if not turn:
-                    break
             parts.append(line[end:])
         text.clear()
-        text.extend(part for part in parts if part)
+        text.extend(filter(None, parts))
 
 
-def next_place(line: str, after: int, fields: list[list[str]], turn: int) -> tuple[int, int, int] | None:
-    """(field, begin, end) of the guess that the rest of a line repeats, from field `turn` on, or None."""
+def repeated(line: str, fields: list[list[str]], turn: int) -> Iterator[tuple[int, int, int]]:
+    """(field, begin, end) of each guess that a line repeats, in the order of the fields, from `turn` on."""
+    mention = MENTION.search(line)
+    place = mention.end() if mention else len(line)
     for number in range(turn, len(fields)):
-        for way in fields[number]:
-            if found := re.compile(rf"(?<![\w.]){re.escape(way)}(?![\w%]|\.\d)").search(line, after):
-                return number, *found.span()
-    return None
+        ways = "|".join(map(re.escape, fields[number])) or r"\Z."
+        if match := re.compile(rf"(?<![\w.])(?:{ways})(?![\w%]|\.\d)").search(line, place):
+            yield number, *match.span()
+            place = match.end()
 
 
 def key_of(text: str) -> str:

@@ -113,8 +113,8 @@ def table() -> str:
     part = lambda row: f"{row.rate / product:.1%}" if product else "-"
     time = lambda row: f"{1e3 * row.seconds:.1f}" if row.seconds else "-"
     lines = [NOTE] * any(row.disturbed for row in in_order)  # before the numbers that it speaks of
-    lines += [f"{'lesson':8}{'way':44}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
+    lines += [f"{'lesson':8}{'way':38}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
     for row in in_order:
         mark = "  *" if row.disturbed else ""
-        lines.append(f"{row.lesson:8}{row.way:44}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
+        lines.append(f"{row.lesson:8}{row.way:38}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
     return "\n".join(lines)

@@ -112,8 +112,9 @@ class Learner:
             error.add_note(f"what the browser showed: {picture}")
         self.browser.quit()
 
-    def open(self, notebook: str) -> None:
-        self.browser.get(f"{self.address}/lab/tree/{notebook}?reset&token={TOKEN}")
+    def open(self, notebook: str, reset: bool = True) -> None:
+        """Open a notebook; with `reset`, in JupyterLab's own layout."""
+        self.browser.get(f"{self.address}/lab/tree/{notebook}?{'reset&' * reset}token={TOKEN}")
         self.wait_for(f"{PANEL} .jp-Cell")
         self.wait_for_kernel()
 

@@ -25,7 +25,7 @@ def time_left(pid: int, begin: float, seconds: float) -> float:
 
 
 def run_cells(path: Path, folder: Path, seconds: float) -> list[dict[str, str]]:
-    """All outputs that the cells of a notebook show, as {media type: data}, run in `folder`.
+    """All outputs of a notebook's cells, as {media type or "stdout": data}, run in `folder`.
 
     A cell that fails, and a notebook that does not end in time, is the test's failure.
     """
@@ -71,7 +71,7 @@ def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Con
         if not result.success:
             sender.send((outputs, repr(result.error_before_exec or result.error_in_exec)))
             return
-        outputs += [output.data for output in shown.outputs]
+        outputs += [{"stdout": shown.stdout}, *(output.data for output in shown.outputs)]
         if result.result is not None:
             outputs.append(shell.display_formatter.format(result.result)[0])
     sender.send((outputs, None))

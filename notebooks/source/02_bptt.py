@@ -98,13 +98,14 @@ def loss():
 
 
 step = tanh_step_backward(dy[0], x[0], before, y[0], weight_ih, weight_hh)
-print(f"{'':11} largest number   off from the course's own   from central differences")
+print(f"{'':11} largest number   off the course's own   off central differences")
 da = dy[0] * (1 - y[0] ** 2)
 off = np.abs(da - central_differences(loss, shift)).max()
-print(f"{'da':11} {np.abs(da).max():14.2f} {'-':>27} {off:26.0e}")
+print(f"{'da':11} {np.abs(da).max():14.2f} {'-':>22} {off:25.0e}")
 for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     numeric = central_differences(loss, array)
-    print(f"{name:11} {np.abs(own).max():14.2f} {np.abs(own - other).max():27.0e} {np.abs(own - numeric).max():26.0e}")
+    off = np.abs(own - other).max(), np.abs(own - numeric).max()
+    print(f"{name:11} {np.abs(own).max():14.2f} {off[0]:22.0e} {off[1]:25.0e}")
 
 # %% [markdown]
 # `da` stands first because the other five are made from it. **Read the rows from the top: the first one that is off names the line with the mistake.** If da is right and dx is off, line 2 is wrong. A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.

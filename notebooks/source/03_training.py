@@ -361,7 +361,7 @@ for cell in ("rnn_tanh", "lstm", "gru"):
         task = adding.task(steps=T)
         models[cell, T], _ = train(task, cell, 24, learning_rate=0.01, seed=1, progress=False)
         share[cell, T] = evaluate(models[cell, T], task) / task.baseline.value
-    print(f"{cell:8}", "   ".join(f"T = {T}: {share[cell, T]:6.1%} of the baseline" for T in (10, 20, 30)))
+    print(f"{cell:8} of the baseline:", *(f"  T = {T}: {share[cell, T]:6.1%}" for T in (10, 20, 30)))
     longest = max([T for T in (10, 20, 30) if share[cell, T] < 0.5], default=0)
     print(f"{'':8} learned up to T = {longest}; your guess: {my_guess[cell]}")
 
@@ -429,14 +429,14 @@ sweep = lambda: reference.bptt_linear(network, x, state, dy).gradients
 update = {"training, one sweep back and Adam": lambda: rule.update(network.parameters, sweep(), memory)}
 scoreboard.measure("03", update, network, scoreboard.TRAINING)
 print()
-print("what you see                                  likely cause              remedy")
+print(f"{'what you see':31} {'likely cause':19} remedy")
 for row in (
-    ("loss jumps up, gradient norm far above usual", "exploding gradient", "clip by global norm"),
+    ("loss and gradient norm jump up", "exploding gradient", "clip by global norm"),
     ("loss is not a finite number", "learning rate", "a tenth of it"),
     ("loss falls, but very slowly", "learning rate", "ten times it, or Adam"),
-    ("loss stays at the answer without memory", "vanishing gradient", "gates, or a shorter path"),
+    ("loss stays as without memory", "vanishing gradient", "gates, or a shorter path"),
 ):
-    print(f"{row[0]:45} {row[1]:25} {row[2]}")
+    print(f"{row[0]:31} {row[1]:19} {row[2]}")
 verdict = {True: "holds", False: "does NOT hold"}
 better = sum(value < 1 for value in relative_loss.values())
 print(f"\nclaim, four problems: {verdict[better == 4]} in this run, {better} of 4 better than their baselines")

@@ -251,7 +251,7 @@ for name, graph in variants.items():
     backward = stack_weight_gradients(mirror(graph).graph)
     difference = relative_error(run(graph, values)[f"h{T}"], textbook)
     calls = f"{graph.gemms():2} calls forward, {backward.gemms():2} backward"
-    print(f"{name:14} {calls}, relative difference from V1 {difference:.0e}")
+    print(f"{name:14} {calls}, off from V1 by {difference:.0e}")
 print(f"your guess for V3: {my_guess}")
 
 # %% [markdown]

@@ -236,15 +236,15 @@ timings = scoreboard.measure("05", ways, network)
 
 # %%
 rows = [
-    ("arithmetic intensity", "FLOP for each byte moved; about B/2 for a recurrent product"),
+    ("arithmetic intensity", "FLOP a byte moved; about B/2 for a recurrent product"),
     ("balance", "peak over bandwidth: above it arithmetic is the limit"),
     ("an odd size", "its price is the library's; measure before you pad"),
-    ("layout", "as stored, or transposed; transpose once if that is faster"),
+    ("layout", "as stored, or transposed once if that is faster"),
     ("batched over time", "input products and weight gradients: T·B rows in one"),
     ("what remains", "the recurrent product: B rows, T times, the same weights"),
 ]
 for question, answer in rows:
-    print(f"{question:24}{answer}")
+    print(f"{question:22}{answer}")
 says = verdict(work_over_time < 1.25, disturbed)
 print(f"\nclaim: {says}; here one sequence alone takes {work_over_time:.1f} times as long as each of 64 on average")
 rnnlab.progress("gemm_shapes")

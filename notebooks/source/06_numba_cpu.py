@@ -393,11 +393,11 @@ print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 rows = [
     ("an operation of NumPy", "one pass over memory, one new array"),
     ("a fused loop", "one pass; results in between stay in registers"),
-    ("a call in the loop, a test for zero", "no vector instructions"),
+    ("a call or test in the loop", "no vector instructions"),
     ("compiling", "once a process, or once a machine with a cache"),
 ]
 for question, answer in rows:
-    print(f"{question:38}{answer}")
+    print(f"{question:28}{answer}")
 says = verdict(by_passes > abs(by_functions), disturbed)
 print(f"\nclaim: {says}; here fewer passes save {by_passes:.2f} ns a unit, other functions {by_functions:.2f} ns")
 rnnlab.progress("numba_cpu")

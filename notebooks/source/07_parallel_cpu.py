@@ -404,12 +404,12 @@ rows = [
     ("a barrier", "threads wait for the last one: as few as possible"),
     ("sequences shared", "one barrier a layer, in place of one a step"),
     ("gradients", "an array a thread, added up in a fixed order"),
-    ("two libraries with threads", "one of them gets a single thread"),
+    ("two pools of threads", "one of them gets a single thread"),
     ("Amdahl", "the serial part bounds all; barriers make a best number"),
     ("schedule", "the order of work, apart from the work"),
 ]
 for question, answer in rows:
-    print(f"{question:28}{answer}")
+    print(f"{question:22}{answer}")
 reached = ", ".join(f"{kind} shared {speedup:.2f} times" for kind, speedup in speedups.items())
 says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
 print(f"\nclaim: {says}; here, with {cores} cores: {reached}")

@@ -490,16 +490,16 @@ print("you guessed", my_guess)
 # %%
 show_table()
 rows = [
-    ("panel", "some columns of the weights, term after term; packed once"),
+    ("panel", "columns of the weights, term after term; packed once"),
     ("tile", "r rows by v vectors of sums in registers"),
     ("registers of a tile", "r·v sums, v vectors of weights, 1 state"),
-    ("loads for each multiply-add", "(r + v) / (r·v)"),
+    ("loads a multiply-add", "(r + v) / (r·v)"),
     ("a spilled sum", "comes back late, and the next term waits for it"),
-    ("order of the calls", "a piece of a panel stays near until all rows have used it"),
-    ("two cores", "minibatch without a barrier, or units with a barrier a step"),
+    ("order of the calls", "a piece of a panel stays until all rows have used it"),
+    ("two cores", "minibatch without barriers, or units with one a step"),
 ]
 for question, answer in rows:
-    print(f"{question:30}{answer}")
+    print(f"{question:22}{answer}")
 ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES if table[last][H][1] > 1.05]
 says = "is undecided: another program used the cores; run section 8 again" if disturbed[last] else (
     f"does NOT hold here; the compiled product over NumPy's: {', '.join(ahead)} units" if ahead else

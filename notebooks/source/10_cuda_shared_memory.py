@@ -401,7 +401,7 @@ for finding in report.findings if cuda.is_simulated else ():
 rows = [
     ("loads of a product, 32 by 32", "65 536 naive, 8 192 with tiles of 8"),
     ("barriers a tile", "2: full, and free again"),
-    ("2 by 2 results a thread", "half of the loads; w by w: 2·w loads for w² products"),
+    ("2 by 2 results a thread", "half of the loads; w by w: 2·w for w² products"),
     ("a sum of n numbers", "log₂ n rounds; halving lets whole warps rest"),
     ("within a warp", "shuffles: no memory, no barrier"),
     ("bank of word w", "w mod 32; odd row lengths keep columns apart"),

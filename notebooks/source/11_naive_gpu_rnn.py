@@ -143,9 +143,9 @@ my_guess = 1e6
 
 for name in ("M40", "V100", "A100", "H200"):
     device = DEVICES[name]
-    origin = "assumed" if device.assumed else "published or fitted, see the sources"
-    print(f"{name:5} host {device.launch} µs, device {device.node} µs a kernel ({origin}); "
+    print(f"{name:5}{'*' * device.assumed:2} host {device.launch} µs, device {device.node} µs a kernel; "
           f"{device.peak:4.1f} TFLOP/s: {device.launch * device.peak:4.0f} MFLOP a launch")
+print("* assumed; the others are published or fitted, see the sources")
 print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
@@ -245,8 +245,8 @@ for H in (16, 32, 64, 128, 256, 512):
     launch_bound = result.launches * H200.launch / 1e3
     kind = "launch-bound" if result.idle > 0.01 else "kernels take longer"
     guess = f"; you guessed {my_guess[H]}" if H in my_guess else ""
-    print(f"{H:4} units: {result.makespan / 1e3:6.2f} ms, idle {result.idle:4.0%}; "
-          f"launches alone {launch_bound:.2f} ms: {kind}{guess}")
+    print(f"{H:4} units: {result.makespan / 1e3:5.2f} ms, idle {result.idle:3.0%}; "
+          f"launches {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
 # **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a product takes longer than a launch, launched kernels queue up, and the gaps close.
@@ -316,7 +316,7 @@ free = replace(H200, launch=0.0, node=0.0)
 for H in (64, 512):
     plan = forward_plan("lstm", Sizes(T=20, B=64, I=H, H=H, L=1))
     real_launches, free_launches = predict(plan, H200), predict(plan, free)
-    print(f"{H:4} units: {real_launches.makespan:6.0f} µs, with free launches {free_launches.makespan:6.0f} µs, "
+    print(f"{H:4} units: {real_launches.makespan:5.0f} µs, with free launches {free_launches.makespan:5.0f} µs, "
           f"{free_launches.makespan / real_launches.makespan:.0%} of it; you guessed {my_guess[H]} %")
 
 # %% [markdown]
@@ -329,13 +329,13 @@ for H in (64, 512):
 # %%
 my_guess = 25
 print(f"you guessed {my_guess} for the LSTM")
-print("cell         forward = products + others    backward = products + others + sums")
+print("cell         forward = products + others   backward = products + others + sums")
 for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     one_step = Sizes(T=1, B=2, I=3, H=4, L=1)
     forward, backward = ([plan.count(kind) for kind in (None, "gemm", "pointwise", "reduce")]
                          for plan in (forward_plan(cell, one_step), backward_plan(cell, one_step)))
     print("{:12} {:7} = {:8} + {:6}".format(cell, *forward), end="")
-    print("{:12} = {:8} + {:6} + {:4}".format(*backward))
+    print("{:11} = {:8} + {:6} + {:4}".format(*backward))
 
 # %% [markdown]
 # **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. And a value that several nodes read collects several gradients, one more addition each (lesson 04).
@@ -370,8 +370,8 @@ times = [prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "la
 ideas = "gates in one product", "two streams", "one pointwise kernel", "transposed once"
 for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
     times.append(prediction(Settings(**switches)).makespan)
-    print(f"{idea:22} published {figure.times_naive:4.1f} × naive (second-hand), predicted {times[0] / times[-1]:4.1f} × "
-          f"naive, {times[-2] / times[-1]:.2f} × the line above")
+    print(f"{idea:20}  published {figure.times_naive:.1f} × naive, predicted {times[0] / times[-1]:.1f}, "
+          f"{times[-2] / times[-1]:.2f} × line above")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -381,7 +381,7 @@ print("you guessed", my_guess)
 
 # %%
 rows = [
-    ("kernels a step, forward", "one for each operation: 5 tanh network, 21 GRU, 25 LSTM"),
+    ("kernels a step, forward", "one for each operation: 5 tanh, 21 GRU, 25 LSTM"),
     ("launch-bound", "time = launches × time of a launch"),
     ("idle in time", "the host has not issued the next kernel"),
     ("idle in space", "fewer tiles than multiprocessors"),

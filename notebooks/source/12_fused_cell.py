@@ -266,6 +266,7 @@ steps = {
 my_guess = {"M40": "fused pointwise", "H200": "fused pointwise"}
 
 gains = {}
+print("units  GPU   ideas so far         ms  × naive  × line above  launches")
 for H, T in ((512, 100), (2048, 20)):
     for device in ("M40", "H200"):
         times = []
@@ -273,8 +274,8 @@ for H, T in ((512, 100), (2048, 20)):
             result = prediction(Settings(device=device, layers=1, hidden_size=H, steps=T, **switches))
             times.append(result.makespan)
             gains[H, device, name] = times[0] / times[-1]
-            print(f"{H:4} units, {device:4} {name:16} {times[-1] / 1e3:6.2f} ms, {times[0] / times[-1]:4.1f} × naive, "
-                  f"{times[max(0, len(times) - 2)] / times[-1]:4.2f} × the line above, {result.launches:4} launches")
+            print(f"{H:5}  {device:4}  {name:16}{times[-1] / 1e3:7.2f}{times[0] / times[-1]:9.1f}"
+                  f"{times[max(0, len(times) - 2)] / times[-1]:14.2f}{result.launches:10}")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -295,11 +296,11 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1, 
 
 # %%
 rows = [
-    ("grouped gates", "products that share a factor are one: fewer launches, a fuller chip"),
+    ("grouped gates", "products that share a factor are one, on a fuller chip"),
     ("stream", "a queue; two of them may run at once"),
     ("event", "makes one stream wait until another has reached an operation"),
     ("fused kernel", "numbers between operations stay in registers"),
-    ("backward", "one product with a longer inner dimension sums the gates' gradients"),
+    ("backward", "one longer product sums the gates' gradients"),
     ("left of a step", "two products and one kernel forward"),
 ]
 for question, answer in rows:

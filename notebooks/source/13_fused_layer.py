@@ -41,7 +41,7 @@ for direction, plan in plans.items():
             reads, writes = (sorted({f"{region.buffer}[{region.rows[0] // B}]" if region.buffer[-3:] == "_l0"
                                      and not region.buffer.startswith(("weight", "bias")) else region.buffer
                                      for region in regions}) for regions in (operation.reads, operation.writes))
-            print(f"{direction:8} {operation.name:23} reads {', '.join(reads)}; writes {', '.join(writes)}")
+            print(f"{direction}, {operation.name}: reads {', '.join(reads)}; writes {', '.join(writes)}")
 
 # %% [markdown]
 # What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before, inside or after the loop.
@@ -241,7 +241,7 @@ timed = {name: take_turns({"loop": loop, "once": once}, 5) for name, (loop, once
 print(" ".join(disturbance(timing) for timing in timed.values()).strip() or "nothing disturbed these times:")
 for name, timing in timed.items():
     loop, once = timing["loop"].median, timing["once"].median
-    print(f"{name:9} in the loop {1e3 * loop:6.2f} ms, once {1e3 * once:6.2f} ms: {loop / once:.1f} times as fast, "
+    print(f"{name}: in the loop {1e3 * loop:.2f} ms, once {1e3 * once:.2f} ms, {loop / once:.1f} times as fast; "
           f"you guessed {my_guess[name]}")
 
 # %% [markdown]
@@ -262,10 +262,10 @@ explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_afte
 rows = [
     ("waits for itself", "recurrent products and pointwise kernels: they stay"),
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),
-    ("hazard", "two operations, one of which changes what the other one touches"),
+    ("hazard", "one operation changes what another one touches"),
     ("inputs of k steps", "the largest gain for one layer; memory for k steps"),
-    ("gradients after the loop", "same FLOPs, half of the bytes, a few percent in the model"),
-    ("transposed once", f"pays off from {ceil(price / gain)} steps on in the model, 512 units on an M40"),
+    ("gradients after the loop", "same FLOPs, half of the bytes, a few % in the model"),
+    ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 units on an M40"),
 ]
 for question, answer in rows:
     print(f"{question:26}{answer}")

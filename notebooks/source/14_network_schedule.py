@@ -203,12 +203,13 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
 # %%
 networks = {"one layer, one stream": (1, "one for all"), "one layer, two streams": (1, 2), "four layers": (4, 2)}
 my_guess = dict.fromkeys(networks, "T")
+print(f"{'ms with k =':22}{'off':>6}{2:6}{4:6}{10:6}{'T':>6}")
 for name, (layers, streams) in networks.items():
     more = {"layers": layers, "steps": 50, "minibatch": 32, "device": "M40", "streams": streams}
     line = {k: prediction(Settings(**base | more | {"batch_inputs": k}, wavefront=True)).makespan / 1e3
             for k in ("off", 2, 4, 10, "T")}
-    print(f"{name:22}", ", ".join(f"k = {k}: {ms:.2f}" for k, ms in line.items()), "ms;",
-          f"best {min(line, key=line.get)}, worst {max(line, key=line.get)}, you guessed {my_guess[name]}")
+    print(f"{name:22}" + "".join(f"{ms:6.2f}" for ms in line.values()),
+          f" best {min(line, key=line.get)}; you guessed {my_guess[name]}")
 
 # %% [markdown]
 # Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst. Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less. With several layers, k = T lets the second layer's product begin only when the first layer has finished, so the layers run one after the other again; with k = 2 it begins after two steps.
@@ -234,8 +235,8 @@ for H, B in ((128, 16), (256, 16), (512, 16), (512, 64)):
     sizes = base | {"hidden_size": H, "minibatch": B}
     launches, graph = (prediction(Settings(**sizes, wavefront=True, streams=2, graph=is_graph)) for is_graph in (False, True))
     guess = f", you guessed {my_guess[H, B]}" if (H, B) in my_guess else ""
-    print(f"{H:4} units, {B} sequences: {launches.launches} launches {launches.makespan / 1e3:5.2f} ms, as a graph "
-          f"{graph.makespan / 1e3:5.2f} ms: {launches.makespan / graph.makespan:.2f} times as fast{guess}")
+    print(f"{H:4} units, {B} sequences: {launches.launches} launches {launches.makespan / 1e3:.2f} ms, as a graph "
+          f"{graph.makespan / 1e3:.2f} ms: {launches.makespan / graph.makespan:.2f} times as fast{guess}")
 drawings.show("graph_of_launches")
 
 # %% [markdown]
@@ -288,9 +289,9 @@ print(report.page(records.read(stored[-1])) if stored else "no GPU has been meas
 # %%
 rows = [
     ("diagonal", "cells with the same layer + step: they can run at once"),
-    ("wavefront", "diagonals one after the other: L + T − 1 rounds for L·T cells"),
-    ("streams and events", "queues that run side by side; one waits where it reads another's result"),
-    ("k inputs at a time", "large k for one layer in one stream, 1 or 2 where layers overlap"),
+    ("wavefront", "one diagonal after another: L + T − 1 rounds"),
+    ("streams and events", "queues side by side; one waits for another's result"),
+    ("k inputs at a time", "large k in one stream, 1 or 2 where layers overlap"),
     ("CUDA graph", "all launches as one; for one choice of sizes"),
     ("what remains", "the weights, read again in every step"),
 ]

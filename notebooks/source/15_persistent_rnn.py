@@ -54,11 +54,11 @@ drawings.show("weights_on_chip")
 
 # %%
 my_guess = {"MiB": 4, "units": 500}
+print(f"{'float32':7}{'registers, MiB':>16}{'half: units of a plain RNN':>30}{'of an LSTM':>13}")
 for name in ("TitanX", "V100", "A100", "H200"):
     device = DEVICES[name]
     half = device.registers / 2
-    print(f"{name:7} {device.registers / 2**20:5.1f} MiB of registers; half of them hold "
-          f"{(half / 4) ** 0.5:5.0f} units of a plain RNN, {(half / 16) ** 0.5:4.0f} of an LSTM (float32)")
+    print(f"{name:7}{device.registers / 2**20:16.1f}{(half / 4) ** 0.5:30.0f}{(half / 16) ** 0.5:13.0f}")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -325,7 +325,7 @@ my_guess, layers_held = 16, []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
-    print(f"minibatch {B:2}: {saved_bytes / 1e6:5.0f} MB a layer for 700 steps of 1152 units, two arrays; "
+    print(f"minibatch {B}: {saved_bytes / 1e6:.0f} MB a layer for 700 steps of 1152 units, two arrays; "
           f"6 GB hold {layers} layers, {layers * 2 * 1152**2 / 1e6:.0f} million weights")
     layers_held.append(layers)
 print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the layers; you guessed {my_guess}")
@@ -351,9 +351,9 @@ rows = [
     ("persistent", "one launch for a sequence; weights stay in registers"),
     ("room", "about half of the registers, most of the shared memory"),
     ("tile", "every weight is stored by exactly one thread"),
-    ("barrier of flags", "block barrier, fence, flag; read all flags; fence, block barrier"),
+    ("barrier of flags", "block barrier, fence, flag; all flags, fence, block barrier"),
     ("co-resident", "no more blocks than can run at once"),
-    ("history", "each element is written once: no old numbers, no early overwriting"),
+    ("history", "each element is written once: no reader finds an old number"),
     ("small minibatch", "memory for depth, and for more GPUs"),
 ]
 for question, answer in rows:

@@ -48,16 +48,16 @@ from pocketgpu.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
 gpu, ratios = find("H200"), {}
+print("units   B  predicted exchange  broadcast    product   step, µs exchange/step")
 for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
     ways = {"grid": grid_shape("lstm", hidden, "bfloat16", B, gpu)}
     if hidden <= 512:
         ways["cluster"] = cluster_shape("lstm", hidden, "bfloat16", gpu)
     for name, shape in ways.items():
         parts = floor(shape, B, gpu)
-        line = " + ".join(f"{part} {time:.2f}" for part, time in parts._asdict().items())
         ratios[hidden, B, name] = parts.exchange / parts.step
-        print(f"LSTM {hidden:4}, {B:2} sequences, {name:8}{line} = {parts.step:.2f} µs, predicted; "
-              f"exchange {parts.exchange / parts.step:.0%}")
+        print(f"{hidden:5}{B:4}  {name:8}" + "".join(f"{time:11.2f}" for time in (*parts, parts.step)),
+              f"{parts.exchange / parts.step:12.0%}")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -163,6 +163,8 @@ print("the same product:", np.array_equal(paired, weights @ h))
 from rnncourse.records import register_table
 
 my_guess, beside = 200, []
+print("words: of weights that a thread holds in registers, and in shared memory")
+print("kernel       units precision  threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
 forward = [line.strip("| ").split(" | ") for line in page if " | forward | " in line]
 for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
@@ -173,8 +175,8 @@ for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
         away = 8 * shape.away[0] * shape.units[0] // shape.tile_units
     beside.append(int(row[7]) - words + away)
     if (arch, shape.cell) == ("sm_90", "lstm"):
-        print(f"{row[0]:19}{shape.hidden:5} {shape.dtype:9}{row[5]:>10}: {words - away:3} words in registers, "
-              f"{away:3} in shared memory; {row[7]:>3} registers, {row[8]} bytes spilled")
+        print(f"{row[0].removeprefix('persistent_'):13}{shape.hidden:5} {shape.dtype:9}{row[5]:>9}"
+              f"{words - away:6}{away:8}{row[7]:>11}{row[8]:>9}")
 print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
 
 # %% [markdown]
@@ -289,8 +291,9 @@ h100 = find("H100")
 least = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100).step
 for name, milliseconds in published.items():
     step = milliseconds * 1000 / 1024
-    print(f"{name:32}{milliseconds:6.2f} ms, {step:5.2f} µs a step (published), {step / least:4.1f} times the floor")
-print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs a step (predicted); you guessed {my_guess}")
+    print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a step,{step / least:5.1f} × the floor")
+print(f"{'persistent_grid, predicted':32}{least * 1.024:6.2f} ms,{least:6.2f} µs a step")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # cuDNN is 3.5 times above our floor. These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
@@ -310,10 +313,10 @@ explore_minibatch()
 
 # %%
 rows = [
-    ("floor", "a lower bound: exchange, broadcast and product; in a cluster the last two at once"),
+    ("floor", "exchange, broadcast, product; a cluster overlaps the last"),
     ("fragment", "the words of a tile that a lane holds; fixed by the hardware"),
     ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
-    ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill costs time in every step"),
+    ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill costs time"),
     ("polling", "h is its own flag; no fence is needed"),
     ("push", "data and notification together; the barrier counts bytes"),
     ("two rows in turn", "a warp that is two steps ahead has waited for all readers"),

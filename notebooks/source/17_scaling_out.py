@@ -49,8 +49,8 @@ my_guess = {"one reducer": 100, "ring": 100}
 link = Link.from_bandwidth(microseconds=14, gigabytes=6)
 for name, guess in my_guess.items():
     result = replay(schedule(name, 16), 100e6, link)
-    print(f"{name:12} {result.steps:3} steps, {result.traffic.max() / 1e6:6.1f} MB from the busiest rank (you guessed "
-          f"{guess}), {1e3 * result.seconds:6.1f} ms")
+    print(f"{name}: {result.steps} steps, {result.traffic.max() / 1e6:.1f} MB from the busiest rank (you guessed "
+          f"{guess}), {1e3 * result.seconds:.1f} ms")
 drawings.show("ring_all_reduce")
 
 # %% [markdown]
@@ -79,10 +79,12 @@ drawings.show("ring_all_reduce")
 from ranks.costs import ALGORITHMS, all_reduce_seconds, fastest
 
 my_guess = {1e3: "ring", 100e6: "ring"}
-print(" " * 12, *(f"{name:>19}" for name in ALGORITHMS))
-for size in (1e3, 1e6, 100e6):
-    times = (f"{1e3 * all_reduce_seconds(name, 128, size, link):16.3f} ms" for name in ALGORITHMS)
-    print(f"{size / 1e6:9g} MB", *times, " fastest:", fastest(128, size, link))
+sizes_in_bytes = 1e3, 1e6, 100e6
+print(f"{'ms':18}", *(f"{size / 1e6:16g} MB" for size in sizes_in_bytes))
+for name in ALGORITHMS:
+    times = (1e3 * all_reduce_seconds(name, 128, size, link) for size in sizes_in_bytes)
+    print(f"{name:18}", *(f"{time:19.3f}" for time in times))
+print(f"{'fastest':18}", *(f"{fastest(128, size, link):>19}" for size in sizes_in_bytes))
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -201,7 +203,7 @@ for stage, guess in my_guess.items():
     forward[stage] = 1e-6 * predict(plans[0], device).makespan
     passes[stage] = ready_times(plans[1], device)
     ready, end = passes[stage]
-    print(f"{stage:16} backward {1e3 * end:5.2f} ms; complete from the top:",
+    print(f"{stage}: backward {1e3 * end:.2f} ms; complete from the top:",
           ", ".join(f"{time / end:.0%}" for time in reversed(ready)), f"(you guessed {guess:.0%})")
 drawings.show("messages_behind_work")
 
@@ -220,7 +222,7 @@ for bandwidth in (400, 25, 6, 1):
     reduce = lambda size, line=line: all_reduce_seconds("Rabenseifner", 128, size, line)
     updates = {stage: schedule_update((forward[stage], end), ready, [layer_bytes] * 4, reduce)
                for stage, (ready, end) in passes.items()}
-    words = (f"{stage} {1e3 * u.seconds:6.2f} ms, {u.hidden / u.communication:4.0%} hidden" for stage, u in updates.items())
+    words = (f"{stage} {1e3 * u.seconds:.2f} ms, {u.hidden / u.communication:.0%} hidden" for stage, u in updates.items())
     faster[bandwidth] = min(updates, key=lambda stage: updates[stage].seconds)
     print(f"{bandwidth:4} GB/s:", "; ".join(words), "-> faster:", faster[bandwidth])
 print("the wavefront is faster at", list(faster.values()).count("layer_wavefront"), "of", len(faster), "bandwidths")
@@ -271,7 +273,7 @@ print(f"the worst 6 of {len(worst)} judged runs (model_fit.table(entries) prints
 for line in worst[:6]:
     print(f"{line.error:+6.1%}  {line.point.gpus:4}  {line.series.name}")
 print("every second run fitted:", model_fit.verdict(entries))
-print("smaller half fitted:    ", model_fit.verdict(model_fit.lines(model_fit.extrapolate)))
+print("smaller half fitted:", model_fit.verdict(model_fit.lines(model_fit.extrapolate)))
 
 # %% [markdown]
 # GNMT is a translation network of LSTMs. MLPerf is the vendors' race to a fixed quality; its DGX-2H has 16 V100 GPUs. mLSTM is an LSTM whose gates read a product of input and state.
@@ -292,11 +294,12 @@ from rnncourse.scaling.model import Training, stops_paying, strong_scaling
 
 my_guess = {"persistent": 8, "GEMM, figure": 8, "GEMM, text": 8}
 counts, factors, scaled = (16, 32, 64, 128, 256, 512), {}, {}
+print(f"{'ms on GPUs:':13}" + "".join(f"{count:6}" for count in counts), " 16 to 128")
 for name, rates in published.RATES.items():
     scaled[name] = strong_scaling(Training(batch=512), counts, rates)
     factors[name] = scaled[name][0].update.seconds / scaled[name][3].update.seconds
-    print(f"{name:13}", ", ".join(f"{line.ranks}: {1e3 * line.update.seconds:.0f} ms" for line in scaled[name]),
-          f"-> 16 to 128: {factors[name]:.2f} times as fast, you guessed {my_guess[name]}")
+    print(f"{name:13}" + "".join(f"{1e3 * line.update.seconds:6.0f}" for line in scaled[name]),
+          f" {factors[name]:.2f} times, you guessed {my_guess[name]}")
     full = strong_scaling(Training(batch=1024), (16,), rates)[0].tflops
     print(f"{'':13} 16 GPUs × 64 sequences: {full:.0f} TFLOP/s; 128 GPUs × 4: {scaled[name][3].tflops:.0f} TFLOP/s")
 figure, axis = canvas()
@@ -318,10 +321,10 @@ show(figure, f"From 16 to 128 GPUs the persistent kernel becomes {factors['persi
 my_guess = (1024, "messages")
 for name, rates in published.RATES.items():
     lines = strong_scaling(Training(batch=1024), (16, 32, 64, 128, 256, 512, 1024), rates)
-    print(f"{name:13} stops paying at", stops_paying(lines), "; you guessed", my_guess)
+    print(f"{name}: stops paying at {stops_paying(lines)}; you guessed {my_guess}")
 terms = {line.ranks: line.terms for line in strong_scaling(Training(batch=1024), (256, 1024), published.RATES["persistent"])}
 for ranks, parts in terms.items():
-    print(f"persistent, {ranks:4} GPUs:", ", ".join(f"{name} {1e3 * value:.1f} ms" for name, value in parts.items()))
+    print(f"persistent, {ranks} GPUs:", ", ".join(f"{name} {1e3 * value:.1f} ms" for name, value in parts.items()))
 
 # %% [markdown]
 # The persistent kernel from 256 GPUs on, the two GEMM rates already from 32 and from 16 on. In all three lines small minibatches stop them, not messages. That is the wall of the hardware. Could one not simply take more sequences? Then the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's translation network (GNMT, LSTMs) was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
@@ -410,7 +413,7 @@ cluster = Cluster(8, Link.from_bandwidth(0, 1e3 / constants.cost["GB in a node"]
 for algorithm in ("ring", "two-level"):
     lines = strong_scaling(Training(batch=512), counts, published.RATES["persistent"],
                            cluster=cluster, algorithm=algorithm)
-    print(f"{algorithm:9}", ", ".join(f"{line.ranks}: {1e3 * line.update.seconds:.0f} ms" for line in lines))
+    print(f"{algorithm}:", ", ".join(f"{line.ranks}: {1e3 * line.update.seconds:.0f} ms" for line in lines))
 
 # %% [markdown]
 # <details><summary>Tree and Rabenseifner</summary>128 GPUs for the tree, 332 ms after 326; 256 for Rabenseifner, 273 ms after 250. Their messages in a row grow with log₂p and not with p, so little is lost afterwards: 407 and 299 ms on 512 GPUs.</details>
@@ -419,10 +422,10 @@ for algorithm in ("ring", "two-level"):
 
 # %%
 rows = [
-    ("all-reduce", "everybody's sum for everybody; a ring sends 2(p − 1)/p of the array"),
+    ("all-reduce", "a sum for everybody; a ring sends 2(p − 1)/p of the array"),
     ("α and β", "short arrays want few messages, long ones few bytes"),
     ("unequal shares", "weight by sequences; the mean of means is wrong"),
-    ("overlap", "a layer's gradient is complete after its whole backward sweep"),
+    ("overlap", "a layer's gradient is complete after its backward sweep"),
     ("hardware's wall", "a small minibatch a GPU; persistent kernels move it"),
     ("optimisation's wall", "large minibatches need more epochs"),
     ("a lost rank", "restart from a whole checkpoint, or shrink and go on"),

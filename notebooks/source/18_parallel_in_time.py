@@ -66,7 +66,7 @@ h = np.array([[2.0]])
 print("step by step:", second.a * (first.a * h + first.b) + second.b, "  as one map:", both.a * h + both.b)
 left = scan.compose(third, scan.compose(second, first)).b
 right = scan.compose(scan.compose(third, second), first).b
-print("grouped differently:", left, right, "  in the other order:", scan.compose(first, second).b, "not", both.b)
+print("grouped differently:", left, right, "in the other order:", scan.compose(first, second).b, "not", both.b)
 
 # %% [markdown]
 # Grouping does not matter: the composition is **associative**. Order does: it is not **commutative**. An operation that is associative can be applied to T things in a tree. All prefixes together are called a **scan** (or prefix sum).
@@ -330,7 +330,7 @@ for H in my_guess:
     times = take_turns({name: partial(find(name).module.forward, small, x32)
                         for name in ("one_big_gemm", "parallel_in_time")}, rounds=5)
     loop, by_scan = (times[name].median for name in ("one_big_gemm", "parallel_in_time"))
-    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:6.1f} ms, scan {1e3 * by_scan:6.1f} ms, "
+    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, scan {1e3 * by_scan:.1f} ms, "
           f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
 
 # %% [markdown]
@@ -351,10 +351,10 @@ def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
     return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
 
 
-print("      H       T       loop   min_gru scan   Newton   Newton, diagonals    (ms, model)")
+print("ms, model:  H       T       loop   min_gru scan   Newton   Newton, diagonals")
 for H in (64, 256, 512):
     for T in (1_000, 100_000):
-        print(f"{H:7} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
+        print(f"{H:13} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
 
 # %% [markdown]
 # By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.

@@ -49,7 +49,7 @@ norms = {}
 for name, rung in rungs.items():
     _, gradients = loss_and_gradients(models[name], task.loss, batch, rung=rung)
     norms[name] = gradient_norms(models[name].network, gradients)
-    print(f"{name:13}: top {norms[name][-1]:.2g}, middle {norms[name][layers // 2]:.2g}, lowest {norms[name][0]:.2g}; "
+    print(f"{name}: top {norms[name][-1]:.2g}, middle {norms[name][layers // 2]:.2g}, lowest {norms[name][0]:.2g}; "
           f"lowest / top {norms[name][0] / norms[name][-1]:.2g}, you guessed {my_guess[name]}")
 
 # %%
@@ -77,7 +77,7 @@ my_guess, losses, trained = "all", {}, {}
 for name, rung in rungs.items():
     trained[name], history = fit(models[name], task, Adam(1e-3), 30, batch=B, rung=rung, clip=1.0, progress=False)
     losses[name] = evaluate(trained[name], task, rung=rung)
-    print(f"{name:13}: loss {history.losses[0]:.3f} at first, {losses[name]:.4f} on held-out pictures; "
+    print(f"{name}: loss {history.losses[0]:.3f} at first, {losses[name]:.4f} on held-out pictures; "
           f"standing still {task.baseline.value:.4f}")
 print("better than standing still:", [name for name, loss in losses.items() if loss < task.baseline.value],
       "- you guessed", my_guess)
@@ -304,7 +304,7 @@ from rnncourse.capstone import board
 
 my_guess = 1.2
 for _, entry in board.read(board.OWN):
-    print(f"{entry.name:24} worst {entry.worst:.2f} times the bound (you guessed {my_guess}), "
+    print(f"{entry.name}: worst {entry.worst:.2f} times the bound (you guessed {my_guess}), "
           f"{entry.saved_bytes / 1e6:.0f} MB at most, {entry.schedule[:8]}…")
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))
 
@@ -341,12 +341,12 @@ print(*check_page(fill_in(numbers)), sep="\n")
 
 # %%
 rows = [
-    ("skip through depth", "hands the gradient down unchanged: 100 layers can be trained"),
-    ("skip through time", "the released kernel's; a path from step to step, not through layers"),
-    ("recomputation", "saves inputs of segments; the top segment is never recomputed"),
-    ("schedule as data", "hazards, events, memory and time follow from what launches read and write"),
-    ("lower bound", "the chain, the arithmetic, the bytes: what no schedule can beat"),
-    ("interval", "two measurements that hold the true median with a stated probability"),
+    ("skip through depth", "hands the gradient down: 100 layers can be trained"),
+    ("skip through time", "the released kernel's; from step to step, not up layers"),
+    ("recomputation", "saves inputs of segments; the top one is never recomputed"),
+    ("schedule as data", "hazards, events, memory, time: from what launches touch"),
+    ("lower bound", "chain, arithmetic, bytes: what no schedule can beat"),
+    ("interval", "holds the true median with a stated probability"),
 ]
 for question, answer in rows:
     print(f"{question:20}{answer}")

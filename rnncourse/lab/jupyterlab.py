@@ -123,8 +123,8 @@ def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
     A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
     a traceback; its own files then lie in work/.jupyter/.
     """
-    paths = [str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])]
-    environment = environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    paths = os.pathsep.join([str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])])
+    environment |= {"JUPYTER_CONFIG_PATH": paths, "JUPYTERLAB_WORKSPACES_DIR": _layouts(work)}
     if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
         os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
         print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)
@@ -132,6 +132,15 @@ def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
     if refused:
         print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
     return environment | {name: str(work / ".jupyter" / name.lower()) for name in refused}
+
+
+def _layouts(work: Path) -> str:
+    """The folder of JupyterLab's layouts for this course; the first one has the list of contents open."""
+    first = work / ".jupyter/workspaces/default-37a8.jupyterlab-workspace"  # as JupyterLab calls its default
+    if not first.exists():
+        first.parent.mkdir(parents=True, exist_ok=True)
+        first.write_bytes((SETTINGS / "workspace.json").read_bytes())
+    return str(first.parent)
 
 
 def _jupyter_folders(environment: dict[str, str]) -> dict[str, Path]:

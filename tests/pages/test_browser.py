@@ -71,6 +71,20 @@ def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(addres
         assert (course / "work/00_start_here.ipynb").exists()
 
 
+CUT = """return [...document.querySelectorAll(arguments[0])].filter(
+    code => code.scrollWidth > code.clientWidth + 1).map(code => code.textContent)"""
+
+
+@pytest.mark.slow  # opens JupyterLab once more
+def test_at_1200_pixels_the_contents_are_open_and_no_line_of_code_is_cut(address, tmp_path):
+    with Learner(address, tmp_path / "profile", tmp_path) as learner:
+        learner.browser.set_window_size(1200, 900)
+        learner.open("notebooks/08_packed_products.ipynb", reset=False)
+        sections = learner.wait_for(".jp-TableOfContents-tree")
+        until(lambda: "Recall" in sections.text, "the list of contents is shown")
+        assert learner.browser.execute_script(CUT, f"{PANEL} .jp-CodeCell .cm-scroller") == []
+
+
 OUTPUTS = f"{PANEL} .jp-OutputArea"
 MOVING = """return [...document.querySelectorAll(arguments[0] + " *")].filter(element => {
     const style = getComputedStyle(element);

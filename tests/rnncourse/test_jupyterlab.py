@@ -205,7 +205,7 @@ def test_jupyter_writes_below_work_where_the_system_knows_no_home(monkeypatch, t
 def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
-    assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH"}
+    assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH", "JUPYTERLAB_WORKSPACES_DIR"}
     assert not capsys.readouterr().out
 
 
@@ -220,7 +220,18 @@ def test_the_file_list_shows_no_folder_for_authors_and_lesson_names_whole():
     assert not manager.should_list("source")
     assert manager.should_list("02_bptt.ipynb")
     place = jupyterlab.SETTINGS / "labconfig/default_setting_overrides.json"
-    ((plugin, settings),) = json.loads(place.read_text()).items()
-    package, name = plugin.split(":")
-    schema = Path(sys.prefix) / f"share/jupyter/lab/schemas/{package}/{name}.json"
-    assert settings.keys() <= json.loads(schema.read_text())["properties"].keys()
+    for plugin, settings in json.loads(place.read_text()).items():
+        package, name = plugin.split(":")
+        schema = Path(sys.prefix) / f"share/jupyter/lab/schemas/{package}/{name}.json"
+        assert settings.keys() <= json.loads(schema.read_text())["properties"].keys()
+
+
+def test_the_layout_of_the_first_start_is_written_once(tmp_path):
+    folder = Path(jupyterlab._layouts(tmp_path / "work"))
+    (layout,) = folder.iterdir()
+    assert folder.is_relative_to(tmp_path / "work")
+    left = json.loads(layout.read_text())["data"]["layout-restorer:data"]["left"]
+    assert (left["current"], left["collapsed"]) == ("@jupyterlab/toc:plugin", False)
+    layout.write_text("as the learner left it")
+    jupyterlab._layouts(tmp_path / "work")
+    assert layout.read_text() == "as the learner left it"

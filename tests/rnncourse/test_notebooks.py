@@ -38,6 +38,9 @@ ASKS = (
 DOES = r"\b(explore_\w+|check|hint|progress)\(|guess"
 VERDICT = re.compile(r"^(?:✔|✘|○|!|⚠) ([a-z ]+?) · (\w+) · (\d+) of (\d+) points", re.M)
 IMAGE = re.compile(r"<img\b[^>]*>")
+COLUMNS = re.compile(r"\S {3,}\S|\S  +\S(.*\S)?  +\S")  # a row of a table; a sentence may go on below
+PAGE = 78  # letters
+REPORT = re.compile(r" {76}| *\d+ .{70} ")  # exception: a launch's source, 70 letters, and its counts
 ALT_LETTERS = 20  # a finding is a sentence
 
 LESSONS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -72,7 +75,8 @@ def by_kernel(path, folder):
     )
     client.execute()
     assert left[-1] > 0, f"{path.name} ran for {SECONDS - left[-1]:.0f} s"
-    return [output.data for cell in book.cells for output in cell.get("outputs", []) if "data" in output]
+    outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
+    return [output.get("data") or {output.get("name"): output.get("text")} for output in outputs]
 
 
 def by_fork(path, folder):
@@ -100,6 +104,22 @@ def verdicts(outputs):
     return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall(texts)}
 
 
+def too_wide(outputs):
+    """Lines of printed tables that are wider than a page."""
+    lines = "\n".join(data.get("stdout", "") for data in outputs).splitlines()
+    return [
+        line
+        for line in lines
+        if len(line.rstrip()) > PAGE and COLUMNS.search(line) and not REPORT.match(line)
+    ]
+
+
+def test_a_table_that_is_too_wide_is_found_and_a_sentence_is_not():
+    wide, page = "a  b  " + 73 * "c", "a  b  " + 72 * "c"
+    assert too_wide([{"stdout": f"{wide}\n{page}  \n"}, {"text/plain": wide}]) == [wide]
+    assert not too_wide([{"stdout": 30 * "word "}])
+
+
 def cells(path, kind):
     book = json.loads(path.read_text(encoding="utf-8"))
     return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
@@ -108,8 +128,10 @@ def cells(path, kind):
 @pytest.mark.parametrize(
     ("path", "run"), runs(LESSONS, lambda path: by_kernel if path.stem == IN_A_KERNEL else by_fork)
 )
-def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, run, tmp_path):
-    for data in run(path, tmp_path):
+def test_a_lesson_runs_every_picture_says_its_finding_and_no_table_is_too_wide(path, run, tmp_path):
+    outputs = run(path, tmp_path)
+    assert not too_wide(outputs)
+    for data in outputs:
         assert "image/png" not in data, "show a picture through rnncourse.figures.picture"
         for image in IMAGE.findall(data.get("text/html", "")):
             assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS

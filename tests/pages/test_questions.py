@@ -1,0 +1,231 @@
+"""What a reader does on a lesson's page: answers questions, moves views; what the build prepares for it."""
+
+import re
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from page_browser import PageBrowser, axe_source, needs_axe, needs_browser, outside
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from nbjudge.authoring.course import ROOT
+from pages import build, covers, frames, moving, quiz, run
+from pages.opening import openings
+from pages.run import Run
+from rnncourse.figures.picture import Page, Slider, slider_view
+
+soup = lambda text: BeautifulSoup(text, "html.parser")
+MARKED = re.compile(r"^my_(?:guess|factor|prediction)\w*\b.*=", re.M)
+
+
+def view(monkeypatch, **sliders):
+    """A view that says its values, as a kernel that runs lessons for the site shows it."""
+    monkeypatch.setenv("RNNLAB_WIDGETS", "off")
+    say = lambda **values: " ".join(f"{name}={value}" for name, value in values.items())
+    draw = lambda **values: Page(f"<p>{say(**values)}</p>", "said")
+    return frames.with_frames(slider_view(draw, say, **sliders))
+
+
+def test_a_view_of_few_settings_has_a_frame_for_each_combination(monkeypatch):
+    bundle = view(monkeypatch, a=Slider("a", range(3), 1), b=Slider("b", (False, True)))[frames.MEDIA]
+    assert len(bundle["shown"]) == 3 * 2
+    html, finding = bundle["frames"][bundle["shown"]["2,1"]]
+    assert (html, finding) == ("<p>a=2 b=True</p>", "a=2 b=True")
+    assert bundle["sliders"][1]["words"] == ["off", "on"]
+
+
+def test_a_view_of_many_settings_moves_one_slider_at_a_time_and_a_long_one_in_strides(monkeypatch):
+    sliders = {"a": Slider("a", range(10), 4), "b": Slider("b", range(0, 2000, 2), 7)}
+    bundle = view(monkeypatch, **sliders)[frames.MEDIA]
+    a, b = bundle["sliders"]
+    assert len(b["words"]) <= frames.FEWER + 2
+    assert (b["words"][b["start"]], b["words"][0], b["words"][-1]) == ("14", "0", "1998")
+    assert len(bundle["shown"]) == len(a["words"]) + len(b["words"]) - 1, "the start is common to both"
+    assert f"0,{b['start']}" in bundle["shown"]
+    assert "0,0" not in bundle["shown"]
+
+
+def test_equal_frames_are_kept_once(monkeypatch):
+    monkeypatch.setenv("RNNLAB_WIDGETS", "off")
+    same = slider_view(lambda a: Page("<p></p>", "p"), lambda a: "always", a=Slider("a", range(5)))
+    assert len(frames.with_frames(same)[frames.MEDIA]["frames"]) == 1
+
+
+def test_what_a_kernel_runs_at_its_start_gives_views_their_frames(monkeypatch):
+    from IPython.core.formatters import DisplayFormatter
+
+    shell = type("Shell", (), {"display_formatter": DisplayFormatter()})
+    exec(frames.STARTUP.format(root=str(ROOT)), {"get_ipython": lambda: shell})
+    monkeypatch.setenv("RNNLAB_WIDGETS", "off")
+    shown = slider_view(lambda a: Page("<p></p>", "p"), lambda a: "p", a=Slider("a", range(2)))
+    assert frames.MEDIA in shell.display_formatter.format(shown)[0]
+
+
+@pytest.mark.parametrize("package", run.PACKAGES)
+def test_a_lesson_runs_again_when_a_package_that_it_uses_has_changed(package, monkeypatch, tmp_path):
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    for file in (f"{package}/a.py", "pages/frames.py", "lesson.ipynb"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("1")
+    before = run.content_number(tmp_path / "lesson.ipynb")
+    (tmp_path / package / "a.py").write_text("2")
+    assert run.content_number(tmp_path / "lesson.ipynb") != before
+
+
+def test_every_guess_of_every_lesson_has_a_field():
+    cells = [
+        cell.source
+        for path in build.all_lessons()
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    asking = [source for source in cells if MARKED.search(source)]
+    assert len(asking) > 100
+    assert not [source for source in asking if not quiz.guesses(source)]
+
+
+@pytest.mark.parametrize(
+    ("source", "printed", "marked"),
+    [
+        ("my_guess = 64", "64 take 9.1 times as long; you guessed 64\n", ["64"]),
+        ("my_guess = 0.5", "the part is 61%; you guessed 50%\n", ["50%"]),
+        ("my_guess, my_factor = 16, 2", "guesses: 16 at T = 16, a factor of 2\n", ["16", "2"]),
+        ("my_guess = {2: 4, 4: 4}", "you guessed 4, 8 are\nyou guessed 4, 16 are\n", ["4", "4"]),
+        ("my_guess = 'T'", "your guess: T\n", ["T"]),
+        ("my_guess = 4", "4 launches; you guessed nothing of 4.5 or 42\n", []),
+    ],
+)
+def test_a_printed_guess_is_marked_where_it_stands(source, printed, marked):
+    html = f'<div class="cell"{quiz.guess_attribute(source)}><div class="output"><pre class="printed">'
+    page = soup(quiz.add_quizzes(f"{html}{printed}</pre></div></div>"))
+    assert [span.text for span in page.select(".guessed")] == marked
+    assert page.select_one("pre").text == printed
+    assert len(page.select("form.guess input")) == len(quiz.guesses(source))
+    fields = [int(span["data-field"]) for span in page.select(".guessed")]
+    assert fields == [*range(len(marked))]
+
+
+def test_every_lesson_has_a_cover_of_its_own_that_it_shows():
+    assert [lesson.name for lesson in openings()] == [*covers.COVERS]
+    assert len({*covers.COVERS.values()}) == len(openings())
+    for lesson in openings():
+        source = (ROOT / f"notebooks/source/{lesson.stem}.py").read_text(encoding="utf-8")
+        drawing = re.sub(r"_\d+$", "", covers.COVERS[lesson.name])
+        assert f'drawings.show("{drawing}")' in source
+        image = soup(covers.cover(lesson, lambda content, kind: "a.svg")).img
+        assert 20 <= len(image["alt"]) < 250
+
+
+PRINTED = {"my_guess, my_factor": "your guesses: 16 at T = 16, and a factor of 2\n"}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of lesson 02, not run: a view under its first cell, and the outcome of one prediction."""
+    with pytest.MonkeyPatch.context() as patch:
+        book = nbformat.read(ROOT / "notebooks/02_bptt.ipynb", as_version=4)
+        code = [cell for cell in book.cells if cell.cell_type == "code"]
+        long = lambda a, b: Page(f"<p>{a} {b}{' ' * moving.SHORT}</p>", "said")
+        patch.setenv("RNNLAB_WIDGETS", "off")
+        sliders = {"a": Slider("a", range(40), 1, play=True), "b": Slider("b", range(40))}
+        shown = frames.with_frames(slider_view(long, lambda a, b: f"finding {a} {b}", **sliders))
+        code[0].outputs = [nbformat.v4.new_output("display_data", shown)]
+        for cell in code:
+            printed = next((line for words, line in PRINTED.items() if words in cell.source), None)
+            if printed:
+                cell.outputs = [nbformat.v4.new_output("stream", text=printed)]
+        folder = tmp_path_factory.mktemp("site")
+        (folder / "lessons").mkdir()
+        site = build.Site(folder)
+        build.shutil.copytree(build.OWN / "assets", folder / "assets")
+        build.write_lessons(site, {"02_bptt": Run(book, "a machine", "2026-01-01", 1.0)})
+    return folder / "lessons/02_bptt.html"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with PageBrowser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+def test_without_scripts_all_outcomes_and_pictures_are_there_and_no_field(page):
+    text = soup(page.read_text(encoding="utf-8"))
+    assert all(form.has_attr("hidden") for form in text.select(".quiz, .controls"))
+    assert not text.select(".output[hidden]")
+    assert text.select_one(".moves .frame p").text.strip() == "1 0"
+    assert "factor of 2" in text.text
+
+
+@needs_browser
+def test_sliders_load_frames_when_they_are_moved_and_say_the_finding(page, browser):
+    browser.requests()
+    browser.show(page.as_uri())
+    assert not [address for address in browser.requests() if "/frames/" in address]
+    first, second = browser.browser.find_elements(By.CSS_SELECTOR, ".controls input")
+    shown = lambda: browser.browser.find_element(By.CSS_SELECTOR, ".moves .frame").text
+    until = lambda words: WebDriverWait(browser.browser, 20).until(lambda _: shown() == words)
+    first.send_keys(Keys.ARROW_RIGHT)
+    until("2 0")
+    assert first.get_attribute("aria-valuetext") == "2"
+    assert browser.browser.find_element(By.CSS_SELECTOR, ".finding").text == "finding 2 0"
+    second.send_keys(Keys.END)
+    until("1 39")  # the other slider is back at its start
+    assert first.get_property("value") == "1"
+    addresses = browser.requests()
+    assert len([address for address in addresses if "/frames/" in address]) == 3, "the list and two frames"
+    assert outside(addresses, page.parent.parent) == []
+    play = browser.browser.find_element(By.CSS_SELECTOR, ".controls button")
+    play.send_keys(Keys.ENTER)
+    until("2 0")
+    play.send_keys(Keys.ENTER)
+    assert play.get_attribute("aria-pressed") == "false"
+
+
+@needs_browser
+def test_an_outcome_is_covered_until_the_reader_predicts_and_the_answer_stays(page, browser):
+    browser.show(page.as_uri())
+    find = lambda selector: browser.browser.find_element(By.CSS_SELECTOR, selector)
+    outcome = lambda: find(".quiz.guess + .output")
+    covered = lambda: browser.browser.execute_script("return arguments[0].hidden", outcome())
+    assert covered() == "until-found"
+    one, other = browser.browser.find_elements(By.CSS_SELECTOR, ".quiz.guess input")[:2]
+    one.send_keys("120")
+    other.send_keys("4" + Keys.ENTER)
+    for _ in range(2):
+        assert covered() is False
+        assert outcome().text.strip() == "your guesses: 120 at T = 16, and a factor of 4"
+        assert "120" in find(".quiz.guess [role=status]").text
+        browser.show(page.as_uri())
+    find(".quiz-note button").send_keys(Keys.ENTER)
+    WebDriverWait(browser.browser, 20).until(lambda _: covered() == "until-found")
+    find(".quiz-note input").send_keys(Keys.SPACE)
+    assert covered() is False
+    find(".quiz-note input").send_keys(Keys.SPACE)
+
+
+@needs_browser
+def test_an_answer_to_a_recall_question_is_judged_by_the_reader_and_stays(page, browser):
+    browser.show(page.as_uri())
+    find = lambda selector: browser.browser.find_elements(By.CSS_SELECTOR, selector)[-1]
+    find(".quiz.answer textarea").send_keys("chunks")
+    assert not find(".quiz.answer fieldset").is_displayed()
+    find("details:has(+ .quiz.answer) > summary").send_keys(Keys.ENTER)
+    WebDriverWait(browser.browser, 20).until(lambda _: find(".quiz.answer fieldset").is_displayed())
+    find(".quiz.answer input[value=yes]").send_keys(Keys.SPACE)
+    browser.show(page.as_uri())
+    assert find(".quiz.answer textarea").get_property("value") == "chunks"
+    assert find(".quiz.answer input[value=yes]").is_selected()
+
+
+@pytest.mark.slow
+@needs_browser
+@needs_axe
+def test_axe_finds_nothing_on_open_questions_and_moved_views(page, browser):
+    for width, theme in ((1400, "light"), (390, "dark")):
+        browser.show(page.as_uri(), width, theme)
+        script = "document.querySelectorAll('details').forEach(one => { one.open = true; });"
+        browser.browser.execute_script(f"{script} document.querySelector('.quiz-note input').click()")
+        assert browser.violations(axe_source()) == []
+        assert not browser.scrolls_sideways()
