@@ -14,7 +14,7 @@ COVERS = {  # of the lesson of that name; none answers what its lesson asks
     "training": "clipped_step",
     "differentiable_graphs": "graph_and_mirror",
     "gemm_shapes": "padding_with_zeros",
-    "numba_cpu": "product_in_tiles_1",
+    "numba_cpu": "vector_lanes",
     "parallel_cpu": "three_cuts",
     "packed_products": "register_tile_1",
     "cuda_first_kernels": "grid_block_warp",
@@ -25,7 +25,7 @@ COVERS = {  # of the lesson of that name; none answers what its lesson asks
     "network_schedule": "wavefront_2",
     "persistent_rnn": "weights_on_chip",
     "persistent_cuda": "fragment_of_a_lane",
-    "scaling_out": "ring_all_reduce",
+    "scaling_out": "shares_of_ranks",
     "parallel_in_time": "scan_levels_5",
     "capstone": "residual_layers",
 }

@@ -188,7 +188,7 @@ def _tools() -> Iterator[Finding]:
     why = sandbox.choose().why  # what `rnnlab grade` asks
     if not why:
         yield Finding(
-            "sandbox", "bubblewrap: grading runs answers without network and without the course's files"
+            "sandbox", "bubblewrap: answers see no network, check or solution"
         )
     else:
         advice = "to grade others', install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"

@@ -18,7 +18,7 @@ from rnncourse.checks.answers import answers
 TESTS = Path(__file__).parents[1]
 FILE = TESTS / "fixtures" / "exercise_styles.txt"
 DRAWN = {"functions": 3, "kernels": 1}  # exercises for a style of that kind
-COSTLY = "train_filter", "blocked_matmul", "fast_tanh", "my_schedule"  # seconds a check: drawn for no style
+COSTLY = "train_filter", "fast_tanh", "my_schedule"  # seconds a check: drawn for no style
 SOLUTION = re.compile(r"^( *)SOLUTION(?: as (\w+)| of (\w+))?$", re.M)
 QUICK = 17  # one style of so many is tried in the quick leg
 
