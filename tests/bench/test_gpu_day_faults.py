@@ -166,7 +166,6 @@ def test_a_cupy_that_cannot_be_imported_is_a_reason_and_no_traceback(tmp_path, e
 FAILING = """
 import time
 import pytest
-from values_in import holds
 
 @pytest.mark.parametrize("n", range(3))
 def test_right(n): pass
