@@ -79,6 +79,7 @@ def draw_products(rng) -> list[tuple]:
         (64, 64, 64, "M40"),
         (64, 2048, 512, "M40"),
         (100, 90, 40, "M40"),
+        (100, 2100, 300, "M40"),  # more blocks than multiprocessors, and parts of tiles in them
         (256, 2048, 2048, "H200"),
         (1, 1, 1, "T4"),
         *drawn,
