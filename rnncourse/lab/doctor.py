@@ -187,9 +187,7 @@ def _tools() -> Iterator[Finding]:
 
     why = sandbox.choose().why  # what `rnnlab grade` asks
     if not why:
-        yield Finding(
-            "sandbox", "bubblewrap: answers see no network, check or solution"
-        )
+        yield Finding("sandbox", "bubblewrap: answers see no network, check or solution")
     else:
         advice = "to grade others', install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"
         advice = advice if not shutil.which("bwrap") else "to grade others', let bubblewrap work here"
