@@ -41,7 +41,9 @@ IMAGE = re.compile(r"<img\b[^>]*>")
 COLUMNS = re.compile(r"\S {3,}\S|\S  +\S(.*\S)?  +\S")  # a row of a table; a sentence may go on below
 PAGE = 78  # letters
 # exceptions: a launch's source, 70 letters, and its counts; what the doctor found on this machine
-REPORT = re.compile(r" {76}| *\d+ .{70} |  (Python|BLAS|GPU|sandbox|packages|processor|your answers|your progress) ")
+REPORT = re.compile(
+    r" {76}| *\d+ .{70} |  (Python|BLAS|GPU|sandbox|packages|processor|your answers|your progress) "
+)
 ALT_LETTERS = 20  # a finding is a sentence
 
 LESSONS = sorted(ROOT.glob("notebooks/*.ipynb"))
