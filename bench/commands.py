@@ -58,7 +58,8 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
         "--scans",
         nargs="*",
         metavar="T",
-        help="lengths of one sequence of min_gru, by loop and by scan (default: 100 to 100000; as --steps)",
+        help="lengths of one sequence of min_gru, by loop and by scan (default: 100 to 100000; with --shapes "
+        "or --rungs: none)",
     )
     cpu.add_argument(
         "--emulate",

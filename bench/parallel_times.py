@@ -41,13 +41,13 @@ class Times(NamedTuple):
 def predicted(device: Device, H: int, T: int, B: int = 1) -> Times:
     """What T steps of B sequences take with H units."""
     version = device.compute_capability
-    precision = "bfloat16" if version >= BFLOAT16 else "float32"
+    dtype = "bfloat16" if version >= BFLOAT16 else "float32"
     gpu = Abilities(device, cooperative=version >= COOPERATIVE, clusters=version >= CLUSTERS)
-    choice = choose("gru", H, precision, (T, B), gpu)
+    choice = choose("gru", H, dtype, (T, B), gpu)
     (step,) = (way.step for way in choice.ways if way.name == choice.name)
     gates, tiles = len(find_cell("gru").gates), -(-H // TILE[0])
     levels = 2 * math.ceil(math.log2(T)) * latencies_of(device).grid_exchange
-    moved = lambda words: words * ITEMSIZE.get(precision, 4) / device.bandwidth * 1e-3
+    moved = lambda words: words * ITEMSIZE.get(dtype, 4) / device.bandwidth * 1e-3
     product = lambda flops, blocks: flops / throughput(device, blocks)
     scan = levels + moved(3 * T * B * H)
     matrices = moved(3 * T * B * H**2) + product(2 * T * B * 2 * H**3, T * B * tiles**2)

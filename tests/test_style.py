@@ -16,7 +16,6 @@ NESTING = 3  # statements that hold one another inside a function; two is the ru
 LESSON_FUNCTION_LINES = 15  # what is longer stands in rnnlab and is shown from there
 PLAIN_LINES = 2  # a body this short may say by itself what it does
 COPY_LINES = 6  # a body this long that stands twice is a copy
-FILE_BYTES = 300_000  # of a tracked file
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "manager"}
 PRONOUNS = set(  # and participles: a name is the noun that the field's manuals print
     "each found told asked kept said given made sent held there here nothing some".split()

@@ -1,4 +1,4 @@
-# Course map: loops fused, a tanh that becomes vectors, tiles with their cache misses counted; what compiling costs and when
+# Course map: loops fused, a tanh that becomes vectors; what a loop's time is spent on, and when compiling pays
 
 # %% [markdown]
 # # 06 · One pass over memory

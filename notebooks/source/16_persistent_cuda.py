@@ -164,7 +164,7 @@ from rnncourse.records import register_table
 
 my_guess, beside = 200, []
 print("words: of weights that a thread holds in registers, and in shared memory")
-print("kernel       units precision  threads words  shared  registers  spilled")
+print("kernel       units dtype      threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
 forward = [line.strip("| ").split(" | ") for line in page if " | forward | " in line]
 for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):

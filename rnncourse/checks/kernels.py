@@ -187,10 +187,10 @@ def _difference(
         difference = first_difference(split, b.reshape(shape), labels, name, None)
         if difference and first is None:
             place = _unset_place(a, b)
-            first = difference
             if place >= 0:
                 first = _not_written(name, labels, np.unravel_index(place, split.shape))
-            if place < 0:
+            else:
+                first = difference
                 _add_facts(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)

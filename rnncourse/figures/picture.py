@@ -162,9 +162,7 @@ class View:
     still: Picture
     box: Any  # an ipywidgets box, or None
     settings: str = ""  # HTML: what the picture says at other settings, where nothing can be moved
-    moves: tuple | None = (
-        None  # (function of values, sliders), for a page that has every picture drawn before
-    )
+    moves: tuple | None = None  # (function of values, sliders), where a page has all pictures drawn before
 
     def __repr__(self) -> str:
         return self.still.alt

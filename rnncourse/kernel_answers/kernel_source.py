@@ -10,7 +10,7 @@ table does not name is refused. Names are followed to the module that they come 
     imports of anything but NumPy, math, Numba and the course's cuda; builtins that no GPU has
     lists, dicts, sets and comprehensions in a kernel, which would be memory that nobody counts
     decorators other than cuda.jit, and numba's jit and njit of a helper
-    statements beside a kernel that are no import, function or constant
+    statements beside a kernel other than imports, functions and constants
 
 Annotations, and what is imported for them alone, are left out before. Whether a GPU would compile the rest
 is the simulator's judgement (simulator/strict.py), part of every launch.

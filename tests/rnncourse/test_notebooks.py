@@ -87,9 +87,7 @@ def by_fork(path, folder):
     return run_cells(path, folder, SECONDS)
 
 
-IN_A_KERNEL = (
-    "13_fused_layer"  # the lesson that a Jupyter kernel runs in the quick leg, too: the shortest one
-)
+IN_A_KERNEL = "13_fused_layer"  # the lesson that a Jupyter kernel runs in the quick leg: the shortest one
 
 
 def runs(paths, quick):
