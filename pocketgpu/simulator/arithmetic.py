@@ -14,6 +14,7 @@ from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
 from numba.core import types
+from numba.core.dispatcher import Dispatcher
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
 
 from pocketgpu.simulator.language import is_library
@@ -301,27 +302,27 @@ REPLACEMENTS = {
 
 @contextmanager
 def words_of_gpu(kernel: Callable) -> Iterator[None]:
-    """Inside the block, replace `math`, `np` and names imported from them for the kernel and all it calls."""
+    """Inside the block, the kernel and all it calls have our `math` and `np`; jitted functions are plain."""
     uses = [*_uses(kernel, set())]
-    for scope, name, value in uses:
-        scope[name] = REPLACEMENTS[id(value)]
+    for scope, name, _, other in uses:
+        scope[name] = other
     try:
         yield
     finally:
-        for scope, name, value in uses:
+        for scope, name, value, _ in uses:
             scope[name] = value
 
 
-def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object]]:
-    """(globals, name, value) wherever one of REPLACEMENTS is used by the function or by those it calls."""
+def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object, object]]:
+    """(globals, name, value, replacement) wherever the function, or one that it calls, uses such a name."""
     visited.add(id(function.__code__))
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
-        if id(value) in REPLACEMENTS:
-            yield function.__globals__, name, value
-        cells.append(value)
+        other = value.py_func if isinstance(value, Dispatcher) else REPLACEMENTS.get(id(value), value)
+        if other is not value:
+            yield function.__globals__, name, value, other
+        cells.append(other)
     for value in cells:
-        is_own = isinstance(value, FunctionType) and not is_library(value)
-        if is_own and id(value.__code__) not in visited:
+        if isinstance(value, FunctionType) and not is_library(value) and id(value.__code__) not in visited:
             yield from _uses(value, visited)

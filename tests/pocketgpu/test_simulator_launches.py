@@ -1,8 +1,10 @@
 """Launches that would never end, that a GPU refuses, that race on two streams; and the text of findings."""
 
+import math
 import time
 import tracemalloc
 
+import numba
 import numba.cuda
 import numpy as np
 import pytest
@@ -161,6 +163,23 @@ def test_a_kernel_that_names_numba_cuda_runs_here():
     scope["fills"][1, 4](x)
     assert x.tolist() == [0, 1, 2, 3]
     assert scope["cuda"] is numba.cuda
+
+
+@numba.njit
+def root_of(x, i):
+    return math.sqrt(x[i])
+
+
+@cuda.jit
+def writes_a_root(x, out):
+    out[0] = root_of(x, 1)
+
+
+def test_a_function_compiled_for_the_cpu_is_a_device_function_whose_loads_count():
+    out = np.zeros(1)
+    counts = observe(writes_a_root, 1, 1, (np.array([1.0, 9.0]), out)).counts
+    assert (counts.global_loads, counts.global_stores, out[0]) == (1, 1, 3)
+    assert root_of.signatures == [], "Numba has compiled nothing, and the name has its value back"
 
 
 def test_a_lock_that_many_blocks_wait_for_in_vain_is_told_soon():

@@ -219,6 +219,8 @@ STYLES = {  # honest: both `check` and `grade` accept them
     "@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "times(a, x[i])"),
     "a helper of the CPU": "from numba import njit\n@njit(cache=True)\ndef own(a, b):\n    return a * b\n"
     "@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "a helper of the CPU that reads an array": "from numba import njit\n@njit\ndef own(x, i):\n"
+    "    return x[i]\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "a * own(x, i)"),
     "a default number": "@cuda.jit\ndef saxpy_kernel(a, x, y, zero=np.float32(0)):\n"
     + RIGHT.replace("+ y[i]", "+ y[i] + zero"),
 }  # fmt: skip
