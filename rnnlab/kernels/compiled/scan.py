@@ -14,7 +14,7 @@ from rnnlab.kernels.compiled import threads
 from rnnlab.kernels.compiled.recurrence import OPTIONS
 from rnnlab.scan import Maps
 
-LEAST = 2**20  # numbers of a chunk: shorter ones take less time than handing them to a thread
+LEAST = 2**22  # numbers of a chunk: on fewer, one thread is the quicker one (docs/performance.md)
 
 
 @njit(**OPTIONS)
