@@ -4,9 +4,10 @@ happen here.
 A cell `# %% [attack] name` is one attack. Its source is the cell behind what stands before the file's first
 cell. The first comment says what it does; `deserves:` is the status that it must get, `plain:` what happens
 without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
-answers, where it is not the one in demo.py; `after:` an attack that is graded just before. Attacks that are
-files, options and folders, and not answers, are the functions in surroundings.py. The page in docs/ is this
-table.
+answers, where it is not the one in demo.py; `after:` an attack that is graded just before; `seconds:` its
+time limit. Without it, what answers demo.py and ends in no timeout gets PATIENT; the rest, its exercise's.
+Attacks that are files, options and folders, and not answers, are the functions in surroundings.py. The page
+in docs/ is this table.
 
 python tests/attacks_table.py > docs/attacks.md   writes the page
 python tests/attacks_table.py --run               makes every attack now, on this machine
@@ -37,6 +38,7 @@ from nbjudge.printable import printable
 from nbjudge.running.family import Family, adopt_orphans
 from nbjudge.running.sandbox import CHECKOUT, Sandbox, choose
 from nbjudge.running.worker import of_source
+from nbjudge.verdict import Verdict
 
 FOLDER = CHECKOUT / "tests" / "attacks"
 KILLED = "killed"  # the judge itself: no status, the grade is lost
@@ -84,6 +86,7 @@ Attacks on `rnnlab grade` by what stands around a right answer of one point. Eac
 `tests/attacks/surroundings.py`. *refused*: one sentence and exit status 2, before anything is graded.
 """
 NO_ATTACKS = "demo", "surroundings"
+PATIENT = 10.0  # seconds: a machine may be slow, and not for want of a core alone
 CELL = re.compile(r"^# %% \[attack\] (\w+)\n", re.M)
 
 
@@ -97,7 +100,7 @@ class Attack:
     outcomes: Mapping[str, str]  # by mode: the status that it gets, or KILLED
     deserves: str
     why: str  # why plain mode gives something else
-    seconds: float  # time limit, where the exercise's own is too short for the deed, else 0
+    seconds: float  # time limit; 0: the exercise's own
     exercise: str  # the course's exercise that it answers; empty: the one in demo.py
     after: str  # the attack that is graded before it; empty: none
 
@@ -129,16 +132,17 @@ def _counts() -> str:
     return COUNTS.format(answers=len(attacks()), around=len(surroundings()), when=WHOLE_RUN, **withstood)
 
 
-def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:
-    """The status that an attack gets here. `places` are the paths that it may know, by their @NAME@."""
+def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> Verdict:
+    """The verdict that an attack gets here. `places` are the paths that it may know, by their @NAME@."""
     if attack.after:
-        perform(_named(attack.after), box, places, seed)
+        before = perform(_named(attack.after), box, places, seed)
+        assert before.status == _named(attack.after).outcomes[box.name], before
     source = attack.source
     for name, place in places.items():
         source = source.replace(f"@{name}@", place)
     target = current().find(attack.exercise)[1] if attack.exercise else exercise()
     target = replace(target, seconds=attack.seconds) if attack.seconds else target
-    return judge_apart(target, of_source(target.name, source), seed, box).status
+    return judge_apart(target, of_source(target.name, source), seed, box)
 
 
 def perform_apart(attack: Attack, mode: str) -> str:
@@ -154,6 +158,7 @@ def perform_apart(attack: Attack, mode: str) -> str:
     finally:
         family.end()
         adopt_orphans(False)
+    print(ended.stderr)  # why: shown where a test fails
     return ended.stdout.strip() or ended.stderr[-500:] if ended.returncode >= 0 else KILLED
 
 
@@ -234,6 +239,7 @@ def _attacks_in(path: Path) -> Iterator[Attack]:
         comments = re.match(r"(?:# .*\n)+", cell)[0].replace("# ", "", 1).replace("\n# ", "\n")
         deed, _, rest = comments.partition("\n")
         fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
+        of_course = fields.get("exercise", "")
         plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
         yield Attack(
             name,
@@ -242,8 +248,10 @@ def _attacks_in(path: Path) -> Iterator[Attack]:
             {"plain": plain, "bubblewrap": fields["deserves"]},
             fields["deserves"],
             why,
-            float(fields.get("seconds", 0)),
-            fields.get("exercise", ""),
+            float(
+                fields.get("seconds", 0 if of_course or "timeout" in (plain, fields["deserves"]) else PATIENT)
+            ),
+            of_course,
             fields.get("after", ""),
         )
 
@@ -289,7 +297,9 @@ def main(arguments: list[str]) -> int:
         return 2
     name, mode = arguments
     with places() as known:
-        print(perform(_named(name), choose(plain=mode == "plain"), known))
+        verdict = perform(_named(name), choose(plain=mode == "plain"), known)
+    print(verdict.status)
+    print(verdict.message, file=sys.stderr)
     return 0
 
 

@@ -58,8 +58,8 @@ def hidden_from_judge(members: Iterable[psutil.Process], exempt: set[int]) -> bo
         try:
             os.scandir(f"/proc/{process.pid}/fd").close()
         except PermissionError:
-            with suppress(psutil.Error):  # one that has just ended cannot be read either
-                if process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+            with suppress(psutil.Error):  # one that is ending cannot be read either, and has no memory left
+                if process.memory_info().vms > 0:
                     return True
         except OSError:
             continue  # it has ended

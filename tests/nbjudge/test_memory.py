@@ -44,11 +44,13 @@ def test_shared_memory_without_a_name_counts():
         assert memory.family_bytes(us) - before > 60 * MIB
 
 
+def refuse(path):
+    """os.scandir of what only root may read."""
+    raise PermissionError(errno.EACCES, "not yours", path)
+
+
 @linux
 def test_a_process_that_cannot_be_read_is_hidden_unless_it_is_bubblewraps_own(monkeypatch):
-    def refuse(path):
-        raise PermissionError(errno.EACCES, "not yours", path)
-
     us = [psutil.Process()]
     assert not memory.hidden_from_judge(us, set())
     monkeypatch.setattr(memory.os, "scandir", refuse)
@@ -63,6 +65,21 @@ def test_a_process_that_has_ended_is_neither_counted_nor_hidden():
     child.wait()
     assert not memory.hidden_from_judge([process], set())
     assert memory.family_bytes([process]) == 0
+
+
+@linux
+def test_a_process_that_is_ending_is_not_called_hidden(monkeypatch):
+    """For a moment the kernel has let go of its memory, shows its files to root alone, and lists it as
+    running: seen where an answer had just crashed and an ordinary user graded it."""
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    try:
+        process = psutil.Process(child.pid)
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        monkeypatch.setattr(psutil.Process, "status", lambda process: psutil.STATUS_RUNNING)
+        monkeypatch.setattr(memory.os, "scandir", refuse)
+        assert not memory.hidden_from_judge([process], set())
+    finally:
+        child.wait()
 
 
 REFUSED_BY_THE_KERNEL = {

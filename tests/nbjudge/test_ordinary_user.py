@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attacks_table import MODES, attacks
+from attacks_table import MODES, PATIENT, attacks
 
 from nbjudge.running.sandbox import CHECKOUT
 
@@ -22,7 +22,7 @@ AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 LEFT_OUT = shutil.ignore_patterns(
     "site-packages", "test", "__pycache__", "idlelib", "config-*", "share", "*.a"
 )
-SAMPLE = [attack for attack in attacks() if not attack.seconds][::9]
+SAMPLE = [attack for attack in attacks() if attack.seconds in (0, PATIENT)][::9]
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,9 @@ def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mod
 @pytest.mark.slow
 def test_attacks_on_an_ordinary_user_get_what_they_get_from_root(ordinary, mode):
     mode_works(ordinary, mode)
-    outcomes = {
-        attack.name: ordinary(CHECKOUT / "tests/attacks_table.py", attack.name, mode).stdout.strip()
-        for attack in SAMPLE
-    }
-    assert outcomes == {attack.name: attack.outcomes[mode] for attack in SAMPLE}
+    otherwise = []
+    for attack in SAMPLE:
+        done = ordinary(CHECKOUT / "tests/attacks_table.py", attack.name, mode)
+        if done.stdout.strip() != attack.outcomes[mode]:
+            otherwise.append((attack.name, done.stdout, done.stderr))
+    assert not otherwise
