@@ -78,6 +78,7 @@ def test_who_is_right_has_a_time_for_each_round_and_the_limits_too(case):
     assert case.repeats[RIGHT.name] >= 1
 
 
+@pytest.mark.slow
 def test_memory_of_a_step_counts_what_it_must_at_least_return():
     wide = Workload("lstm", 8, 4, 64, 512)
     with Arena([RIGHT], QUICK) as arena:
@@ -97,6 +98,7 @@ CHOSEN += [in_full(peer, CELLS[:3]) for peer in INSTALLED if peer.name in COMPIL
 
 
 @pytest.mark.parametrize(("candidate", "cells"), CHOSEN)
+@pytest.mark.slow
 def test_every_peer_that_is_installed_computes_the_references_numbers(candidate, cells):
     with Arena([candidate], QUICK) as arena:
         for cell in cells:
@@ -187,6 +189,7 @@ def test_limits_that_die_leave_a_heading_and_a_table(monkeypatch):
     assert "one_big_gemm" in cpu_report.page(record)
 
 
+@pytest.mark.slow
 def test_contestants_end_with_the_benchmark_even_if_it_is_killed():
     import psutil
 

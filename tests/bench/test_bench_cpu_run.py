@@ -104,6 +104,7 @@ def test_scans_are_measured_unless_sizes_or_rungs_are_chosen():
         plan("--scans", "-3")
 
 
+@pytest.mark.slow
 def test_loop_and_scan_are_measured_and_kept_in_a_section_of_their_own(folder, capsys, monkeypatch):
     monkeypatch.setattr(cpu_run, "SCAN_WIDTHS", (4,))
     assert cli.main(["bench", "cpu", "--record", *ONE, "--scans", "9", "30"]) == 0
@@ -117,6 +118,7 @@ def test_loop_and_scan_are_measured_and_kept_in_a_section_of_their_own(folder, c
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX2 is of x86")
+@pytest.mark.slow
 def test_an_emulated_record_says_so_and_no_contestant_uses_avx512(folder, capsys):
     pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
     code = "from rnnlab.kernels.packed.host import INSTRUCTION_SET; print(INSTRUCTION_SET)"
@@ -135,6 +137,7 @@ def test_an_emulated_record_says_so_and_no_contestant_uses_avx512(folder, capsys
     assert cli.main(["bench", "cpu", *TINY, "--emulate", "neon"]) == 2
 
 
+@pytest.mark.slow
 def test_one_step_is_measured_and_kept_in_a_section_of_its_own(folder, capsys):
     command = ["bench", "cpu", "--record", *FEW, "--cells", "gru", "min_gru", "--shapes", "3,2,4,5"]
     assert cli.main([*command, "--steps", "6"]) == 0
@@ -149,6 +152,7 @@ def test_one_step_is_measured_and_kept_in_a_section_of_its_own(folder, capsys):
     assert "6×6" in out
 
 
+@pytest.mark.slow
 def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys):
     measure, task = Arena.measure, []
 

@@ -135,6 +135,7 @@ def pretended_cupy(monkeypatch):
 
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
+@pytest.mark.slow
 def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, pretended_cupy):
     task = problem(SMALL._replace(cell=cell), "float32")
     with cuda.settings(checks=False):

@@ -106,6 +106,7 @@ def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pre
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, cell, tmp_path, pretended_cupy):
     task = problem(Workload(cell, 3, 5, 64, 64, 2), "float16")
     shape = tensor_layers.shape_of(name, task.workload, "float16", H200)
@@ -132,6 +133,7 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
         ("push_all_bulk", 1, CLUSTER),
     ],
 )
+@pytest.mark.slow
 def test_whoever_is_late_the_latencies_kernels_end(name, arrays, cluster, tmp_path):
     kernels = library(SOURCE, ("-DDTYPE=0", f"-DCLUSTER={CLUSTER}"), tmp_path)
     for seed in range(5):

@@ -100,6 +100,7 @@ def test_a_task_that_is_not_done_in_time_keeps_what_it_had(machine):
     assert [result["name"] for result in outcome.facts["results"]] == ["Right", "Hangs"]
 
 
+@pytest.mark.slow
 def test_what_an_interrupted_run_has_measured_is_not_measured_again(machine, monkeypatch, capsys, tmp_path):
     tasks = [Task("stages", "workload", workload, [entry("Right")]) for workload in (SMALL, OTHER)]
     pretend_suite(monkeypatch, *tasks)
@@ -129,6 +130,7 @@ def test_what_an_interrupted_run_has_measured_is_not_measured_again(machine, mon
     assert [case["workload"]["cell"] for case in record["cases"]] == ["rnn_tanh", "gru"]
 
 
+@pytest.mark.slow
 def test_a_record_of_other_code_is_not_continued(machine, monkeypatch, capsys):
     pretend_suite(monkeypatch, Task("stages", "workload", SMALL, [entry("Right")]))
     monkeypatch.setattr(command, "MINUTES", 0.0)
@@ -191,6 +193,7 @@ def test_a_word_that_chooses_nothing_is_refused_with_the_names_there_are(capsys)
     assert holds(capsys.readouterr().err, "'lstn'", "lstm", "T100", "B64", "H512", "L4")
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_its_copy_and_the_record_is_printed_where_no_folder_takes_it(
     machine, monkeypatch, capsys, tmp_path
 ):
@@ -291,6 +294,7 @@ def pretended_tool(monkeypatch, tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     machine, monkeypatch, pretended_tool, capsys, tmp_path
 ):

@@ -129,6 +129,7 @@ def test_a_step_of_the_day_itself_that_raises_ends_alone(rehearsal, monkeypatch,
         ("import os; print('garbage', file=open(os.environ['RNNLAB_TEST_LINES'], 'a'))", "no test passed"),
     ],
 )
+@pytest.mark.slow
 def test_tests_that_do_not_run_are_told(rehearsal, monkeypatch, program, words):
     monkeypatch.setattr(day_tests, "PYTEST", (sys.executable, "-c", program))
     monkeypatch.setattr(day, "TESTS", 3)
@@ -184,6 +185,7 @@ def test_endless(): time.sleep({seconds})
 
 
 @pytest.mark.parametrize("seconds", [0, in_full(600)])
+@pytest.mark.slow
 def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tmp_path, seconds):
     path = tmp_path / "test_some.py"
     path.write_text(FAILING.format(seconds=seconds), encoding="utf-8")
@@ -201,6 +203,7 @@ def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tm
     assert time.monotonic() - start < 100
 
 
+@pytest.mark.slow
 def test_a_run_of_tests_is_ended_with_all_that_it_started():
     program = (
         "import subprocess, sys; print('begun', flush=True); subprocess.run([sys.executable, '-c', {!r}])"
@@ -224,6 +227,7 @@ def test_a_line_that_is_no_message_is_kept_as_printed(line):
 
 
 @pytest.mark.usefixtures("machine")
+@pytest.mark.slow
 def test_what_was_never_compared_is_not_called_right(monkeypatch, tmp_path, capsys):
     """Three contestants end the process before the others are built."""
     names = ["Right", "ExitsAtOnce", "IsKilledAtOnce", "BreaksAtOnce", "WrongAtOnce", "RightToo"]

@@ -51,6 +51,7 @@ SHAPES = [(1, 2, 3, 1, 1), (1, 3, 4, 5, 2), (7, 3, 2, 5, 1), (5, 1, 6, 3, 3), (1
 
 @halide
 @pytest.mark.parametrize(("cell", "dtype"), [*QUICK, *(in_full(*case) for case in OTHERS)])
+@pytest.mark.slow
 def test_our_schedule_computes_the_references_numbers(cell, dtype):
     halide = Halide(cell, dtype)
     for shape in SHAPES:
@@ -63,6 +64,7 @@ def test_our_schedule_computes_the_references_numbers(cell, dtype):
 
 @halide
 @pytest.mark.parametrize("schedule", published.NAMES)
+@pytest.mark.slow
 def test_every_published_schedule_computes_the_references_numbers(schedule):
     task = problem("rnn_tanh")
     got = everything(Halide("rnn_tanh", schedule=schedule), *task)

@@ -13,6 +13,7 @@ def test_what_is_timed_has_computed_the_product(monkeypatch):
         simulator_speed.seconds("pocketgpu.simulator", 16, checks=False)
 
 
+@pytest.mark.slow
 def test_the_kernel_runs_unchanged_in_both(monkeypatch):
     monkeypatch.setattr(simulator_speed, "SIZE", 8)
     assert simulator_speed.numbas_seconds() > 0

@@ -282,6 +282,7 @@ def test_a_regrade_keeps_marks_by_hand_and_names_what_changes_below_them(folder)
     assert ("count_rnn_flops" in line, "1.5" in line) == (True, True)
 
 
+@pytest.mark.slow
 def test_marks_by_hand_are_nbgraders_manual_scores(folder, tmp_path):
     pytest.importorskip("nbgrader", reason="install the extra teach: nbgrader")
     from nbgrader.api import Gradebook

@@ -100,6 +100,7 @@ def test_an_engine_that_is_left_early_leaves_no_judge(folder):
     assert len(judges) == 2
 
 
+@pytest.mark.slow
 def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
     quiet = tmp_path / "quiet"
     subprocess.run(["cp", "-a", folder, quiet], check=True)

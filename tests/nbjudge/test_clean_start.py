@@ -83,6 +83,7 @@ def test_no_file_beside_a_submission_is_read_by_the_judge(trap, way, mode):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_numba_settings_beside_a_submission_neither_give_nor_cost_a_point(trap, way):
     folder, seen = trap
     (folder / ".numba_config.yaml").write_text(": no YAML [")

@@ -326,6 +326,7 @@ def test_a_fault_of_the_grader_is_one_sentence_and_status_3(monkeypatch, capsys,
     assert holds(error, "RuntimeError")
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named_with_the_command_and_the_status_is_3(tmp_path):
     missing = "raise ModuleNotFoundError(\"No module named 'numba'\", name='numba')"
     (tmp_path / "numba.py").write_text(missing)

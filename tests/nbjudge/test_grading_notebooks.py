@@ -242,6 +242,7 @@ SMALL = "def last_step(y):\n    return y[-1] * T[0]"
     ],
     ids=["a picture", "a table of 600,000 numbers", "12,000 statements", "12,000 needed statements"],
 )
+@pytest.mark.slow
 def test_a_megabyte_of_source_or_ten_thousand_statements_cost_no_marks(written, cell):
     verdict = verdicts(written("x = 2", f"{cell}\n{SMALL}"), only="last_step")["last_step"]
     assert verdict.passed, verdict

@@ -60,6 +60,7 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
             assert axe_violations(learner.browser, source, element=shown) == []
 
 
+@pytest.mark.slow
 def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(address, course, tmp_path):
     with Learner(address, tmp_path / "profile", tmp_path) as learner:
         learner.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": UNFOCUSED})

@@ -214,6 +214,7 @@ def test_the_documented_forms_of_waiting_are_what_the_compiler_makes(look, body,
     assert made_of(LOOKS[look], BODIES[body], arch) == forms[-1 if IS_NUMBA_CUDA else 0]
 
 
+@pytest.mark.slow
 def test_ldcg_is_treated_as_ldcv_is():
     for body in BODIES.values():
         assert made_of("cuda.ldcg(flags, 0)", body, "sm_90") == made_of("cuda.ldcv(flags, 0)", body, "sm_90")

@@ -53,6 +53,7 @@ def test_features_that_the_flags_lack_are_dropped(machine, flags, features, vect
     assert host_target().natural_vector_size(hl.Float(32)) == vector
 
 
+@pytest.mark.slow
 def test_code_for_masked_flags_uses_no_register_of_avx512(machine, tmp_path):
     import halide as hl
 

@@ -60,6 +60,7 @@ def test_without_tickets_a_full_device_waits_for_blocks_that_cannot_start(seed):
     assert [finding.kind for finding in caught.value.findings] == ["deadlock"]
 
 
+@pytest.mark.slow
 def test_both_scans_compile_for_three_gpus_without_spills():
     pytest.importorskip("cuda.core")
     from numba import float32, int32

@@ -162,6 +162,7 @@ def test_an_architecture_without_an_entry_has_that_of_the_one_before(major, entr
     ("arch", "cell", "hidden"),
     [("sm_100", "rnn_tanh", 1792), in_full("sm_100", "lstm", 896), in_full("sm_120", "lstm", 1024)],
 )
+@pytest.mark.slow
 def test_numba_kernels_with_the_most_weights_spill_nothing_on_blackwell(arch, cell, hidden):
     from numba import float32, int32
 

@@ -181,6 +181,7 @@ TILINGS = [
 @needs_compilers
 @pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
 @pytest.mark.parametrize(("cell", "reset", "hidden"), TILINGS)
+@pytest.mark.slow
 def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, reset, hidden, arch, major):
     from numba import float32, int32
 

@@ -153,6 +153,7 @@ def test_every_kernel_gives_the_references_numbers_whoever_is_late(shape, sizes,
 
 @needs_cpp
 @pytest.mark.parametrize("shape", [GRID[0], CLUSTER[0]], ids=str)
+@pytest.mark.slow
 def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
     inputs = problem("lstm", "bfloat16", (3, 5, 64), layers=3)
     got, want = ran(shape, EmulatedChip("bfloat16", tmp_path), *inputs), wanted(*inputs)
@@ -162,6 +163,7 @@ def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
 
 @needs_cpp
 @pytest.mark.parametrize("name", [name if name in QUICK else in_full(name) for name in WRONG])
+@pytest.mark.slow
 def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
     kind, old, new = WRONG[name]
     shape, sizes = GRID if kind == "grid" else CLUSTER
@@ -185,6 +187,7 @@ def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
 
 @needs_cpp
 @pytest.mark.parametrize("shape", [in_full(GRID[0]), CLUSTER[0]], ids=str)
+@pytest.mark.slow
 def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
     at_once = "float4 *buffers = (float4 *)dynamic_shared();"
     goes_home = f"if (blockIdx.x == 1) return; {at_once}"
@@ -202,6 +205,7 @@ def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
 
 @needs_cpp
 @pytest.mark.parametrize("shape", [SHAPES[0][0], in_full(SHAPES[1][0]), SHAPES[2][0]], ids=str)
+@pytest.mark.slow
 def test_a_nan_with_the_bits_of_unwritten_memory_travels_and_nobody_waits_for_it(shape, tmp_path):
     inputs = problem(shape.cell, shape.dtype, (4, 9, shape.hidden))
     y, want = ran_with_nan(shape, EmulatedChip(shape.dtype, tmp_path), inputs), wanted(*inputs)[0]["y"]

@@ -120,6 +120,7 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
 
 @needs_compilers
 @pytest.mark.parametrize("arch", [in_full("sm_75"), in_full("sm_80"), "sm_90"])
+@pytest.mark.slow
 def test_every_kernel_of_every_stage_compiles_without_a_spill(arch):
     from pocketgpu.compiling.report import compile_report
 

@@ -98,6 +98,7 @@ def whole(tmp_path_factory):
 
 
 @real_ranks
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_bits(tmp_path, whole, one_process):
     run = replace(SETTINGS, checkpoint=str(tmp_path / "c"))
     sentence = killed(run, rank=1, step=20)
@@ -139,6 +140,7 @@ def test_a_run_goes_on_on_fewer_or_more_ranks_to_the_same_loss(tmp_path, one_pro
 
 
 @real_ranks
+@pytest.mark.slow
 def test_survivors_go_on_without_a_lost_rank_to_the_same_loss(one_process):
     notes = []
     survivors = replace(SETTINGS, ranks=3, survive=True)
@@ -178,6 +180,7 @@ def test_ranks_end_when_their_launcher_is_killed():
 
 
 @real_ranks
+@pytest.mark.slow
 def test_every_rank_refuses_with_the_same_sentence(tmp_path):
     of_ranks = call_on_ranks(PROGRAMS, [{"folder": np.array(str(tmp_path))}] * 2, name="refuse")
     for name, words in {

@@ -41,6 +41,7 @@ def comparisons():
 
 
 @real_ranks
+@pytest.mark.slow
 def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process(comparisons):
     """Zero sequences on a rank, chunks, steps that do not count, and all engines among them."""
     for result in comparisons:
@@ -79,6 +80,7 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(compariso
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):
     with pytest.raises(RankFailure, match=words):
         call(program, ranks=2, seconds=1 if program == "wait_for_ever" else 60)

@@ -16,6 +16,7 @@ AGENT = '#!/bin/sh\necho "$1" >> "{log}"\nshift\nexec sh -c "$*"\n'
 
 
 @pytest.mark.skipif(REASON is not None, reason=str(REASON))
+@pytest.mark.slow
 def test_two_hosts_train_as_one_does(tmp_path, monkeypatch):
     settings, log, agent = Settings(ranks=2, steps=3), tmp_path / "log", tmp_path / "agent"
     agent.write_text(AGENT.format(log=log))
