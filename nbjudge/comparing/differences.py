@@ -211,7 +211,7 @@ def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> 
 
 
 PLURALS = {"is": "are", "has": "have", "holds": "hold"}
-SINGULAR_ENDINGS = "ss", "us", "is", "as"
+SINGULAR_ENDINGS = "ss", "us", "is", "as", "/s"  # "/s": a rate
 
 
 def verb(what: str, singular: str) -> str:

@@ -38,7 +38,7 @@ figure, axis = canvas(height=3.2)
 axis.imshow(photograph.x[:, :, 0].T, cmap="gray")
 axis.axhline(line, color=PALETTE["red"])
 axis.set(xlabel="column = step t", ylabel="row = sequence")
-show(figure, f"The photograph; the red line is row {line}, which the next picture shows.")
+show(figure, f"The photograph; the orange line is row {line}, which the next picture shows.")
 
 # %%
 row, answer = photograph.x[:, line, 0], photograph.target[:, line, 0]
@@ -253,7 +253,7 @@ timings = scoreboard.measure("01", ways, network)
 #
 # Now the claim. A network with 8 units and tanh starts from random weights. It reads pieces of 32 pixels from rows of *china.jpg*, with Sobel's answers, and training changes its weights to make the mean squared error smaller. Lessons 02 and 03 explain training; here it is one call.
 #
-# **Predict.** The **baseline** is the error of an answer that is always the mean. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100?
+# **Predict.** The **baseline** is the error of an answer that is always the mean. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100, 1 000?
 
 # %%
 my_guess = 10
@@ -314,7 +314,7 @@ show(figure, f"{finding}; the right answers have a root mean square of {size:.4f
 # %% [markdown]
 # ## 8 · Break it
 #
-# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not linear. **Predict:** how wrong will the trained network be if the contrast of the photograph is multiplied by 2, by 5, by 10? How wrong will a linear network with weights set by hand be? That network is the one of section 4. It computes the difference of neighbours, and each of the two networks is compared with its own filter.
+# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not linear. **Predict:** how wrong will the trained network be if the contrast of the photograph is multiplied by 2, by 5, by 10? How wrong will the network of section 4 be, whose weights were set by hand? It computes the difference of neighbours, so each of the two networks is compared with its own filter.
 
 # %%
 rows = photograph.x[:, ::8]

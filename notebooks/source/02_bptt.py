@@ -110,7 +110,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 # %% [markdown]
 # `da` stands first because the other five are made from it. **Read the rows from the top: the first one that is off names the line with the mistake.** If da is right and dx is off, line 2 is wrong. A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.
 #
-# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They leave about 10⁻⁹ themselves; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
+# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
 #
 # **Break it:** write `da @ weight_hh.T` for line 3 and run both cells. Which rows change?
 #
@@ -141,9 +141,9 @@ for T in (1, 2, 4, 8, 16, 32):
 print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
 
 # %% [markdown]
-# **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? Move the sliders, or press play. Rows are losses, columns are steps.
+# **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? The next picture shows it: rows are losses, columns are steps. **Predict**, before you run its cell: if visits to the same column could be merged, how few would be enough for 32 steps?
 #
-# **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers.
+# Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers, and explains the lower row of the picture.
 
 # %%
 from rnncourse.views.sweeps import explore_sweeps
@@ -157,11 +157,7 @@ explore_sweeps()
 #
 # $$\text{back}(u) + \text{back}(v) = \text{back}(u + v).$$
 #
-# **Predict:** use that. How few visits are enough for 32 steps?
-#
-# <details><summary>Answer</summary>One for each step: 32, in place of 528.</details>
-#
-# Add the gradients *before* the step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it. Move the slider below the drawing: each visit adds before it goes back.
+# So one visit for each step is enough: **32**, in place of 528. Add the gradients *before* the step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it. Move the slider below the drawing: each visit adds before it goes back.
 
 # %%
 drawings.show("arrows_back")

@@ -82,7 +82,7 @@ for update in range(301):
         print(f"update {update:3}: loss {loss:.5f}, held out {held_out:.5f}")
 
 # %% [markdown]
-# The network reads a row of a photograph pixel by pixel. The grey line is the Laplacian filter of that row; the red line is the network's answer. The photograph is the held-out one. **Look for** pixels where the two lines differ.
+# The network reads a row of a photograph pixel by pixel. The grey line is the Laplacian filter of that row; the orange line with dots is the network's answer. The photograph is the held-out one. **Look for** pixels where the two lines differ.
 
 
 # %%
@@ -100,7 +100,7 @@ show_prediction(model, task)
 #
 # The answer of a filter to one bright pixel in a row of equal pixels is its kernel, one number a step. Give the network the same input while it trains. The picture below is drawn again and again during the training.
 #
-# **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the red dots, then play it once more with the slider.
+# **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the orange dots, then play it once more with the slider.
 
 # %%
 from rnncourse.views.learned_filter import (
@@ -446,7 +446,7 @@ if learned and not_learned:
     print(f"claim, gradient at step 0: {verdict[separated]} in this run ({names})")
 else:
     print(f"claim, gradient at step 0: not tested in this run ({names})")
-print(f"clipping {effect} in this run: {solved[None]} of 3 without, {solved[1.0]} of 3 with")
+print(f"with clipping {effect} starts are solved in this run: {solved[1.0]} of 3; without it {solved[None]} of 3")
 rnnlab.progress("training")
 
 # %% [markdown]

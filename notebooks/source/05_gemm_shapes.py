@@ -194,7 +194,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The factor costs nothing but memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 14 shows when two steps at a time are better than all.
+# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 14 shows when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #

@@ -64,7 +64,7 @@ def figure_cliff(learning_rate: float = 0.1, limit: float = 1.0) -> Figure:
     w, b, losses = descents(learning_rate, limit)
     for k, name in enumerate(("unclipped", "clipped")):
         parts[name].set_data(b[:, k], w[:, k])
-        parts[f"{name} loss"].set_data(np.arange(len(losses)), np.maximum(losses[:, k], 1e-8))
+        parts[f"{name} loss"].set_data(np.arange(len(losses)), losses[:, k])
     return figure
 
 

@@ -22,6 +22,7 @@ DRIVE = 0.1  # standard deviation of what the input adds to each unit: enough to
 RADII = tuple(round(0.5 + 0.05 * k, 2) for k in range(31))  # 0.5 … 2.0
 ROUNDING = float(np.finfo(np.float32).eps)  # beside a gradient of size 1, a smaller one is lost in float32
 FLOOR, CEILING = 1e-16, 1e10
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # behind a word on a dark colour
 
 
 @lru_cache(maxsize=len(RADII))
@@ -123,9 +124,18 @@ def _map(axis: Axes):
     axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
     lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
     high = [(0.87, 85), (0.94, 85), (1.13, 85), (1.52, 85)]  # away from where the marker starts
-    axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8, manual=high)
+    for label in axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8, manual=high):
+        label.set_bbox(PAPER)  # black on dark purple cannot be read
     (marker,) = axis.plot(
-        [], [], "o", markersize=11, markeredgewidth=2, color=PALETTE["black"], fillstyle="none", clip_on=False
+        [],
+        [],
+        "o",
+        markersize=11,
+        markeredgewidth=2,
+        color=PALETTE["black"],
+        fillstyle="none",
+        clip_on=False,
+        zorder=9,
     )
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
     return marker

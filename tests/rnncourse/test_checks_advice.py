@@ -151,3 +151,10 @@ def test_a_finding_names_the_call_that_shows_its_launch_step_by_step():
     wrong = kernels._finding(got, {}, "tile_kernel", case)
     assert "cuda.replay(tile_kernel[4, (8, 2)], …)" in wrong.next_step
     assert kernels.REMEDIES["race"] in wrong.next_step
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"), [("the rate in GFLOP/s", "is"), ("the states", "are"), ("the loss", "is")]
+)
+def test_a_rate_takes_a_singular_verb(what, expected):
+    assert differences.verb(what, "is") == expected

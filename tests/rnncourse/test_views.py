@@ -202,6 +202,15 @@ def test_the_map_of_the_gradient_flow_agrees_with_its_curve():
         assert gradient_flow.gain_map()[T - 1, place] == pytest.approx(curve[-1], rel=1e-9)
 
 
+def test_every_number_on_the_map_of_the_gradient_flow_stands_on_paper():
+    axis = gradient_flow.figure_gradient_flow(0.9, 50).axes[1]
+    numbers, marker = axis.texts, axis.lines[-1]
+    assert len(numbers) == 4
+    for number in numbers:
+        assert number.get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
+        assert marker.get_zorder() > number.get_zorder()
+
+
 def test_tanh_never_lets_more_through_than_the_weights_alone():
     back = np.arange(gradient_flow.LONGEST + 1)
     for radius in gradient_flow.RADII:

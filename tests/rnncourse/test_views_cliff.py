@@ -54,6 +54,14 @@ def test_a_limit_that_no_gradient_reaches_changes_nothing():
     np.testing.assert_array_equal(losses[:, 0], losses[:, 1])
 
 
+def test_the_losses_that_are_drawn_are_those_of_the_descents_also_below_the_axis():
+    _, _, losses = descents(0.1, 1.0)
+    assert losses[-1, 1] < cliff.figure_cliff(0.1, 1.0).axes[1].get_ylim()[0]
+    drawn = {line.get_label(): line.get_ydata() for line in cliff.figure_cliff(0.1, 1.0).axes[1].lines}
+    np.testing.assert_array_equal(drawn["clipped"], losses[:, 1])
+    np.testing.assert_array_equal(drawn["unclipped"], losses[:, 0])
+
+
 def test_clipping_saves_the_descent_that_the_lesson_shows():
     _, _, losses = descents(0.1, 1.0)
     unclipped, clipped = losses[-1]
