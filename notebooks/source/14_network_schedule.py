@@ -93,7 +93,7 @@ print(f"with streams, the order gains {times[False, 2] / times[True, 2]:.2f} mor
 # %% [markdown]
 # **The order alone gains nothing (1.00), the streams alone gain 3.4.** In one queue each cell waits for the one issued before it, in whatever order. With streams, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. Then the order adds 1.19, because what can run first is issued first: 1.02 for 10 steps, 1.19 for 50, 1.24 for 100.
 #
-# So the order hardly matters once there are streams. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
+# So the queues decide whether layers overlap, and the order adds up to a quarter once they do. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
 # %%
 draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2), launches_shown=60)

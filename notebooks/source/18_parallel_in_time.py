@@ -39,8 +39,8 @@ my_guess = 1.0  # milliseconds
 gpu, T = DEVICES["H200"], 100_000
 lowest = lower_bound(256, 8)
 print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps {1e-3 * T * lowest:.0f} ms; you guessed {my_guess}")
-words = 2 * T * 8 * 256 * 2
-print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
+moved = 2 * T * 8 * 256 * 2  # bytes: read and written, 8 sequences, 256 units, 16 bits
+print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} ms")
 
 # %% [markdown]
 # 31 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
@@ -269,7 +269,7 @@ print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the diago
 # %% [markdown]
 # **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round squares it. `one_by_one` is the loop: compare single states, if you do not believe it. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
 #
-# State 511 depends on state 0 through 511 tanhs. Where did that dependence go? Move the sliders. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
+# State 511 depends on state 0 through 511 tanhs. Where did that dependence go? Move the sliders; the picture calls a round an iteration. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
 
 # %%
 from rnncourse.views.newton_view import explore_newton

@@ -24,7 +24,7 @@ from rnncourse import drawings
 drawings.show("residual_layers")
 
 # %% [markdown]
-# <details><summary>Which arrays are in memory?</summary>The input y and the states h of the three layers of the third segment, and the saved input of the second segment: 7 arrays in place of 24. The input of the lowest segment is the data.</details>
+# <details><summary>Which arrays are in memory?</summary>The input y and the states h of the three layers of the third segment, and the saved inputs of the two segments below it: 8 arrays in place of 24. The input of the lowest segment is the data.</details>
 #
 # ## 1 · A hundred layers
 #
