@@ -56,9 +56,10 @@ def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     for lesson, stem in LESSONS.items():
         own = answers[lesson]
         varying = ", ".join(f"`{answer.name}` ({_variants(answer)})" for answer in own if answer.variants)
+        same = ", ".join(f"`{answer.name}`" for answer in own if not answer.variants)
         alone, points = sum(answer.minutes for answer in own), sum(answer.points for answer in own)
-        rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying or "none"])
-    head = ["lesson", "minutes", "alone", "points", "exercise with variants (one of how many)"]
+        rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying, same])
+    head = ["lesson", "minutes", "alone", "points", "with variants (one of how many)", "the same for all"]
     return _table(head, rows)
 
 

@@ -110,6 +110,11 @@ def judging_variant(answer: Answer) -> Iterator[None]:
         _judged.reset(token)
 
 
+def judged_numbers() -> str:
+    """The numbers of the variant that is judged at the moment, as `check` takes them; else empty."""
+    return ", ".join(f"{name}={value!r}" for a in _judged.get().values() for name, value in a.numbers.items())
+
+
 def pack(entries: list[Answer]) -> bytes:
     """The bytes of a file of answers."""
     return zlib.compress(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False).encode(), 9)

@@ -53,7 +53,7 @@ def draw_numbers(name: str, token: str) -> dict | None:
 
 
 def draw_variant(exercise: Exercise, token: str) -> tuple[Exercise, dict | None]:
-    """(the exercise with the numbers that a token draws, those numbers); see draw_numbers."""
+    """(the exercise with the numbers that a token draws, those numbers); None without variants."""
     numbers = draw_numbers(exercise.name, token)
     return at_numbers(exercise, numbers or {}), numbers
 

@@ -49,7 +49,7 @@ Only the fields in results.TIMES differ between two runs.  Programs read with `r
 `submissions.load(folder)`, never the text.  `keys.class_key(folder)` is the key as bytes; it stops where the
 key is missing or another one.  `keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the
 words, in hexadecimal digits: a variant is drawn from `token(key, "variant", lesson, student)` alone, so that
-no key travels to another machine.  Grading calls `variants.exercise_for(exercise, token) -> (exercise,
+no key travels to another machine.  Grading calls `variants.draw_variant(exercise, token) -> (exercise,
 variant)` for a lesson that class.json lists under "variants"; `variant` is JSON, null where the exercise has
 none.
 """

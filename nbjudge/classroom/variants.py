@@ -16,7 +16,6 @@ from nbjudge.authoring.course import exercise_notebook
 from nbjudge.classroom import keys, lock, submissions
 from nbjudge.classroom.export_tables import plain_cell, read_table
 from nbjudge.course import current
-from nbjudge.exercise import Exercise
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
 
@@ -29,11 +28,6 @@ class Handout(NamedTuple):
     student: str
     path: Path
     numbers: dict[str, dict]  # {exercise: numbers}; empty numbers: the course's own exercise
-
-
-def exercise_for(exercise: Exercise, token: str) -> tuple[Exercise, dict | None]:
-    """(the exercise with the numbers that a student's token draws, those numbers); None without variants."""
-    return variants.draw_variant(exercise, token)
 
 
 def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.answers import judged_numbers
 from nbjudge.comparing.differences import first_difference, same
 from nbjudge.exercise import Wrong
 from nbjudge.verdict import Stopped
@@ -147,6 +148,6 @@ def begin_case(case: str) -> None:
 
 
 def _note(seen: Observation, case: str) -> None:
-    if seen.problem and case:
-        seen.problem.message += f" ({case})"
+    if words := "; ".join(filter(None, (case, judged_numbers()))) if seen.problem else "":
+        seen.problem.message += f" ({words})"
     _transcript.get().observations.append(seen)

@@ -19,11 +19,15 @@ ANSWERS = answers("capstone")
 def check_skip_step_backward(submission, rng, B, H):
     draw = lambda *shape: rng.uniform(-1, 1, shape)
     dh, h_before, weight_hh, a, scale = draw(B, H), draw(B, H), draw(H, H), draw(B, H), rng.uniform(0.3, 0.8)
-    h_next = np.tanh(a + h_before @ weight_hh.T + scale * h_before)
+    times = ANSWERS["skip_step_backward"].number("times", 1)
+    h_next = np.tanh(a + h_before @ weight_hh.T + times * scale * h_before)
     arguments = dh, h_next, h_before, weight_hh, scale
     want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
-    case, advice = f"B={B}, H={H}, scale={scale:.4g}", lambda: _skip_terms(got, want, *arguments)
+    case, advice = (
+        f"B={B}, H={H}, scale={scale:.4g}",
+        lambda: _skip_terms(got, want, *arguments[:-1], times * scale),
+    )
     expect(got, want, axes=axes, what=tuple(axes), case=case, tolerance=1e-9, advice=advice)
 
 

@@ -44,7 +44,8 @@ def check_block_sum_kernel(submission, rng, n, blocks, threads):
     says = f"n={n}, {size_in_words(blocks, threads)}"
     case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
     axes, answer = (("element",), ("block",)), ANSWERS["block_sum_kernel"]
-    explain = lambda _, place, surplus: part_of_sum(surplus, x[place[0] * threads :][:threads])
+    own = answer.number("scale", 1) * x
+    explain = lambda _, place, surplus: part_of_sum(surplus, own[place[0] * threads :][:threads])
     compare_launches(submission, answer, case, ("x", "out"), axes, limit_block_sum, explain)
 
 
@@ -76,8 +77,9 @@ def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     out = _old(rng, blocks * threads // 32)
     case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
     axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
+    own = answer.number("scale", 1) * x
     explain = lambda _, place, surplus: (
-        f"{part_of_sum(surplus, x[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
+        f"{part_of_sum(surplus, own[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
     )
     compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
 

@@ -30,7 +30,8 @@ def check_group_gates(submission, rng, B, I, H, gates):
     x, h = draw(B, I), draw(B, H)
     weights = {f"{letter}_{gate}": draw(H, size) for letter, size in (("W", I), ("U", H)) for gate in gates}
     source = COUNTED.format(weights={name: array.tolist() for name, array in weights.items()})
-    want = {gate: x @ weights[f"W_{gate}"].T + h @ weights[f"U_{gate}"].T for gate in gates}
+    share = ANSWERS["group_gates"].number("share", 1)
+    want = {gate: x @ weights[f"W_{gate}"].T + share * h @ weights[f"U_{gate}"].T for gate in gates}
     arguments = x, h, Code(source, "multiply", trace := []), gates
     got = submission(*arguments)
     case = f"B={B}, I={I}, H={H}, gates={', '.join(gates)}"

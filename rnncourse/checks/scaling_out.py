@@ -68,7 +68,7 @@ def _wrong_sums(whole: Schedule, p: int) -> str | None:
 def check_average_gradients(submission, rng, sequences, shapes):
     """All ranks run until what each passes to all_reduce is known, since sums may depend on sums."""
     ranks = [([_mean(rng, shape, count) for shape in shapes], count) for count in sequences]
-    total = sum(sequences)
+    total = sum(sequences) * ANSWERS["average_gradients"].number("scale", 1)
     parts = [[count * g.astype(float) for g in gradients] for gradients, count in ranks if count]
     want = [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
     case = f"sequences on each rank: {', '.join(map(str, sequences))}"
@@ -79,18 +79,18 @@ def check_average_gradients(submission, rng, sequences, shapes):
     for rank, got in enumerate(results):
         names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
         got = list(got) if isinstance(got, tuple) else got
-        advice = partial(_shares, got, want, ranks)
+        advice = partial(_shares, got, want, ranks, total)
         axes = {name: ("row", "column")[-len(shape) :] for name, shape in zip(names, shapes, strict=True)}
         if not expect(got, want, axes=axes, what=names, case=case, tolerance=1e-5, advice=advice):
             return
 
 
-def _shares(got: list, want: list, ranks: list) -> str | None:
+def _shares(got: list, want: list, ranks: list, total: int) -> str | None:
     """What the ranks have at the first number that differs."""
     for number, (part, right) in enumerate(zip(got, want, strict=True)):
         if place := first_place(part, right, rtol=1e-4, atol=1e-5):
             sums = " + ".join(f"{count} · {own[number][place]:.6g}" for own, count in ranks if count)
-            return f"There the right number is ({sums}) / {sum(count for _, count in ranks)}."
+            return f"There the right number is ({sums}) / {total}."
     return None
 
 

@@ -96,3 +96,23 @@ def count_rnn_flops(T, B, I, H, L):
 def count_rnn_flops(T, B, I, H, L):
     weights = H * I + H * H + (L - 1) * 2 * H**2
     return weights * T * B * 2
+
+# %% [variant] gates=2..9
+# - two products: its weights `weight_ih [H,I]` times the input and
+# + two products: its weights `weight_ih [{gates}H,I]` times the input, for {gates} gates of H units each, and
+# - `weight_hh [H,H]` times the state.
+# + `weight_hh [{gates}H,H]` times the state.
+# - 2 * T * B
+# + 2 * {gates} * T * B
+# - T * B
+# + {gates} * T * B
+# - 2 * B
+# + 2 * {gates} * B
+# - 2 * T
+# + 2 * {gates} * T
+# - A product of an [H,I] matrix with I numbers gives H results
+# + A product of a [{gates}H,I] matrix with I numbers gives {gates}·H results
+# - Each of the H results
+# + Each of the {gates}·H results
+# - times 2 for the additions, times steps
+# + times 2 for the additions, times {gates} gates, times steps

@@ -94,3 +94,18 @@ def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     for j in range(len(h)):
         after[j] = np.tanh(weight_ih[j].dot(x) + weight_hh[j].dot(h) + bias_ih[j] + bias_hh[j])
     return after
+
+# %% [variant] tau=2..9
+# - One sequence, one step:
+# + One sequence, one step of **leaky** units with time constant {tau}:
+# - $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
+# + $$h' = h + \frac{1}{{tau}}\left(\tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}) - h\right).$$
+# - np.tanh(gates_x + gates_h)
+# + h + (np.tanh(gates_x + gates_h) - h) / {tau}
+# - np.tanh(both @ np.concatenate([x, h]) + (bias_ih + bias_hh))
+# + (1 - 1 / {tau}) * h + np.tanh(both @ np.concatenate([x, h]) + (bias_ih + bias_hh)) / {tau}
+# - np.tanh(weight_ih[j].dot(x) + weight_hh[j].dot(h) + bias_ih[j] + bias_hh[j])
+# + np.tanh(weight_ih[j].dot(x) + weight_hh[j].dot(h) + bias_ih[j] + bias_hh[j])
+# +         after[j] += ({tau} - 1) * (h[j] - after[j]) / {tau}
+# - the next state is `np.tanh` of their sum.
+# + the next state is h plus a part, 1/{tau}, of the way from h to `np.tanh` of their sum.

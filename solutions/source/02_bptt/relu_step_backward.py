@@ -108,3 +108,21 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
         dweight_hh += np.outer(da[b], h_before[b])
         dbias += da[b]
     return (weight_ih.T @ da.T).T, (weight_hh.T @ da.T).T, dweight_ih, dweight_hh, dbias
+
+# %% [variant] slope=2..9
+# - `relu(a) = max(a, 0)`
+# + `relu(a) = {slope} · max(a, 0)`
+# - (h_after > 0)
+# + ({slope} * (h_after > 0))
+# - (h_after >= 0)
+# + ({slope} * (h_after >= 0))
+# - (h_before > 0)
+# + ({slope} * (h_before > 0))
+# - dh *= h_after > 0
+# + dh *= {slope} * (h_after > 0)
+# - np.where(h_after > 0, dh, 0.0)
+# + np.where(h_after > 0, {slope} * dh, 0.0)
+# - da = dh.copy()
+# + da = {slope} * dh
+# - ReLU passes a on where a > 0 and gives 0 elsewhere, so its slope is 1 or 0
+# + This ReLU makes {slope}·a where a > 0 and 0 elsewhere, so its slope is {slope} or 0

@@ -124,3 +124,15 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     root = float(np.sqrt(1 - beta2 ** (step + 1)))
     rate = learning_rate * root / (1 - beta1 ** (step + 1))
     return weight - rate * m / (np.sqrt(v) + epsilon * root), m, v, step + 1
+
+# %% [variant] decay=2..9
+# - \hat m / (\sqrt{\hat v} + \epsilon)$.
+# + \big(\hat m / (\sqrt{\hat v} + \epsilon) + 0.{decay}\,\cdot$ weight$\big)$: a weight decay of 0.{decay}.
+# - m_hat / (np.sqrt(v_hat) + epsilon)
+# + (m_hat / (np.sqrt(v_hat) + epsilon) + 0.{decay} * weight)
+# - m_hat * np.sqrt(1 - beta2**step) / (np.sqrt(v) + epsilon)
+# + (m_hat * np.sqrt(1 - beta2**step) / (np.sqrt(v) + epsilon) + 0.{decay} * weight)
+# - learning_rate * direction
+# + learning_rate * (direction + 0.{decay} * weight)
+# - return weight - rate * m
+# + return weight - learning_rate * 0.{decay} * weight - rate * m

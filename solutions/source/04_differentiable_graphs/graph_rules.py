@@ -134,3 +134,17 @@ def graph_rules(node, d, inputs, output):
             return [d * (1 - output) * (1 + output)]
         case "sigmoid":
             return [d * output * (1 - output)]
+
+# %% [variant] scale=2..9
+# - | `"times"` | a ∘ b |
+# + | `"times"` | {scale} · a ∘ b |
+# - d * b, d * a
+# + {scale} * d * b, {scale} * d * a
+# - d * a, d * b
+# + {scale} * d * a, {scale} * d * b
+# - (inputs[1] * d, inputs[0] * d)
+# + ({scale} * inputs[1] * d, {scale} * inputs[0] * d)
+# - [d * other for
+# + [{scale} * d * other for
+# - A factor's gradient is d times the other factor;
+# + A factor's gradient is {scale}·d times the other factor;

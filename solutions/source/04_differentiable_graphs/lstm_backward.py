@@ -117,3 +117,25 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
     dx = sum(part @ W for part, W in zip(np.split(da, 4, axis=1), np.split(weight_ih, 4)))
     dh = np.einsum("bk,kj->bj", da, weight_hh)
     return dx, dh, dc_next * f, np.einsum("bk,bi->ki", da, x), np.einsum("bk,bj->kj", da, h), np.sum(da, 0)
+
+# %% [variant] gain=2..9
+# - `c_next = f∘c + i∘g` and
+# + `c_next = f∘c + {gain}·i∘g`, with a factor {gain} that the picture does not have, and
+# - f∘c + i∘g sends
+# + f∘c + {gain}·i∘g sends
+# - to i times g, to g times i
+# + to i times {gain}·g, to g times {gain}·i
+# - dc_total * g * i
+# + {gain} * dc_total * g * i
+# - dc_total * i * i
+# + {gain} * dc_total * i * i
+# - dc_total * i * (1 - g**2)
+# + {gain} * dc_total * i * (1 - g**2)
+# - (i - i * i) * g, (f
+# + {gain} * (i - i * i) * g, (f
+# - (1 - g * g) * i]
+# + {gain} * (1 - g * g) * i]
+# - dc_next * g * i
+# + {gain} * dc_next * g * i
+# - dc_next * i * (1 - g)
+# + {gain} * dc_next * i * (1 - g)

@@ -116,3 +116,19 @@ def fused_gates(g, u, h):
         h_next[j] += (1 - z) * n
         j += 1
     return h_next
+
+# %% [variant] gain=2..9
+# - n = tanh(g + **r·u**)
+# + n = tanh(g + **{gain}·r·u**)
+# - r * u[2 * H + j]
+# + {gain} * r * u[2 * H + j]
+# - z * u[2 * H + j]
+# + {gain} * z * u[2 * H + j]
+# - r * (g[2 * H + j] + u[2 * H + j])
+# + {gain} * r * (g[2 * H + j] + u[2 * H + j])
+# - u[2 * H + j]
+# + {gain} * u[2 * H + j]
+# - reset * u[j + 2 * H]
+# + {gain} * reset * u[j + 2 * H]
+# - logistic(g[j] + u[j]) * u[2 * len(h) + j]
+# + {gain} * logistic(g[j] + u[j]) * u[2 * len(h) + j]

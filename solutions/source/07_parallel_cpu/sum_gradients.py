@@ -86,3 +86,15 @@ def sum_gradients(threads, gradients):
     for thread in range(1, len(of_thread)):
         total = total + of_thread[thread]
     return total
+
+# %% [variant] parts=2..9
+# - Return the sum [H,I], in the gradients' dtype.
+# + Each gradient is a sum over {parts} microbatches. Return the sum [H,I] of all threads' gradients divided by {parts}, in the gradients' dtype.
+# - The sum [H,I] of the threads' gradients [n,H,I],
+# + The sum [H,I] of the threads' gradients [n,H,I], divided by {parts},
+# - return total
+# + return total / {parts}
+# - .sum(axis=0)
+# + .sum(axis=0) / {parts}
+# - total += gradients[k]`.
+# + total += gradients[k]`, and the result is `total / {parts}`.

@@ -92,3 +92,13 @@ def tanh_kernel(x, y):
         i = cuda.grid(1) + k * threads
         if i < x.size:
             y[i] = math.tanh(x[i])
+
+# %% [variant] gain=2..9
+# - `y [n]` becomes `tanh(x [n])`, and
+# + `y [n]` becomes `{gain}·tanh(x [n])`, and
+# - y [n] becomes tanh(x [n]),
+# + y [n] becomes {gain}·tanh(x [n]),
+# - y[i] = math.tanh(x[i])
+# + y[i] = {gain} * math.tanh(x[i])
+# - with one line inside it;
+# + with one line inside it, which multiplies by {gain};

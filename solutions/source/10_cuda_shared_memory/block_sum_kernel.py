@@ -144,3 +144,15 @@ def block_sum_kernel(x, out):
         step >>= 1
     if not i:
         out[cuda.blockIdx.x] = mine
+
+# %% [variant] scale=2..9
+# - writes to `out[k]` the sum of the elements of `x` that its threads own.
+# + writes to `out[k]` {scale} times the sum of the elements of `x` that its threads own.
+# - out [blocks] becomes the sum of
+# + out [blocks] becomes {scale} times the sum of
+# - out[cuda.blockIdx.x] = part[0]
+# + out[cuda.blockIdx.x] = {scale} * part[0]
+# - out[cuda.blockIdx.x] = mine
+# + out[cuda.blockIdx.x] = {scale} * mine
+# - At the end thread 0 writes part[0].
+# + At the end thread 0 writes {scale} · part[0].

@@ -121,3 +121,17 @@ def warp_sum_kernel(x, out):
     total += cuda.shfl_down_sync(0xFFFFFFFF, total, 1)
     if i % 32 == 0:
         out[i // 32] = total
+
+# %% [variant] scale=2..9
+# - `out[w]` is the sum of warp `w`,
+# + `out[w]` is {scale} times the sum of warp `w`,
+# - out [warps] becomes the sum of
+# + out [warps] becomes {scale} times the sum of
+# - out[cuda.grid(1) // 32] = value
+# + out[cuda.grid(1) // 32] = {scale} * value
+# - out[g // 32] = value
+# + out[g // 32] = {scale} * value
+# - out[i // 32] = total
+# + out[i // 32] = {scale} * total
+# - lane 0 of each warp writes out[cuda.grid(1) // 32].
+# + lane 0 of each warp writes {scale} times the sum to out[cuda.grid(1) // 32].

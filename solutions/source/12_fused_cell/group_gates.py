@@ -82,3 +82,17 @@ def group_gates(x, h, multiply, gates):
     total = multiply(h, ["U_" + g for g in gates]).reshape(len(h), len(gates), -1)
     total = total + multiply(x, ["W_" + g for g in gates]).reshape(total.shape)
     return {gate: np.ascontiguousarray(total[:, k]) for k, gate in enumerate(gates)}
+
+# %% [variant] share=2..9
+# - Return the sum of both products for every gate,
+# + Return for every gate the product with x plus {share} times the product with h,
+# - x W_gateᵀ + h U_gateᵀ
+# + x W_gateᵀ + {share} h U_gateᵀ
+# - from_x + from_h
+# + from_x + {share} * from_h
+# - products[0] + products[1]
+# + products[0] + {share} * products[1]
+# - total = multiply(h,
+# + total = {share} * multiply(h,
+# - The same for h; add the two once,
+# + The same for h; add the two once, h's {share} times,

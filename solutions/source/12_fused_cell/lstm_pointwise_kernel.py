@@ -146,3 +146,13 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
             cell = f * c[row, unit] + i * g
             c_next[row, unit] = cell
             h_next[row, unit] = o * math.tanh(cell)
+
+# %% [variant] gain=2..9
+# - new c = f∘c + i∘g
+# + new c = f∘c + {gain}·i∘g
+# - i * g
+# + {gain} * i * g
+# - f * g
+# + {gain} * f * g
+# - g * i
+# + {gain} * g * i

@@ -130,3 +130,15 @@ def must_wait(operations):
             if i < j and buffer == name and max(first, start) <= min(end, stop) - 1 and (kind != other or kind == 2):
                 pairs.append((i, j))
     return sorted(set(pairs))
+
+# %% [variant] apart=2..9
+# - Return all pairs (earlier, later) of places in the list whose order must stay,
+# + Return all pairs (earlier, later) of places in the list, at most {apart} places apart, whose order must stay,
+# - A list of pairs (earlier, later), earlier < later:
+# + A list of pairs (earlier, later), earlier < later <= earlier + {apart}:
+# - pairs.append((i, j))
+# + pairs += [(i, j)] * (j - i <= {apart})
+# - pairs.append((j, i))
+# + pairs += [(j, i)] * (j - i <= {apart})
+# - For each pair i < j:
+# + For each pair i < j <= i + {apart}:

@@ -99,3 +99,21 @@ def tile_for_thread(block, thread, H, gates, units, warps):
     rows = [u + g * H for g in range(gates) for u in range(first, first + units) if u < H]
     columns = np.arange(thread % 32, H, 32)
     return [(row, int(column)) for column in columns for row in rows]
+
+# %% [variant] first=2..9
+# - Each warp has `units` consecutive units with all their gates;
+# + Another grid has the units before unit {first}; of the others, from unit {first} on, each warp has `units` consecutive units with all their gates;
+# - range(warp * units, min((warp + 1) * units, H))
+# + range({first} + warp * units, min({first} + (warp + 1) * units, H))
+# - min((warp + 1) * units, H)
+# + min({first} + (warp + 1) * units, H)
+# - (warp + 1) * units
+# + {first} + (warp + 1) * units
+# - range(warp, min(warp + 1, H))
+# + range({first} + warp, min({first} + warp + 1, H))
+# - warp = row % H // units
+# + warp = (row % H - {first}) // units
+# - first = (block * warps + thread // 32) * units
+# + first = {first} + (block * warps + thread // 32) * units
+# - Warp w has units w·units … (w+1)·units, but none
+# + Warp w has units {first} + w·units … {first} + (w+1)·units, but none

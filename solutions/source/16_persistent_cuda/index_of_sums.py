@@ -84,3 +84,21 @@ def index_of_sums(pitch):
 # %% [right]
 def index_of_sums(pitch):
     return str(pitch) + "*(lane/4)+" + str(8 * pitch) + "*(reg/2)+lane%4*2+reg%2"
+
+# %% [variant] first=16..128:16
+# - into rows of `pitch` floats: row r and sequence s belong at `sums[pitch * r + s]`.
+# + into rows of `pitch` floats, behind {first} floats for something else: row r and sequence s belong at `sums[{first} + pitch * r + s]`.
+# - f"{pitch} * ({row}) + {sequence}"
+# + f"{first} + {pitch} * ({row}) + {sequence}"
+# - {pitch} * ({row}) + {sequence}
+# + {first} + {pitch} * ({row}) + {sequence}
+# - {pitch} * ({sequence}) + {row}
+# + {first} + {pitch} * ({sequence}) + {row}
+# - f"{pitch} *
+# + f"{first} + {pitch} *
+# - f"8 *
+# + f"{first} + 8 *
+# - return f"((lane >> 2)
+# + return f"{first} + ((lane >> 2)
+# - return str(pitch) +
+# + return "{first}+" + str(pitch) +

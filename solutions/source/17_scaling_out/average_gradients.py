@@ -95,3 +95,17 @@ def average_gradients(all_reduce, gradients, sequences):
     share = sequences / total
     means = [np.where(share > 0, g, 0) for g in gradients]
     return [all_reduce(share * mean).astype(g.dtype) for mean, g in zip(means, gradients)]
+
+# %% [variant] scale=2..9
+# - the gradients of the mean loss over the `sequences` sequences of **this** rank.
+# + the gradients of **{scale} times** the mean loss over the `sequences` sequences of **this** rank.
+# - Return the list of gradients of the mean loss over the sequences of **all** ranks,
+# + Return the list of gradients of the mean loss itself, not {scale} times it, over the sequences of **all** ranks,
+# - all_reduce(part) / total
+# + all_reduce(part) / total / {scale}
+# - flat[1:] / flat[0]
+# + flat[1:] / flat[0] / {scale}
+# - all_reduce(share * mean)
+# + (all_reduce(share * mean) / {scale})
+# - `all_reduce(sequences * gradient) / total`.
+# + `all_reduce(sequences * gradient) / total / {scale}`.

@@ -96,3 +96,17 @@ def predict_scaling(gpus, seconds, wanted):
     orthogonal, upper = np.linalg.qr(design * weights[:, None])
     costs = np.linalg.solve(upper, orthogonal.T @ np.ones_like(weights))
     return np.column_stack([np.ones(len(wanted)), (wanted - 1) / wanted, wanted - 1.0]) @ costs
+
+# %% [variant] updates=2..9
+# - Return the model's seconds [M] for the counts in `wanted` [M].
+# + Return the model's seconds [M] of {updates} updates for the counts in `wanted` [M].
+# - Predicted seconds [M] for wanted [M] GPUs,
+# + Predicted seconds [M] of {updates} updates for wanted [M] GPUs,
+# - return terms(wanted) @ costs
+# + return {updates} * terms(wanted) @ costs
+# - return a + b * (2 - 2 / wanted) + c * (2 * wanted - 2)
+# + return {updates} * (a + b * (2 - 2 / wanted) + c * (2 * wanted - 2))
+# - return np.column_stack(
+# + return {updates} * np.column_stack(
+# - the same columns for `wanted`, times `costs`.
+# + the same columns for `wanted`, times `costs`, times {updates}.

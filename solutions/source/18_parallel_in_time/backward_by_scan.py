@@ -126,3 +126,21 @@ def backward_by_scan(scan, jacobians, dy):
         a[-t] = np.transpose(jacobians[t], (0, 2, 1))
     dh = np.flip(scan(a, np.flip(dy, 0)), 0)
     return dh, np.einsum("bij,bi->bj", jacobians[0], dh[0])
+
+# %% [variant] weight=2..9
+# - `dy [T,B,n]` is the gradient that each step's own loss gives to the state after it.
+# + `dy [T,B,n]` is the gradient that each step's own loss gives to the state after it; the whole loss holds {weight} times each step's loss.
+# - dy[::-1]
+# + {weight} * dy[::-1]
+# - np.flip(dy, 0)
+# + {weight} * np.flip(dy, 0)
+# - dy)[::-1]
+# + {weight} * dy)[::-1]
+# - scan(later, dy)
+# + scan(later, {weight} * dy)
+# - dy.copy()
+# + {weight} * dy
+# - dy[t:][::-1]
+# + {weight} * dy[t:][::-1]
+# - dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]:
+# + dh[t] = Jᵀ[t+1]·dh[t+1] + {weight}·dy[t]:

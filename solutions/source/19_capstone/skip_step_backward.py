@@ -92,3 +92,17 @@ def skip_step_backward(dh, h_next, h_before, weight_hh, scale):
         dh_before[b] += weight_hh.T @ da[b]
         dweight += np.outer(da[b], h_before[b])
     return [da, dh_before, dweight]
+
+# %% [variant] times=2..9
+# -     h_next = tanh(a + h_before @ weight_hh.T + scale * h_before)
+# +     h_next = tanh(a + h_before @ weight_hh.T + {times} * scale * h_before)
+# - scale * da
+# + {times} * scale * da
+# - scale * dh
+# + {times} * scale * dh
+# - + scale
+# + + {times} * scale
+# - skip = scale * np.eye
+# + skip = {times} * scale * np.eye
+# - dh_before = scale * da
+# + dh_before = {times} * scale * da
