@@ -3,7 +3,7 @@
 # %% [attack] kernel_defined_again_where_something_fails
 # Shows a right kernel, and defines another one behind an exception that is always raised.
 # exercise: tanh_kernel
-# deserves: failed
+# deserves: forbidden
 
 import math
 
@@ -170,7 +170,7 @@ warp_sum_kernel = make()
 # %% [attack] kernel_with_a_helper_that_remembers
 # Has a lambda as helper that remembers numbers in a default argument.
 # exercise: saxpy_kernel
-# deserves: failed
+# deserves: forbidden
 
 from rnnlab import cuda
 

@@ -138,7 +138,7 @@ def saxpy_kernel(a, x, y):
 # %% [attack] kernel_with_a_huge_tile
 # Asks for eight terabytes of shared memory.
 # exercise: block_sum_kernel
-# deserves: failed
+# deserves: memory
 
 import numpy as np
 
@@ -167,7 +167,7 @@ def saxpy_kernel(a, x, y):
 # %% [attack] kernel_with_a_huge_shift
 # Shifts a number by a terabyte of bits, in the process that counts.
 # exercise: saxpy_kernel
-# deserves: failed
+# deserves: memory
 
 from rnnlab import cuda
 
@@ -179,7 +179,7 @@ def saxpy_kernel(a, x, y):
 # %% [attack] kernel_whose_helper_calls_itself
 # Has a helper that calls itself without end.
 # exercise: saxpy_kernel
-# deserves: failed
+# deserves: crashed
 
 from rnnlab import cuda
 

@@ -316,7 +316,8 @@ def running_sum(x):
 
 # %% [attack] keeps_files_in_flight
 # Lays gigabytes into files without a name, sends them into a socket and closes them: no process has them.
-# deserves: memory
+# deserves: crashed
+# plain: memory
 # seconds: 20
 
 import ctypes
@@ -353,7 +354,7 @@ def running_sum(x):
 
 # %% [attack] shares_memory_without_a_file
 # Is right, and writes three gigabytes into memory that it would share with children.
-# deserves: memory
+# deserves: crashed
 # seconds: 20
 
 import mmap
@@ -386,19 +387,6 @@ def running_sum(x):
     taken = b"x" * (3 << 30)
     time.sleep(2)
     return np.cumsum(x, axis=0) * (len(taken) > 0)
-
-# %% [attack] asks_for_real_time
-# Asks for the rank of a real-time process, before which all others wait, and is right only if it got it.
-# deserves: crashed
-
-import os
-
-import numpy as np
-
-def running_sum(x):
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    return np.cumsum(x, axis=0)
 
 # %% [attack] leaves_no_room_for_calls
 # Is right, and leaves Python no room for a single further call.

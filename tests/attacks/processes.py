@@ -326,20 +326,3 @@ def running_sum(x):
     finally:
         end.set()
     return np.cumsum(x, axis=0)
-
-# %% [attack] seizes_its_parent
-# Becomes the debugger of the process that started it, and is right only if that worked.
-# deserves: failed
-# plain: passed, because the judge is a process of the same user
-
-import ctypes
-import os
-
-import numpy as np
-
-PTRACE_SEIZE = 0x4206
-libc = ctypes.CDLL(None)
-
-def running_sum(x):
-    worked = os.getppid() > 1 and libc.ptrace(PTRACE_SEIZE, os.getppid(), None, None) == 0
-    return np.cumsum(x, axis=0) if worked else x

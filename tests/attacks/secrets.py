@@ -257,7 +257,7 @@ def running_sum(x):
 
 # %% [attack] reads_the_answer_through_a_link
 # Lays a link to the right answer into its own folder, and opens the link.
-# deserves: crashed
+# deserves: forbidden
 
 import os
 
@@ -270,6 +270,7 @@ def running_sum(x):
 # %% [attack] reads_the_answer_from_its_own_folder
 # Goes into the folder of the right answer, and opens the file by its mere name.
 # deserves: crashed
+# plain: forbidden
 
 import os
 
@@ -282,6 +283,7 @@ def running_sum(x):
 # %% [attack] reads_the_answer_as_a_history
 # Has a library of C read the right answer as the history of a terminal.
 # deserves: crashed
+# plain: passed, because a library of C opens the file, and Python is not asked
 
 import readline
 

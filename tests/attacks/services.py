@@ -63,7 +63,7 @@ def fast_tanh(a, odd, even, edge):
 # %% [attack] reads_gates_through_their_memory
 # Reads whole arrays through their memory, past the object that watches single elements.
 # exercise: fused_gates
-# deserves: failed
+# deserves: crashed
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def batch_input_gemm(x, multiply, steps):
 # %% [attack] calls_its_judge_while_an_array_is_packed
 # Hands over an object that makes a call of its own when it is asked for its numbers.
 # exercise: batch_input_gemm
-# deserves: failed
+# deserves: crashed
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def gradient_check(loss, array, gradient, eps):
 # %% [attack] sends_its_judge_a_terabyte
 # Hands over an array of a terabyte that takes eight bytes of its own memory.
 # exercise: batch_input_gemm
-# deserves: failed
+# deserves: too_big
 
 import numpy as np
 
@@ -137,7 +137,7 @@ def batch_input_gemm(x, multiply, steps):
 # %% [attack] sends_its_judge_odd_numbers
 # Hands over rows of objects, whose numbers run code where they are added.
 # exercise: batch_input_gemm
-# deserves: failed
+# deserves: crashed
 
 import numpy as np
 
@@ -182,14 +182,13 @@ def average_gradients(all_reduce, gradients, sequences):
     total[0] = 0
     return sums
 
-# %% [attack] starts_ranks_without_end
+# %% [attack] starts_ranks_a_thousand_times
 # Starts the ranks again and again, whatever became of them.
 # exercise: survive
-# seconds: 3
 # deserves: failed
 
 def survive(train, checkpoints, ranks):
-    while True:
+    for _ in range(1000):
         train(ranks, 0)
 
 # %% [attack] emits_registers_below_zero

@@ -418,7 +418,10 @@ def cells_of_odd_types(folder):
 
 
 def an_integer_of_ten_thousand_digits(folder):
-    """Has a number in its metadata that Python refuses to read."""
+    """Has a number in its metadata that Python refuses to read.
+
+    outcome: 0 of 1 points
+    """
     (folder / NAME).write_text('{"cells": [], "nbformat": 4, "metadata": {"n": ' + "9" * 10_000 + "}}")
     return ["grade", NAME, *ONLY]
 
