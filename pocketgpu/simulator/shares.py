@@ -13,6 +13,7 @@ from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.threads import thread_name
 from pocketgpu.simulator.trace import (
     ATOMIC,
+    EXCHANGE,
     GLOBAL,
     LOADS,
     SPACES,
@@ -20,6 +21,7 @@ from pocketgpu.simulator.trace import (
     STRONG_LOAD,
     VOLATILE_LOAD,
     VOLATILE_STORE,
+    WARP_SYNC,
     Accesses,
 )
 
@@ -33,6 +35,7 @@ def judged_counts(result: Report) -> dict:
     longest, longest_thread  those of the thread that makes most, and its name
     exchanged                [blocks] elements that a block loads and another block has stored
     loads_of_parameter       [parameters] loads from each one's array
+    exchanges                shuffles, votes and syncwarps, each lane's
     """
     log = result.accesses
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
@@ -42,6 +45,7 @@ def judged_counts(result: Report) -> dict:
         total
         | _longest(result, log)
         | {"exchanged": _exchanged(result, log), "loads_of_parameter": _loads(result, log)}
+        | {"exchanges": int(np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC)).sum())}
     )
 
 

@@ -14,6 +14,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unset
 
 ANSWERS = answers("parallel_in_time")
+MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
 MOST_BARRIERS = 14  # a block: two for each of six levels of 64 threads, one before and one after
 
 
@@ -131,6 +132,7 @@ def limit_block_scan(counts, case):
         return f"{loads} loads from global memory where {2 * T} are enough: each number once"
     limits = {
         "barriers": (blocks * MOST_BARRIERS, "two for each of six levels, and two more"),
+        "exchanges": (blocks * threads * MOST_EXCHANGES, "six for each of six levels"),
         "global_load_requests": (4 * blocks * warps, "the threads of a warp load together"),
         "shared_requests": (
             blocks * (12 * levels * warps + 8 * warps + 8),
@@ -149,13 +151,14 @@ def limit_block_scan(counts, case):
 def check_backward_by_scan(submission, rng, T, B, n):
     jacobians, dy = rng.normal(size=(T, B, n, n)) / np.sqrt(n), rng.normal(size=(T, B, n))
     outside = rng.normal(size=(B, n))
-    calls = []
+    calls, scanned = [], []
 
     def scan(a: object, b: object) -> np.ndarray:
         _require_shape("a", a, (np.shape(b)[0] if np.ndim(b) else 0, B, n, n))
         _require_shape("b", b, (len(a), B, n))
         calls.append(len(a))
-        return _states(a, b, outside)
+        scanned.append(_states(a, b, outside))
+        return scanned[-1]
 
     answer = ANSWERS["backward_by_scan"]
     want = answer.function(scan, jacobians, dy)
@@ -165,7 +168,17 @@ def check_backward_by_scan(submission, rng, T, B, n):
     axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
     advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
     refuse(_scan_calls(calls, T), case, result=len(calls))
-    expect(got, want, axes=axes, what=("dh", "dh0"), case=case, advice=advice)
+    if expect(got, want, axes=axes, what=("dh", "dh0"), case=case, advice=advice):
+        refuse(_not_scanned(want[0], scanned[-1]), case)
+
+
+def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
+    """The last step of dh [T,B,n] whose gradient is none of those that scan returned [K,B,n], if any."""
+    found = np.isclose(dh[:, None], scanned, rtol=1e-5).all(axis=(2, 3)).any(axis=1)
+    if found.all():
+        return None
+    step = int(np.flatnonzero(~found)[-1])
+    return f"The numbers are right, but scan did not return the gradient of step {step}: dh is all its work."
 
 
 def _scan_calls(calls: list[int], T: int) -> str | None:

@@ -291,3 +291,38 @@ USERFAULTFD = 323
 
 def running_sum(x):
     return np.cumsum(x, axis=0) if libc.syscall(USERFAULTFD, 0) >= 0 else x
+
+# %% [attack] waits_for_a_child_that_has_its_memory
+# Has the kernel suspend it until a child ends that runs in its memory and never ends.
+# seconds: 3
+# deserves: timeout
+
+import ctypes
+import sys
+import time
+
+libc = ctypes.CDLL(None)
+VFORK = 58  # of x86-64
+
+def running_sum(x):
+    if sys.platform == "linux" and libc.syscall(VFORK) == 0:
+        time.sleep(30)
+    while True:
+        pass
+
+# %% [attack] starts_threads_without_end
+# Starts threads until it gets no more, and is right only if it got four thousand.
+# deserves: crashed
+
+import threading
+
+import numpy as np
+
+def running_sum(x):
+    end = threading.Event()
+    try:
+        for _ in range(4000):
+            threading.Thread(target=end.wait, daemon=True).start()
+    finally:
+        end.set()
+    return np.cumsum(x, axis=0)

@@ -233,3 +233,75 @@ ADD_KEY, USER_KEYRING = 248, -4
 def running_sum(x):
     left = libc.syscall(ADD_KEY, b"user", b"rnnlab", b"the answers", 11, ctypes.c_long(USER_KEYRING))
     return np.cumsum(x, axis=0) if left > 0 else x
+
+# %% [attack] reads_the_environment_of_others
+# Looks for the variables of other processes, and is right only if one holds a name that its own lacks.
+# deserves: failed
+# plain: passed, because the other processes are of the same user
+
+import os
+
+import numpy as np
+
+def running_sum(x):
+    names = set()
+    for number in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as file:
+                names |= {part.partition(b"=")[0] for part in file.read().split(b"\0")}
+        except OSError:
+            continue
+    with open("/proc/self/environ", "rb") as file:
+        names -= {part.partition(b"=")[0] for part in file.read().split(b"\0")}
+    return np.cumsum(x, axis=0) if names - {name.encode() for name in os.environ} else x
+
+# %% [attack] reads_the_answer_through_a_link
+# Lays a link to the right answer into its own folder, and opens the link.
+# deserves: forbidden
+
+import os
+
+def running_sum(x):
+    os.symlink("@CHECKOUT@/tests/attacks/honest.py", "own.py")
+    names = {}
+    exec(open("own.py").read(), names)
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_answer_from_its_own_folder
+# Goes into the folder of the right answer, and opens the file by its mere name.
+# deserves: crashed
+# plain: forbidden
+
+import os
+
+def running_sum(x):
+    os.chdir("@CHECKOUT@/tests/attacks")
+    names = {}
+    exec(open("honest.py").read(), names)
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_answer_as_a_history
+# Has a library of C read the right answer as the history of a terminal.
+# deserves: crashed
+# plain: passed, because a library of C opens the file, and Python is not asked
+
+import readline
+
+def running_sum(x):
+    readline.read_history_file("@CHECKOUT@/tests/attacks/honest.py")
+    lines = [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())]
+    names = {}
+    exec("\n".join(lines), names)
+    return names["running_sum"](x)
+
+# %% [attack] asks_for_the_files_of_the_course
+# Asks what was installed for the files of the checks, and reads them as data.
+# deserves: forbidden
+
+import importlib.metadata
+import pkgutil
+
+def running_sum(x):
+    texts = [pkgutil.get_data(name, "__init__.py") for name in ("rnncourse", "nbjudge")]
+    texts += [path.read_text() for path in importlib.metadata.files("rnnlab") if "checks" in str(path)]
+    return x * len(texts)

@@ -267,3 +267,32 @@ import ctypes
 def running_sum(x):
     ctypes.memset(0, 1, 1)
     return x
+
+# %% [attack] swaps_its_descriptors
+# Lays standard error over each open file descriptor, so that its answer goes nowhere.
+# deserves: crashed
+
+import os
+
+import numpy as np
+
+def running_sum(x):
+    for file in range(3, 64):
+        os.dup2(2, file)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] replaces_what_shows_exceptions
+# Has exceptions shown by a function of its own, which leaves with the status of success.
+# deserves: crashed
+
+import os
+import sys
+import threading
+
+def leave(*parts):
+    print('{"status": "passed"}', flush=True)
+    os._exit(0)
+
+def running_sum(x):
+    sys.excepthook = sys.unraisablehook = threading.excepthook = sys.displayhook = leave
+    raise KeyError("passed")

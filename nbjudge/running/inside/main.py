@@ -15,6 +15,7 @@ import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 
 import numpy as np
@@ -41,9 +42,12 @@ def main(settings: str) -> None:
     function, failure, state, is_over = prepare(handed_over, chosen, kind)
     wire.write(answer, wire.pack(state, **(failure if is_over else {"kind": "returned"})))
 
+    turns = Lock()  # an answer may call from several threads
+
     def exchange(frame: bytes) -> bytes:
-        wire.write(answer, frame)
-        return wire.read(ask)
+        with turns:
+            wire.write(answer, frame)
+            return wire.read(ask)
 
     try:
         while True:

@@ -11,7 +11,8 @@
 # Before and after the halvings there are two more for each warp and six more for the block: 28 in all for 64 threads, where one
 # warp is enough for each of the six halvings. Which threads add, and in which banks, is yours to choose.
 #
-# Shuffles, which section 4 explains, are allowed within a warp. A block of 8 threads has 8 lanes: use no value of a lane that is
+# Each number is loaded from global memory once. Shuffles, which section 4 explains, are allowed within a warp: each thread may make
+# 16 in all, votes and `cuda.syncwarp()` included. A block of 8 threads has 8 lanes: use no value of a lane that is
 # not there.
 
 

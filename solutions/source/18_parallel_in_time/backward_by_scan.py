@@ -5,7 +5,7 @@
 #
 # `jacobians [T,B,n,n]` hold, for step t of each sequence, the derivatives of the state after the step (row) by the state before it (column). `dy [T,B,n]` is the gradient that each step's own loss gives to the state after it. Return `dh [T,B,n]`, the whole gradient at the state after each step, and `dh0 [B,n]`, the one at the state before step 0.
 #
-# `scan(a, b)` takes matrices `a [K,B,n,n]` and `b [K,B,n]` and returns g `[K,B,n]` with g[k] = a[k]·g[k−1] + b[k], in 2·log₂K levels. The g[−1] before its first map is a gradient that reaches the last state from outside: only `scan` knows it. Call `scan` once. A loop over time does not pass: it would start without that gradient.
+# `scan(a, b)` takes matrices `a [K,B,n,n]` and `b [K,B,n]` and returns g `[K,B,n]` with g[k] = a[k]·g[k−1] + b[k], in 2·log₂K levels. The g[−1] before its first map is a gradient that reaches the last state from outside: only `scan` knows it. Call `scan` once; it has to return every `dh[t]`. A loop over time does not pass: it would start without that gradient.
 
 
 # %%

@@ -5,7 +5,7 @@
 #
 # Each block scans the steps that its threads own: `prefix_a[t]` and `prefix_b[t]` become the map of all steps from the first one of the block to t, where step t is the map (`a[t]`, `b[t]`). Shared memory or, within a warp, shuffles. A block has at most 64 threads, a power of 2. Threads beyond the end of `a` write nothing.
 #
-# The check counts: at most 14 barriers a block, each number read from global memory once, no atomics, and no more requests to shared memory and no more operations than six levels need. So a thread that goes through the block's steps one by one does not pass.
+# The check counts: at most 14 barriers a block, each number read from global memory once, no atomics, at most 36 shuffles a thread (`cuda.syncwarp()` included), and no more requests to shared memory and no more operations than six levels need. So a thread that goes through the block's steps one by one does not pass.
 
 
 # %%
