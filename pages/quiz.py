@@ -1,8 +1,8 @@
 """Questions of a lesson that a reader answers on its page: predictions before an outcome, and recall.
 
 The sources' own marks are enough.  A code cell that sets `my_guess` asks for a prediction; its output is
-the outcome.  Prose that hides an answer in `details` asks a question.  assets/quiz.js shows the fields, keeps
-in the reader's browser what is written, and sets it beside the outcome; without it a page shows all as text.
+the outcome.  Prose that hides an answer in `details` asks a question, and so does "Look for
+...?".  assets/quiz.js shows the fields, keeps in the reader's browser what is written, and sets it beside the outcome; without it a page shows all as text.
 """
 
 import ast
@@ -81,7 +81,17 @@ def add_quizzes(html: str) -> str:
         question = answer.summary if is_question else answer.find_previous("p")
         own = form(next(numbers), key_of(question.text + answer.text), "answer")
         (answer.insert_after if is_question else answer.insert_before)(own)
+    for question in open_questions(soup):
+        question.insert_after(form(next(numbers), key_of(question.text), "note"))
     return str(soup)
+
+
+def open_questions(soup: BeautifulSoup) -> list[Tag]:
+    """The paragraphs "Look for ...?" without a folded answer in their section: nothing to compare with."""
+    asks = re.compile(r"Look for.*\?(?!.*\)$)", re.S)  # an answer in brackets stands at once behind it
+    asking = [p for p in soup.select(".prose p") if asks.match(p.text.strip())]
+    after = [p.find_next(["details", "h2", "h3"]) for p in asking]
+    return [p for p, found in zip(asking, after, strict=True) if found is None or found.name != "details"]
 
 
 def form(number: int, key: str, kind: str, **more: object) -> Tag:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from nbjudge.classroom import archives, keys, layouts, submissions
@@ -43,6 +43,13 @@ class Assignment:
     due: datetime | None = None  # later files are late where the source has no mark of its own
     taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
 
+    def options(self) -> list[str]:
+        """The words of the command line that state the same, but for --take."""
+        layout = ["--layout", self.layout] if self.layout else []
+        lessons = [word for lesson in self.lessons for word in ("--lesson", lesson)]
+        due = ["--due", self.due.isoformat(timespec="minutes")] if self.due else []
+        return [*layout, *lessons, *due]
+
 
 def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> list[Submission]:
     """Read the sources into the class folder; the whole submissions list.
@@ -62,7 +69,7 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
-    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
+    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources), *assignment.options()]
     listed = _choose(listed, _taken(folder, assignment, listed), _Contender(folder, shlex.join(words)))
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
@@ -111,7 +118,7 @@ def _of_source(
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
     spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
-    folders = Counter(entry.path.rpartition("/")[0] for entry in listed)
+    folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
         if layout == "nbgrader" and name == "timestamp.txt" and folders[place] > 1:

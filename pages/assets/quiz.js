@@ -62,16 +62,16 @@ document.addEventListener("DOMContentLoaded", () => {
     const judged = form.querySelector("fieldset");
     const details = [form.previousElementSibling, form.nextElementSibling].find((one) => one && one.matches("details"));
     const kept = answers[form.dataset.key] || {};
-    const draw = () => { judged.hidden = !(details.open && text.value.trim()); };
+    const draw = () => { if (judged) judged.hidden = !(details.open && text.value.trim()); }; // without an answer there is nothing to judge
     text.value = kept.text || "";
-    judged.querySelectorAll("input").forEach((choice) => { choice.checked = choice.value === kept.same; });
+    form.querySelectorAll("input").forEach((choice) => { choice.checked = choice.value === kept.same; });
     form.addEventListener("input", () => {
-      const choice = judged.querySelector(":checked");
+      const choice = form.querySelector(":checked");
       keep(form.dataset.key, { text: text.value, same: choice ? choice.value : "" });
       draw();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
-    details.addEventListener("toggle", draw);
+    if (judged) details.addEventListener("toggle", draw);
     form.hidden = false;
     draw();
   });

@@ -153,13 +153,14 @@ def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_pa
     files = {"ada/02_bptt.ipynb": STUBS, "ada/02_bptt (1).ipynb": book(remark="b")}
     source = packed(tmp_path / "d.zip", files)
     folder = tmp_path / "class"
-    _, listed = collected(folder, source)
+    options = ["--lesson", "bptt", "--due", "2026-11-20T23:59"]
+    _, listed = collected(folder, source, *options)
     assert not submissions.graded(listed)
     digest = next(entry.sha256 for entry in listed if "(1)" in entry.source)
     assert "attempts 0 of 4 " in reason(listed, "02_bptt.ipynb")
     assert "attempts 1 of 4 " in reason(listed, "(1)")
     command = shlex.split(reason(listed, "(1)").partition(": rnnlab ")[2])
-    assert command == ["class", "collect", str(folder), str(source), "--take", digest[:8]]
+    assert command == ["class", "collect", str(folder), str(source), *options, "--take", digest[:8]]
     assert cli.main(command) == 1
     listed = submissions.load(folder)
     assert [entry.sha256 for entry in submissions.graded(listed)] == [digest]

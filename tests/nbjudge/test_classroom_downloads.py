@@ -287,6 +287,7 @@ def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(
     assert facts(submissions.graded(listed), "student", "when", "late") == [
         ("ada", "2026-11-22T10:00:00+00:00", True)
     ]
+    assert not any(file.source.endswith("ada/ps1/timestamp.txt") for file in listed)
 
 
 def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path):

@@ -107,6 +107,25 @@ def test_a_printed_guess_is_marked_where_it_stands(source, printed, marked):
     assert fields == [*range(len(marked))]
 
 
+@pytest.mark.parametrize(
+    ("after", "kinds"),
+    [
+        ("", ["note"]),
+        (
+            "</div><div class=prose><h2>1</h2><p>b?</p><details><summary>answer</summary>c</details>",
+            ["answer", "note"],
+        ),
+        ("</div><div class=prose><details><summary>answer</summary>c</details>", ["answer"]),
+    ],
+)
+def test_a_look_for_that_asks_has_a_field_unless_its_folded_answer_has_one(after, kinds):
+    asked = "<p><strong>Look for:</strong> which? Section 4 answers.</p>"
+    page = soup(quiz.add_quizzes(f"<div class=prose>{asked}{after}</div>"))
+    forms = page.select("form.quiz")
+    assert sorted("answer" if form.fieldset else "note" for form in forms) == kinds
+    assert all(form.textarea and form["data-key"] for form in forms)
+
+
 def test_every_lesson_has_a_cover_of_its_own_that_it_shows():
     assert [lesson.name for lesson in openings()] == [*covers.COVERS]
     assert len({*covers.COVERS.values()}) == len(openings())
@@ -217,6 +236,15 @@ def test_an_answer_to_a_recall_question_is_judged_by_the_reader_and_stays(page, 
     browser.show(page.as_uri())
     assert find(".quiz.answer textarea").get_property("value") == "chunks"
     assert find(".quiz.answer input[value=yes]").is_selected()
+
+
+@needs_browser
+def test_a_note_on_a_look_for_stays_and_is_compared_with_nothing(page, browser):
+    browser.show(page.as_uri())
+    note = lambda: browser.browser.find_element(By.CSS_SELECTOR, ".quiz.answer:not(:has(fieldset)) textarea")
+    note().send_keys("the first")
+    browser.show(page.as_uri())
+    assert note().get_property("value") == "the first"
 
 
 @pytest.mark.slow
