@@ -135,9 +135,10 @@ for B_of_product, guess in my_guess.items():
 # A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
-my_guess = 0.5
 drawings.show("packed_panels")
 
+# %%
+my_guess = 0.5
 
 @njit(nogil=True, fastmath=True)
 def panel_by_panel(a, panels, c):
