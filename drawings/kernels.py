@@ -170,7 +170,7 @@ def fused_cell() -> Sheet:
     for gate, name in enumerate("ifgo"):
         y = 86 + gate * 56
         s.note(20, y + 27, f"gate {name}", bold=True)
-        for number, words in enumerate(("Wx", "Uh", "+", "+b", "σ" if name != "g" else "tanh")):
+        for number, words in enumerate(("x W^{T}", "h U^{T}", "+", "+b", "σ" if name != "g" else "tanh")):
             role = "weights" if number < 2 else "work"
             s.box(84 + number * 66, y, 58, 42, role, words, size=14, radius=14)
     s.note(20, 338, "states", bold=True)

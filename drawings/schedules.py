@@ -14,14 +14,14 @@ def fused_layer() -> Sheet:
     s = Sheet(
         "What stays in the loop over time",
         "Only what waits for the step before stays in the loop over time. Above, every step forward "
-        "multiplies its input and its state, and every step backward adds its part of dW. Below, all inputs "
-        "are one large product before the loop, dW is one after it, and the steps are short.",
+        "multiplies its input and its state, and every step backward adds its part of dW and dU. Below, all "
+        "inputs are one large product before the loop, dW and dU come after it, and the steps are short.",
         430,
     )
     s.heading(20, "All products inside the loops")
     for number in range(3):
         _pair(s, 20 + number * 142, ("x W^{T}", "weights"), ("h U^{T}", "state"), f"step {number}")
-        _pair(s, 468 + number * 142, ("da U", "gradient"), ("dW +=", "weights"), f"step {2 - number}")
+        _pair(s, 468 + number * 142, ("da U", "gradient"), ("dW, dU", "weights"), f"step {2 - number}")
     for x in (139, 281):
         s.arrow((x, 90), (x + 22, 90), role="state")
         s.arrow((x + 448, 90), (x + 470, 90), role="gradient")
@@ -30,7 +30,7 @@ def fused_layer() -> Sheet:
     s.rule((20, 196), (880, 196))
     s.heading(20, "Only what waits inside the loops", y=232)
     s.box(20, 258, 114, 100, "weights", "all x W^{T}:\none tall\nproduct", solid=True, radius=2)
-    s.box(766, 258, 114, 100, "weights", "dW:\none product\nof all steps", solid=True, size=14, radius=2)
+    s.box(766, 258, 114, 100, "weights", "dW and dU:\nall steps\nat once", solid=True, size=14, radius=2)
     for number in range(3):
         s.box(170 + number * 92, 284, 66, 48, "state", "h U^{T}", radius=2)
         s.box(468 + number * 92, 284, 66, 48, "gradient", "da U", size=14, radius=2)
@@ -40,7 +40,7 @@ def fused_layer() -> Sheet:
     s.arrow((422, 308), (464, 308), role="gradient")
     for x, words in ((77, "before"), (295, "the loop, forward"), (593, "the loop, backward"), (823, "after")):
         s.text(x, 384, words, bold=True)
-    s.text(450, 412, "not to scale; the states of all steps are kept for dW", colour=QUIET)
+    s.text(450, 412, "not to scale; the states of all steps are kept for dU", colour=QUIET)
     return s
 
 

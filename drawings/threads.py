@@ -103,6 +103,7 @@ def two_thread_pools() -> Sheet:
     s.barrier((344, 232), (344, 324))
     s.note(356, 282, "barrier", bold=True)
     time_axis(s, 100, 336)
+    s.text(100, 358, "not to scale", anchor="start", colour=QUIET)
     return s
 
 

@@ -61,14 +61,16 @@ def measure(
     passes: int = FORWARD,
     rounds: int = 5,
     threads: int = 1,
+    show: bool = True,
 ) -> dict[str, Timing]:
-    """Time ways to compute the problem in turns, on so many threads of the BLAS; keep and print the rows."""
+    """Time ways to compute the problem in turns, on so many threads of the BLAS; keep and show the rows."""
     with threadpool_limits(threads):
         timings = take_turns(ways, rounds)
     for way, timing in timings.items():
         rate = flop(network, passes) / timing.median / 1e9
         keep(Row(lesson, way, rate, timing.median, bool(disturbance({way: timing}))))
-    print(table())
+    if show:
+        print(table())
     return timings
 
 

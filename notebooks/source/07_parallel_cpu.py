@@ -370,7 +370,7 @@ paths = records.stored("bench cpu")
 if paths:
     ladder = records.read(paths[-1])
     print(cpu_report.heading(ladder))
-    print(cpu_picture.nearest(ladder), "you guessed", my_guess)
+    print(cpu_picture.nearest(ladder), "You guessed", my_guess)
     show(cpu_picture.draw(ladder), alt=cpu_picture.finding(ladder))
 else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
@@ -387,7 +387,7 @@ my_guess = 2.0
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: numba_parallel.forward(network, x, state)
 seconds = {
-    n: scoreboard.measure("07", {f"sequences shared, {n} threads": forward}, network, threads=n)
+    n: scoreboard.measure("07", {f"sequences shared, threads: {n}": forward}, network, threads=n, show=n == cores)
     for n in sorted({1, cores})
 }
 one, many = (next(iter(seconds[n].values())).median for n in (1, cores))

@@ -97,7 +97,7 @@ print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you gue
 drawings.show("cache_lines")
 
 # %% [markdown]
-# “Of it” means of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. There are two reasons for so small a part. Memory comes in **cache lines**, here of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits for the one before it, about 4 clock cycles, although a core can begin several in each cycle. The library has neither problem. What else does it do?
+# The second number of a pair is the part of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. There are two reasons for so small a part. Memory comes in **cache lines**, here of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits for the one before it, about 4 clock cycles, although a core can begin several in each cycle. The library has neither problem. What else does it do?
 #
 # In each call it chooses a method for the shape, copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
@@ -131,12 +131,11 @@ for B_of_product, guess in my_guess.items():
 
 # %% [markdown]
 # Packing costs the same for any number of rows, so its share falls as the rows become more: 16 times as many rows share it. The library packs in a faster way than this loop does, but in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
+#
+# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
 drawings.show("packed_panels")
-
-# %% [markdown]
-# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %%
 my_guess = 0.5
@@ -477,7 +476,8 @@ my_guess = {1: 0.8, cores: 1.6}
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: packed_weights.forward(network, x, state)
 for threads in sorted({1, cores}):
-    scoreboard.measure("08", {f"packed weights, {threads} threads": forward}, network, rounds=9, threads=threads)
+    scoreboard.measure("08", {f"packed weights, threads: {threads}": forward}, network, rounds=9, threads=threads,
+                       show=threads == cores)
 print("you guessed", my_guess)
 
 # %% [markdown]

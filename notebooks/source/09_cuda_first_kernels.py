@@ -79,7 +79,7 @@ except RuntimeError as fault:
 #
 # <!-- exercise: saxpy_kernel -->
 #
-# Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb), and one for any grid:
+# Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb), and one for a grid with fewer threads than elements; `cuda.gridsize(1)` is the number of all threads:
 #
 # <!-- exercise: tanh_kernel -->
 
@@ -242,7 +242,7 @@ for kernel in (smooth_directly, smooth_with_halo):
 print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
 # %% [markdown]
-# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. With blocks of 32 threads one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding.
+# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. With blocks of 32 threads one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
 
 # %% [markdown]
 # ## 4 · What “wait for each other” means

@@ -193,7 +193,7 @@ def step_in_place(weights, h):
 cuda.replay(step_in_place[1, 8], np.eye(8, dtype="float32"), np.ones(8, "float32"))
 
 # %% [markdown]
-# In this run thread 0 has written its unit before thread 1 reads it. A barrier orders the threads of one block; a layer needs many blocks, and a barrier between them is lesson 15.
+# Here thread 0 comes first, so thread 1 and all later threads read an h[0] that is already replaced. The finding names another pair: thread 0 still read the old h[1], and on a GPU thread 1 may replace it first. A barrier orders the threads of one block; a layer needs many blocks, and a barrier between them is lesson 15.
 #
 # Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.pointwise` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
 

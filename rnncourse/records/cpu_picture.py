@@ -94,7 +94,9 @@ def _rates(axis: Axes, record: dict, cases: list[dict]) -> None:
 
 
 def _sizes(axis: Axes, cases: list[dict]) -> None:
-    names = ["{B} × {H}".format(**case["workload"]) for case in cases]
+    sizes = ["{B} × {H}".format(**case["workload"]) for case in cases]
+    steps = [", T = {T}".format(**case["workload"]) for case in cases]  # for a size that is there before
+    names = [size + steps[k] * (sizes.index(size) < k) for k, size in enumerate(sizes)]
     axis.set_xticks(range(len(cases)), names, fontsize=8, rotation=60)
     axis.set_xlabel("sequences × units")
 

@@ -41,13 +41,11 @@ def figure_banks(offsets: np.ndarray) -> Figure:
     for bank in range(BANKS):
         for turn, word in enumerate(sorted({int(w) for w in words if w % BANKS == bank})):
             lanes = np.flatnonzero(words == word)
-            colour = PALETTE["blue"] if turn == 0 else PALETTE["orange"]
-            axis.add_patch(Rectangle((bank, turn), 0.92, 0.92, color=colour, lw=0))
+            colour, ink = ("blue", "white") if turn == 0 else ("orange", "black")
+            axis.add_patch(Rectangle((bank, turn), 0.92, 0.92, color=PALETTE[colour], lw=0))
             label = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
             if turn % step == 0:
-                axis.text(
-                    bank + 0.46, turn + 0.46, label, ha="center", va="center", color="white", fontsize=7
-                )
+                axis.text(bank + 0.46, turn + 0.46, label, ha="center", va="center", color=ink, fontsize=9)
     if step > 1:  # a tall column beside an empty chart: say what it is
         bank = int(words[0] % BANKS)
         where = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")

@@ -67,8 +67,9 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
         colour, marker = (PALETTE["red"], "X") if needed > registers else (PALETTE["blue"], "o")
         axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
         below = {"xytext": (0, -15 if n % 2 else 8), "textcoords": "offset points"}
+        below["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 0.5}  # the dashed line ends there
         axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **below, ha="center", fontsize=8)
-    axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--")
+    axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--", zorder=0)
     axis.set(
         xscale="log",
         xlabel=f"registers that the tile needs; dashed: the core has {registers}",

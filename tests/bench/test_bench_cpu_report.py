@@ -202,6 +202,13 @@ def test_the_picture_states_its_finding_and_can_be_drawn_with_gaps(full):
     assert png(cpu_picture.draw(full)).startswith(b"\x89PNG")
 
 
+def test_sizes_that_differ_in_their_steps_alone_have_two_names():
+    cases = [case("rnn_tanh", (steps, 1, 64, 64, 1), STEP) for steps in (100, 1024)]
+    figure = cpu_picture.draw(record(cases))
+    names = [label.get_text() for label in figure.axes[1].get_xticklabels()]
+    assert names == ["1 × 64", "1 × 64, T = 1024"]
+
+
 def test_the_page_takes_the_latest_full_record_and_keeps_its_prose(full, monkeypatch, tmp_path):
     monkeypatch.setattr(records, "MEASURED", tmp_path)
     monkeypatch.setattr(performance_page, "ROOT", tmp_path)

@@ -44,6 +44,12 @@ def test_rows_of_all_lessons_are_printed_with_their_part_of_one_large_product(ti
     assert [line.split()[-1] for line in scoreboard.table().splitlines()[1:]] == ["100.0%", "50.0%", "50.0%"]
 
 
+def test_rows_can_be_kept_without_being_printed(timed, capsys):
+    scoreboard.measure("07", {"one thread": lambda: None}, tanh, show=False)
+    assert capsys.readouterr().out == ""
+    assert [row.way for row in scoreboard.rows()] == ["one thread"]
+
+
 def test_a_later_run_takes_the_place_of_an_older_one_unless_it_was_disturbed(timed):
     row = Row("01", "a minibatch", 1.0, 0.1)
     disturbed = dataclasses.replace(row, rate=3.0, disturbed=True)

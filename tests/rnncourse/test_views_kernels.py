@@ -57,6 +57,14 @@ def test_labels_of_a_bank_map_stand_apart():
     assert any(holds(label.get_text(), "32") for label in axis.texts)
 
 
+def test_labels_of_lanes_that_wait_are_dark_on_orange():
+    """White on that orange has a contrast of 2.2."""
+    report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 34, 1)
+    (axis,) = figure_banks(first_request(report, "tile[lane * width]")[1]).axes
+    inks = {int(label.get_position()[1]): label.get_color() for label in axis.texts}
+    assert inks == {0: "white", 1: "black"}
+
+
 def test_views_stand_still_where_widgets_cannot_run():
     for view in (explore_stride(), explore_banks()):
         assert "image/png" in view._repr_mimebundle_() or "text/html" in view._repr_mimebundle_()
