@@ -126,16 +126,7 @@ def _map(axis: Axes):
     high = [(0.87, 85), (0.94, 85), (1.13, 85), (1.52, 85)]  # away from where the marker starts
     for label in axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8, manual=high):
         label.set_bbox(PAPER)  # black on dark purple cannot be read
-    (marker,) = axis.plot(
-        [],
-        [],
-        "o",
-        markersize=11,
-        markeredgewidth=2,
-        color=PALETTE["black"],
-        fillstyle="none",
-        clip_on=False,
-        zorder=9,
-    )
+    ring = {"markersize": 11, "markeredgewidth": 2, "fillstyle": "none", "color": PALETTE["black"]}
+    (marker,) = axis.plot([], [], "o", clip_on=False, zorder=9, **ring)  # above the numbers
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
     return marker
