@@ -340,7 +340,7 @@ print(f"middle of the ranges: {ratio:.1f} times the epochs, you guessed {my_gues
 print(f"DGX-2H, from 256 to 1,024 GPUs: {gpus:.0f} times the GPUs, {time:.2f} times as fast to the target")
 
 # %% [markdown]
-# 2.2 times the epochs. Already from 8,192 to 16,384 sequences, on 256 and on 1,024 GPUs, four times the GPUs were only 1.57 times as fast to the target. Hardware is inefficient at small minibatches, optimisation at large ones; together they cap the number of GPUs that are worth their price. A kernel that stays efficient at 4 sequences moves the first wall, which is why lesson 15 was worth its trouble.
+# 2.2 times the epochs. And 1,024 GPUs reached the target only 1.57 times as fast as 256. Hardware is inefficient at small minibatches, optimisation at large ones; together they cap the number of GPUs that are worth their price. A kernel that stays efficient at 4 sequences moves the first wall, which is why lesson 15 was worth its trouble.
 #
 # **The rule of this lesson:** give each GPU at least the sequences at which its step stops getting shorter. That is 4 for the persistent kernel here, about 64 for products launched step by step. The largest number of GPUs that pays is the largest useful minibatch divided by that.
 #
