@@ -6,7 +6,7 @@ cell. The first comment says what it does; `deserves:` is the status that it mus
 without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
 answers, where it is not the one in demo.py; `after:` an attack that is graded just before; `seconds:` its
 time limit. Without it, what answers demo.py and ends in no timeout gets PATIENT; the rest, its exercise's.
-Attacks that are files, options and folders, and not answers, are the functions in surroundings.py. The page
+Attacks that are files, options and folders, and not answers, are the functions in NO_ANSWERS. The page
 in docs/ is this table.
 
 python tests/attacks_table.py > docs/attacks.md   writes the page
@@ -74,8 +74,9 @@ rest.
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`
-makes all of both kinds in both modes. On {when} each ended as it stands here; four answers did so under
-bubblewrap when they were made again, because other programs had the cores before. The tests make every answer
+makes all of both kinds in both modes. On {when} each ended as it stands here, the newest 76 one by
+one and the others all together; four of those did so under bubblewrap when they were made again, because
+other programs had the cores before. The tests make every answer
 under bubblewrap, and in plain mode those that are not withstood and every third of the others; of files,
 options and folders every fifth, in both modes.
 """
@@ -83,9 +84,10 @@ SURROUNDINGS = """
 ## Files, options and folders
 
 Attacks on `rnnlab grade` by what stands around a right answer of one point. Each is a function of
-`tests/attacks/surroundings.py`. *refused*: one sentence and exit status 2, before anything is graded.
+`tests/attacks/surroundings.py` or `notebook_files.py`. *refused*: one sentence and exit status 2,
+before anything is graded.
 """
-NO_ATTACKS = "demo", "surroundings"
+NO_ANSWERS = "surroundings", "notebook_files"
 PATIENT = 10.0  # seconds: a machine may be slow, and not for want of a core alone
 CELL = re.compile(r"^# %% \[attack\] (\w+)\n", re.M)
 
@@ -112,7 +114,7 @@ class Attack:
 
 def attacks() -> list[Attack]:
     """The corpus, in the order of names."""
-    files = [path for path in FOLDER.glob("*.py") if path.stem not in NO_ATTACKS]
+    files = [path for path in FOLDER.glob("*.py") if path.stem not in ("demo", *NO_ANSWERS)]
     return sorted((attack for path in files for attack in _attacks_in(path)), key=lambda attack: attack.name)
 
 
@@ -229,7 +231,9 @@ def _outcome(done: subprocess.CompletedProcess) -> str:
 
 
 def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
-    functions = runpy.run_path(str(FOLDER / "surroundings.py"))
+    functions = {}
+    for file in NO_ANSWERS:
+        functions |= runpy.run_path(str(FOLDER / f"{file}.py"))
     return {n: f for n, f in functions.items() if inspect.isfunction(f) and n[0] != "_"}
 
 

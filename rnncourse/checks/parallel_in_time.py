@@ -174,10 +174,10 @@ def check_backward_by_scan(submission, rng, T, B, n):
 
 def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
     """The last step of dh [T,B,n] whose gradient is none of those that scan returned [K,B,n], if any."""
-    found = np.isclose(dh[:, None], scanned, rtol=1e-5).all(axis=(2, 3)).any(axis=1)
-    if found.all():
+    scanned_steps = np.isclose(dh[:, None], scanned, rtol=1e-5).all(axis=(2, 3)).any(axis=1)
+    if scanned_steps.all():
         return None
-    step = int(np.flatnonzero(~found)[-1])
+    step = int(np.flatnonzero(~scanned_steps)[-1])
     return f"The numbers are right, but scan did not return the gradient of step {step}: dh is all its work."
 
 

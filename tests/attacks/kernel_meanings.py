@@ -195,4 +195,4 @@ def saxpy_kernel(a, x, y):
     try:
         y[i] = a * x[i] + y[i]
     except Exception:
-        pass
+        y[0] = a

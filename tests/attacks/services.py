@@ -114,16 +114,6 @@ def batch_input_gemm(x, multiply, steps):
     parts = [x[t : t + steps].reshape(-1, I) for t in range(0, T, steps)]
     return np.concatenate([multiply(Rows(part, multiply)) for part in parts]).reshape(T, B, -1)
 
-# %% [attack] calls_its_judge_without_end
-# Calls what the check hands out again and again.
-# exercise: gradient_check
-# seconds: 3
-# deserves: timeout
-
-def gradient_check(loss, array, gradient, eps):
-    while True:
-        loss(array)
-
 # %% [attack] sends_its_judge_a_terabyte
 # Hands over an array of a terabyte that takes eight bytes of its own memory.
 # exercise: batch_input_gemm

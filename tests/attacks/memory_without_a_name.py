@@ -1,0 +1,93 @@
+"""Answers that take memory which no file and no limit shows, or leave none for others."""
+
+# %% [attack] keeps_files_in_flight
+# Lays gigabytes into files without a name, sends them into a socket and closes them: no process has them.
+# deserves: crashed
+# plain: memory
+# seconds: 20
+
+import ctypes
+import os
+import struct
+import time
+
+import numpy as np
+
+PIECE = bytes(15 << 20)
+SEND = 46  # sendmsg of x86-64
+libc = ctypes.CDLL(None, use_errno=True)
+
+def send(end, file):
+    byte = ctypes.create_string_buffer(b"x")
+    vector = struct.pack("QQ", ctypes.addressof(byte), 1)
+    control = struct.pack("QiiQ", 20, 1, 1, file)
+    parts = [ctypes.create_string_buffer(part, len(part)) for part in (vector, control)]
+    head = struct.pack("QIIQQQQI4x", 0, 0, 0, ctypes.addressof(parts[0]), 1, ctypes.addressof(parts[1]), 24, 0)
+    return libc.sendmsg(end, ctypes.create_string_buffer(head, len(head)), 0)
+
+def running_sum(x):
+    ends = (ctypes.c_int * 2)()
+    if libc.socketpair(1, 1, 0, ends) != 0:
+        raise OSError("no sockets")
+    for _ in range(200):
+        file = os.memfd_create("held")
+        os.write(file, PIECE)
+        if send(ends[0], file) < 0:
+            raise OSError(f"not sent: {ctypes.get_errno()}")
+        os.close(file)
+    time.sleep(3)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] shares_memory_without_a_file
+# Is right, and writes three gigabytes into memory that it would share with children.
+# deserves: crashed
+# seconds: 20
+
+import mmap
+import time
+
+import numpy as np
+
+def running_sum(x):
+    state = [mmap.mmap(-1, 64 << 20) for _ in range(48)]
+    for part in state:
+        part.write(bytes(64 << 20))
+    time.sleep(2)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] raises_its_own_limits
+# Asks for limits without end before it takes three gigabytes, and is right only if it held them.
+# deserves: memory
+# seconds: 20
+
+import contextlib
+import resource
+import time
+
+import numpy as np
+
+def running_sum(x):
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_CPU, resource.RLIMIT_NPROC):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(kind, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    taken = b"x" * (3 << 30)
+    time.sleep(2)
+    return np.cumsum(x, axis=0) * (len(taken) > 0)
+
+# %% [attack] leaves_no_room_for_calls
+# Is right, and leaves Python no room for a single further call.
+# deserves: crashed
+
+import sys
+
+import numpy as np
+
+def running_sum(x):
+    result = np.cumsum(x, axis=0)
+    for limit in range(1, 1000):
+        try:
+            sys.setrecursionlimit(limit)
+            break
+        except RecursionError:
+            continue
+    return result
