@@ -1,8 +1,9 @@
 """Questions of a lesson that a reader answers on its page: predictions before an outcome, and recall.
 
 The sources' own marks are enough.  A code cell that sets `my_guess` asks for a prediction; its output is
-the outcome.  Prose that hides an answer in `details` asks a question, and so does "Look for
-...?".  assets/quiz.js shows the fields, keeps in the reader's browser what is written, and sets it beside the outcome; without it a page shows all as text.
+the outcome.  Prose that hides an answer in `details` asks a question, and so does "Look for ...?".
+assets/quiz.js shows the fields, keeps in the reader's browser what is written, and sets it beside the
+outcome; without it a page shows all as text.
 """
 
 import ast
