@@ -92,7 +92,9 @@ def open_questions(soup: BeautifulSoup) -> list[Tag]:
     asks = re.compile(r"Look for.*\?(?!.*\)$)", re.S)  # an answer in brackets stands at once behind it
     asking = [p for p in soup.select(".prose p") if asks.match(p.text.strip())]
     after = [p.find_next(["details", "h2", "h3"]) for p in asking]
-    return [p for p, found in zip(asking, after, strict=True) if found is None or found.name != "details"]
+    return [
+        p for p, element in zip(asking, after, strict=True) if element is None or element.name != "details"
+    ]
 
 
 def form(number: int, key: str, kind: str, **more: object) -> Tag:

@@ -43,13 +43,6 @@ class Assignment:
     due: datetime | None = None  # later files are late where the source has no mark of its own
     taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
 
-    def options(self) -> list[str]:
-        """The words of the command line that state the same, but for --take."""
-        layout = ["--layout", self.layout] if self.layout else []
-        lessons = [word for lesson in self.lessons for word in ("--lesson", lesson)]
-        due = ["--due", self.due.isoformat(timespec="minutes")] if self.due else []
-        return [*layout, *lessons, *due]
-
 
 def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> list[Submission]:
     """Read the sources into the class folder; the whole submissions list.
@@ -60,8 +53,7 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
         part.unlink(missing_ok=True)
-    known = submissions.load(folder) if (folder / "submissions.jsonl").exists() else []
-    new = []
+    known, new = submissions.load(folder) if (folder / "submissions.jsonl").exists() else [], []
     names = Counter(source.name for source in sources)
     for source in sources:
         place = f"{source.resolve().parent.name}/" * (names[source.name] > 1)
@@ -69,7 +61,10 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
-    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources), *assignment.options()]
+    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
+    words += ["--layout", assignment.layout] * bool(assignment.layout)
+    words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
+    words += ["--due", assignment.due.isoformat()] if assignment.due else []
     listed = _choose(listed, _taken(folder, assignment, listed), _Contender(folder, shlex.join(words)))
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
@@ -121,7 +116,7 @@ def _of_source(
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
-        if layout == "nbgrader" and name == "timestamp.txt" and folders[place] > 1:
+        if layout == "nbgrader" and name == "timestamp.txt" and folders[place or "."] > 1:
             continue
         owner = layouts.owner(entry.path if layout == "plain" else f"{above}{entry.path}", layout, top)
         submission = Submission(f"{title}: {entry.path}", layout, section=section, when=entry.when)

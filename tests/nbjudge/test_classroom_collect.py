@@ -153,7 +153,7 @@ def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_pa
     files = {"ada/02_bptt.ipynb": STUBS, "ada/02_bptt (1).ipynb": book(remark="b")}
     source = packed(tmp_path / "d.zip", files)
     folder = tmp_path / "class"
-    options = ["--lesson", "bptt", "--due", "2026-11-20T23:59"]
+    options = ["--lesson", "bptt", "--due", "2026-11-20T23:59:00"]
     _, listed = collected(folder, source, *options)
     assert not submissions.graded(listed)
     digest = next(entry.sha256 for entry in listed if "(1)" in entry.source)

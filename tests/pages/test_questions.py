@@ -119,8 +119,8 @@ def test_a_printed_guess_is_marked_where_it_stands(source, printed, marked):
     ],
 )
 def test_a_look_for_that_asks_has_a_field_unless_its_folded_answer_has_one(after, kinds):
-    asked = "<p><strong>Look for:</strong> which? Section 4 answers.</p>"
-    page = soup(quiz.add_quizzes(f"<div class=prose>{asked}{after}</div>"))
+    question = "<p><strong>Look for:</strong> which? Section 4 answers.</p>"
+    page = soup(quiz.add_quizzes(f"<div class=prose>{question}{after}</div>"))
     forms = page.select("form.quiz")
     assert sorted("answer" if form.fieldset else "note" for form in forms) == kinds
     assert all(form.textarea and form["data-key"] for form in forms)
