@@ -35,7 +35,6 @@ SLOWEST = (
 
 # Long tables of cases: every n-th is tried in the quick leg, the others in the slow one.
 EVERY = {
-    "test_a_contestant_that_dies_at_any_stage_is_left_out_of_a_run_that_goes_on": 15,
     "test_a_fault_at_any_step_is_told_and_ends_that_step_alone": 3,
     "test_a_kernel_that_leaves_out_its_lesson_fails_in_the_notebook_as_in_a_grade": 15,
     "test_a_peer_that_cheats_is_left_out_and_leaves_no_times": 9,

@@ -24,10 +24,8 @@ def check_skip_step_backward(submission, rng, B, H):
     arguments = dh, h_next, h_before, weight_hh, scale
     want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
-    case, advice = (
-        f"B={B}, H={H}, scale={scale:.4g}",
-        lambda: _skip_terms(got, want, *arguments[:-1], times * scale),
-    )
+    case = f"B={B}, H={H}, scale={scale:.4g}"
+    advice = lambda: _skip_terms(got, want, *arguments[:-1], times * scale)
     expect(got, want, axes=axes, what=tuple(axes), case=case, tolerance=1e-9, advice=advice)
 
 

@@ -126,11 +126,8 @@ def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -
     if len(numbers) < 2 or numbers[0] < 1:
         return None
     time = lambda n: serial + shared / n + (n - 1) * barrier
-    return (
-        "print the times: "
-        + ", ".join(f"with {n} thread{'s' * (n != 1)} {time(n):.4g} s" for n in numbers)
-        + "."
-    )
+    parts = (f"with {n} {'thread' if n == 1 else 'threads'} {time(n):.4g} s" for n in numbers)
+    return f"print the times: {', '.join(parts)}."
 
 
 EXERCISES = (

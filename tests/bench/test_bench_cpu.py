@@ -169,6 +169,7 @@ def survived(tmp_path_factory):
         return printed.getvalue(), records.read(path)["cases"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DYING)
 def test_a_contestant_that_dies_at_any_stage_is_left_out_of_a_run_that_goes_on(survived, name):
     printed, cases = survived

@@ -142,9 +142,11 @@ PRINTED = {"my_guess, my_factor": "your guesses: 16 at T = 16, and a factor of 2
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page of lesson 02, not run: a view under its first cell, and the outcome of one prediction."""
+    """The page of lesson 02, not run: a view under its first cell, the outcome of one prediction, and a last
+    question that nothing answers."""
     with pytest.MonkeyPatch.context() as patch:
         book = nbformat.read(ROOT / "notebooks/02_bptt.ipynb", as_version=4)
+        book.cells.append(nbformat.v4.new_markdown_cell("## The end\n\n**Look for:** which comes first?"))
         code = [cell for cell in book.cells if cell.cell_type == "code"]
         long = lambda a, b: Page(f"<p>{a} {b}{' ' * moving.SHORT}</p>", "said")
         patch.setenv("RNNLAB_WIDGETS", "off")
