@@ -16,7 +16,6 @@ from nbjudge.comparing.differences import WRONG_TYPE, describe, first_difference
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
-from nbjudge.running.worker import Worker
 from rnncourse.checks.answers import Answer
 from rnnlab.compare import TOLERANCES
 
@@ -78,7 +77,7 @@ def launch(submission: Callable, case: Case) -> Result:
     result = submission(case.grid, case.block, *case.arguments)
     counted = type(result) is dict and result.get("counts") is not None
     is_launch = type(result) is dict and result.keys() == set(Result._fields)
-    if not is_launch or (isinstance(submission, Worker) and not counted):
+    if not is_launch or not (counted or isinstance(submission, InProcess)):
         raise Wrong(
             f"It returns {describe(result)}, as a plain function does; a kernel is expected.",
             WRONG_TYPE,
