@@ -58,11 +58,17 @@ def hidden_from_judge(members: Iterable[psutil.Process], exempt: set[int]) -> bo
         try:
             os.scandir(f"/proc/{process.pid}/fd").close()
         except PermissionError:
-            with suppress(psutil.Error):  # one that is ending cannot be read either, and has no memory left
-                if process.memory_info().vms > 0:
-                    return True
+            if has_memory(process):  # one that is ending cannot be read either
+                return True
         except OSError:
             continue  # it has ended
+    return False
+
+
+def has_memory(process: psutil.Process) -> bool:
+    """Does the process live, and is not about to end? Memory is the first that the kernel takes back."""
+    with suppress(psutil.Error):
+        return process.memory_info().vms > 0
     return False
 
 

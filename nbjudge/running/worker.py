@@ -36,6 +36,7 @@ TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process 
 LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
+ENDING = 10  # seconds for a process that was killed to be gone
 START = 30.0  # seconds until a worker must have started: a machine may be full of other work
 
 
@@ -268,9 +269,8 @@ class Worker:
 
     def _ended(self) -> Stopped:
         """Why the process is gone."""
-        try:
-            code = self.process.wait(1)
-        except subprocess.TimeoutExpired:
+        code = self._exit_status()
+        if code is None:
             return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
         number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
         if number == signal.SIGXCPU:
@@ -285,6 +285,18 @@ class Worker:
             )
         how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
+
+    def _exit_status(self) -> int | None:
+        """The status that the process ends with; None if it lives on without its pipes. One that was killed
+        takes a while to give gigabytes back."""
+        for _ in range(ENDING):
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(1)
+            members = self.family.members()
+            own = self._own_processes(members)
+            if any(memory.has_memory(member) for member in members if member.pid not in own):
+                return None
+        return None
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""

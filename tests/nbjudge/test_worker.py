@@ -2,10 +2,12 @@
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,6 +34,26 @@ def test_a_process_that_was_ready_before_its_judge_looked_is_used(monkeypatch):
     monkeypatch.setattr(worker, "START", 5.0)
     with Worker(SLEEP, 20.0, PLAIN) as rest:
         assert rest(0.0) == 0.0
+
+
+class Killed:
+    """A process that was killed and takes five seconds to give its memory back."""
+
+    pid, left = -1, 5
+
+    def wait(self, seconds):
+        self.left -= seconds
+        if self.left > 0:
+            raise subprocess.TimeoutExpired("python", seconds)
+        return -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("bytes_left", "status"), [(0, Status.memory), (1 << 20, Status.crashed)])
+def test_a_process_that_was_killed_has_time_to_end_and_one_without_pipes_lives_on(bytes_left, status):
+    member = SimpleNamespace(pid=-1, info={"ppid": 0}, memory_info=lambda: SimpleNamespace(vms=bytes_left))
+    judged = Worker(SLEEP, 1.0, PLAIN)
+    judged.process, judged.family = Killed(), SimpleNamespace(members=lambda: [member])
+    assert judged._ended().status is status
 
 
 SPIN = of_source("spin", "def spin():\n    while True:\n        pass\n")
