@@ -230,13 +230,13 @@ def test_an_outcome_is_covered_until_the_reader_predicts_and_the_answer_stays(pa
 def test_an_answer_to_a_recall_question_is_judged_by_the_reader_and_stays(page, browser):
     browser.show(page.as_uri())
     find = lambda selector: browser.browser.find_elements(By.CSS_SELECTOR, selector)[-1]
-    find(".quiz.answer textarea").send_keys("chunks")
+    find(".quiz.answer:has(fieldset) textarea").send_keys("chunks")
     assert not find(".quiz.answer fieldset").is_displayed()
     find("details:has(+ .quiz.answer) > summary").send_keys(Keys.ENTER)
     WebDriverWait(browser.browser, 20).until(lambda _: find(".quiz.answer fieldset").is_displayed())
     find(".quiz.answer input[value=yes]").send_keys(Keys.SPACE)
     browser.show(page.as_uri())
-    assert find(".quiz.answer textarea").get_property("value") == "chunks"
+    assert find(".quiz.answer:has(fieldset) textarea").get_property("value") == "chunks"
     assert find(".quiz.answer input[value=yes]").is_selected()
 
 
