@@ -43,9 +43,10 @@ def _numba_cuda() -> ModuleType:
         return importlib.import_module("numba.cuda")
     except ModuleNotFoundError as error:
         if error.name in ("numba", "llvmlite"):
-            remedy = "not installed here: .venv/bin/pip install -e '.[lab]'"
-            remedy = "which no browser has" if sys.platform == "emscripten" else remedy
-            raise CudaMissing(f"kernels need Numba, {remedy}") from error
+            missing = "not installed here: .venv/bin/pip install -e '.[lab]'"
+            if sys.platform == "emscripten":
+                missing = "which no browser has"
+            raise CudaMissing(f"kernels need Numba, {missing}") from error
         raise CudaMissing(f"numba.cuda cannot be imported: {error}; pip install {error.name}") from error
     except Exception as error:  # numba-cuda 0.30 beside NumPy 2.5: AttributeError
         import numpy

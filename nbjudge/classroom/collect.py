@@ -53,7 +53,8 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
         part.unlink(missing_ok=True)
-    known, new = submissions.load(folder) if (folder / "submissions.jsonl").exists() else [], []
+    known = submissions.load(folder) if (folder / "submissions.jsonl").exists() else []
+    new = []
     names = Counter(source.name for source in sources)
     for source in sources:
         place = f"{source.resolve().parent.name}/" * (names[source.name] > 1)

@@ -381,7 +381,7 @@ print("you guessed", my_guess)
 
 # %%
 rows = [
-    ("kernels a step, forward", "one an operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),
+    ("kernels a step, forward", "one per operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),
     ("launch-bound", "time = launches × time of a launch"),
     ("idle in time", "the host has not issued the next kernel"),
     ("idle in space", "fewer tiles than multiprocessors"),

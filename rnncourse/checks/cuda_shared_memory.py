@@ -63,10 +63,8 @@ def limit_block_sum(counts, case):
         return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
     if counts["atomics"]:
         return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
-    if (loads := counts["global_loads"]) > len(case.arguments[0]):
-        return f"{loads} loads from global memory where {len(case.arguments[0])} are enough: each number once"
-    if (exchanges := counts["exchanges"]) > (most := blocks * threads * MOST_EXCHANGES):
-        return f"{exchanges} shuffles, votes and syncwarps of lanes where {most} are enough"
+    if repeats := _repeats(counts, case):
+        return repeats
     adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
     most = blocks * (3 * sum(adding) + 2 * -(-threads // 32) + 6)
     if (requests := counts["shared_requests"]) > most:
@@ -97,6 +95,11 @@ def limit_warp_sum(counts, case):
         return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
     if counts["atomics"]:
         return f"It uses {counts['atomics']} atomics; one store for each warp is enough"
+    return _repeats(counts, case)
+
+
+def _repeats(counts: dict, case: Case) -> str | None:
+    """Numbers that are loaded twice, or more exchanges of lanes than halvings of a warp need."""
     if (loads := counts["global_loads"]) > len(case.arguments[0]):
         return f"{loads} loads from global memory where {len(case.arguments[0])} are enough: each number once"
     if (exchanges := counts["exchanges"]) > (most := case.grid[0] * case.block[0] * MOST_EXCHANGES):

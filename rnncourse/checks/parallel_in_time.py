@@ -178,7 +178,7 @@ def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
     if scanned_steps.all():
         return None
     step = int(np.flatnonzero(~scanned_steps)[-1])
-    return f"The numbers are right, but scan did not return the gradient of step {step}: dh is all its work."
+    return f"The numbers are right, but scan did not return dh[{step}]: choose a and b such that it adds dy."
 
 
 def _scan_calls(calls: list[int], T: int) -> str | None:

@@ -32,7 +32,8 @@ def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     gates = ANSWERS["count_rnn_flops"].number("gates", 1)
     case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
     case += f"; for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
-    case += f", {4 * gates * H * H} in each of the other {L - 1}" * (L > 1)
+    if L > 1:
+        case += f", {4 * gates * H * H} in each of the other {L - 1}"
     expect(submission(T, B, I, H, L), want, what="the number of FLOP", case=case)
 
 

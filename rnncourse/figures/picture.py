@@ -34,6 +34,7 @@ PALETTE = {
 }
 LINES = [PALETTE[name] for name in ("blue", "red", "green", "orange", "purple", "sky")]
 CARD = "#FFFFFF"
+PAPER = {"facecolor": CARD, "edgecolor": "none", "pad": 0.5}  # behind a word that a line would strike
 PADDING = 6  # pixels of card around the picture
 DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw many times a second
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pocketgpu.devices import DEVICES, find
-from rnncourse.figures.picture import CARD, PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
@@ -76,7 +76,7 @@ def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     left.axvline(places[0].needed / 2**20, color=PALETTE["black"], linestyle="--", zorder=1.5)
     labels = left.bar_label(left.barh(names, sizes, color=colours, zorder=1), fmt="%.3g", padding=5)
     for label in labels:  # the dashed line would strike a number through
-        label.set_bbox({"facecolor": CARD, "edgecolor": "none", "pad": 1})
+        label.set_bbox(PAPER)
     left.set(xlim=(0, 1.15 * max(sizes)), xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
     _draw_blocks(right, mine, find(device).multiprocessors)

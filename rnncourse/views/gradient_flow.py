@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnnlab import cells
 from rnnlab.network import Network
 
@@ -22,7 +22,6 @@ DRIVE = 0.1  # standard deviation of what the input adds to each unit: enough to
 RADII = tuple(round(0.5 + 0.05 * k, 2) for k in range(31))  # 0.5 … 2.0
 ROUNDING = float(np.finfo(np.float32).eps)  # beside a gradient of size 1, a smaller one is lost in float32
 FLOOR, CEILING = 1e-16, 1e10
-PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # behind a word on a dark colour
 
 
 @lru_cache(maxsize=len(RADII))

@@ -7,14 +7,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnncourse.lab.roofline import Roofline
 
 FLOAT32_BYTES = 4
 MINIBATCHES = tuple(2**k for k in range(11))  # sequences
 HIDDEN_SIZES = tuple(2**k for k in range(6, 13))  # units
 Measured = Mapping[tuple[int, int], float]  # {(B, H): GFLOP/s}
-PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # behind a word, where a line passes
 INTENSITIES = 0.25, 1024.0  # FLOP/byte, the ends of the axis
 
 

@@ -12,7 +12,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from nbjudge.printable import quantity
-from rnncourse.figures.picture import CARD, PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import CARD, PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 
 ROWS, VECTORS, REGISTERS = range(1, 13), range(1, 7), (16, 32)
@@ -66,9 +66,8 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
         needed = Tile(*tile).registers
         colour, marker = (PALETTE["red"], "X") if needed > registers else (PALETTE["blue"], "o")
         axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
-        below = {"xytext": (0, -15 if n % 2 else 8), "textcoords": "offset points"}
-        below["bbox"] = {"facecolor": "white", "linewidth": 0, "pad": 0.5}  # the dashed line ends there
-        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **below, ha="center", fontsize=8)
+        beside = {"xytext": (0, -15 if n % 2 else 8), "textcoords": "offset points", "bbox": PAPER}
+        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **beside, ha="center", fontsize=8)
     axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--", zorder=0)
     axis.set(
         xscale="log",

@@ -51,7 +51,8 @@ def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndar
         return None
     (j,) = place
     r, z = 1 / (1 + np.exp(-(g + u)[:2, j]))
-    n = np.tanh(g[2, j] + answers("numba_cpu")["fused_gates"].number("gain", 1) * r * u[2, j])
+    gain = answers("numba_cpu")["fused_gates"].number("gain", 1)
+    n = np.tanh(g[2, j] + gain * r * u[2, j])
     return f"In unit {j} r is {r:.6g}, z is {z:.6g}, n is {n:.6g} and h is {h[j]:.6g}."
 
 
