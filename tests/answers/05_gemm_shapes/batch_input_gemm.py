@@ -21,6 +21,16 @@ def batch_input_gemm(x, multiply, steps):
     here = multiply(head.reshape(-1, x.shape[-1])).reshape(*head.shape[:-1], multiply.outputs)
     return np.concatenate([here, batch_input_gemm(rest, multiply, steps)]) if len(rest) else here
 
+# %% [right]
+from concurrent.futures import ThreadPoolExecutor
+
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    first = range(0, T, steps)
+    with ThreadPoolExecutor(2) as threads:  # the steps that are left over may come before the others
+        made = [threads.submit(multiply, x[t : t + steps].reshape(-1, I)) for t in reversed(first)]
+        return np.concatenate([each.result() for each in reversed(made)]).reshape(T, B, -1)
+
 # %% [wrong] has the dtype of x
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
