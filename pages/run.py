@@ -80,7 +80,7 @@ def content_number(path: Path) -> str:
     """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
     numbers = hashlib.sha256(path.read_bytes() + machine().encode())
     files = (file for package in PACKAGES for file in sorted(ROOT.glob(f"{package}/**/*")))
-    for file in (*files, ROOT / "pages/frames.py"):
+    for file in (*files, ROOT / "pages/frames.py", ROOT / "pages/run.py"):
         if file.suffix in (".py", ".json", ".npz", ".jpg", ".svg", ".cu", ".cuh", ".answers"):
             numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
     return numbers.hexdigest()[:16]
@@ -94,6 +94,7 @@ def machine() -> str:
 
 
 def _execute(path: Path) -> nbformat.NotebookNode:
+    """The lesson with outputs, in which no folder of the builder's is named."""
     book = nbformat.read(path, as_version=4)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
@@ -108,7 +109,8 @@ def _execute(path: Path) -> nbformat.NotebookNode:
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
     book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
-    return book
+    text = nbformat.writes(book).replace(folder, "~").replace(str(ROOT), "~/rnnlab")
+    return nbformat.reads(text, as_version=4)
 
 
 @contextmanager
@@ -118,7 +120,8 @@ def _own_environment(folder: Path) -> Iterator[None]:
     startup = folder / "ipythondir/profile_default/startup/frames.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(frames.STARTUP.format(root=str(ROOT)), encoding="utf-8")
-    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator"}
+    # a bar of progress that stands still says nothing
+    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator", "TQDM_DISABLE": "1"}
     before = dict(os.environ)
     os.environ.update(own)
     try:
