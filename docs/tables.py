@@ -16,6 +16,7 @@ PAGES = "README.md", "docs/teachers.md"
 END = "<!-- built: end -->"
 TABLE = re.compile(rf"<!-- built: ([a-z ]+) -->\n(.*?){END}", re.S)
 SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, what its row says
+TITLE = re.compile(r"^# # (\d\d) · (.+)$", re.M)
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
 
@@ -43,30 +44,30 @@ def stated_minutes(source: str) -> int:
 def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
     for lesson, stem in LESSONS.items():
-        number, _, name = stem.partition("_")
+        number, title = TITLE.search(sources[lesson]).groups()
         sentence = SENTENCE.search(sources[lesson])
         if sentence is None:
             raise ValueError(f"notebooks/source/{stem}.py does not begin with a line '# Course map: …'")
-        rows.append([number, f"[{name}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
+        rows.append([number, f"[{title}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
     return _table(["#", "lesson", "what you build or find out", "exercises"], rows)
 
 
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
-    for lesson, stem in LESSONS.items():
+    for lesson in LESSONS:
         own = answers[lesson]
         varying = ", ".join(f"`{answer.name}` ({_variants(answer)})" for answer in own if answer.variants)
         same = ", ".join(f"`{answer.name}`" for answer in own if not answer.variants)
         alone, points = sum(answer.minutes for answer in own), sum(answer.points for answer in own)
-        rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying, same])
+        rows.append([_title(sources[lesson]), stated_minutes(sources[lesson]), alone, points, varying, same])
     head = ["lesson", "minutes", "alone", "points", "with variants (one of how many)", "the same for all"]
     return _table(head, rows)
 
 
 def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = [
-        [f"`{answer.name}`", _title(stem), answer.minutes, answer.points, _variants(answer)]
-        for lesson, stem in LESSONS.items()
+        [f"`{answer.name}`", _title(sources[lesson]), answer.minutes, answer.points, _variants(answer)]
+        for lesson in LESSONS
         for answer in answers[lesson]
         if answer.variants and answer.difficulty in (2, 3) and answer.minutes <= LONGEST_EXAM
     ]
@@ -74,13 +75,13 @@ def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
 
 
 def _syllabus(sources: Mapping[str, str], answers: Answers, before: str) -> str:
-    """The weeks and lessons that stood there, and the minutes that these lessons take now."""
+    """The weeks and lessons that stood there, by number, with the titles and minutes that they have now."""
     by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
     rows = []
     for line in before.splitlines()[2:]:
         week, lessons, _ = (cell.strip() for cell in line.strip("|").split("|"))
-        numbers = re.findall(r"\d\d", lessons)
-        rows.append([week, lessons, sum(stated_minutes(sources[by_number[number]]) for number in numbers)])
+        chosen = [sources[by_number[number]] for number in re.findall(r"\b\d\d\b", lessons)]
+        rows.append([week, " and ".join(map(_title, chosen)), sum(map(stated_minutes, chosen))])
     return _table(["week", "lessons", "minutes"], rows)
 
 
@@ -96,8 +97,8 @@ def _variants(answer: Answer) -> int:
     return len(answer.variants) + 1
 
 
-def _title(stem: str) -> str:
-    return stem.replace("_", " ", 1)
+def _title(source: str) -> str:
+    return " ".join(TITLE.search(source).groups())
 
 
 def _table(head: list[str], rows: Iterable[Iterable[object]]) -> str:

@@ -138,7 +138,7 @@ def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
     assert "Withheld: an exercise was not judged, by a fault of the grader; grade again: cy." in words
     row = next(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
     assert row["Grade"] == "6"
-    assert row["Feedback comments"].startswith("<p>start_here: 6 of 6 points</p>")
+    assert row["Feedback comments"].startswith("<p>00 · Start here: 6 of 6 points</p>")
     assert sheet.read_bytes() == before
 
 
