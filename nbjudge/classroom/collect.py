@@ -264,7 +264,7 @@ def _contender(folder: Path, entry: Submission) -> str:
     except (Unusable, Overtime):
         count = 0
     exercises = quantity(len(names), "exercise")
-    return f"this one attempts {count} of {exercises}; to take it: --take {entry.sha256[:8]}"
+    return f"this one attempts {count} of {exercises}; {TAKE}--take {entry.sha256[:8]}"
 
 
 def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Submission]:
@@ -281,6 +281,7 @@ def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Sub
     return _with_remarks(chosen)
 
 
+TAKE = "to take it: "  # before the option that chooses one of several files
 DECIDED = "not graded: "  # begins the reasons that the choice among several files has given
 
 
@@ -349,7 +350,7 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
     return noted
 
 
-def describe(listed: list[Submission], again: str = "") -> Iterator[str]:
+def describe(listed: list[Submission], again: str) -> Iterator[str]:
     """The list in words: how many of each lesson, then each file that does not count with its reason.
 
     again: the command that collects anew, to which the choice of a file is added.
@@ -370,7 +371,7 @@ def describe(listed: list[Submission], again: str = "") -> Iterator[str]:
     for entry in submissions.without_repeats(listed):
         if entry.reason or not entry.graded:
             is_fine = entry.graded and not (entry.reason or "").startswith(UNREADABLE)
-            why = (entry.reason or "").removeprefix(DECIDED).replace("--take", f"{again} --take".strip())
+            why = (entry.reason or "").removeprefix(DECIDED).replace(TAKE, f"{TAKE}{again} ")
             reason = "!" if is_fine else "✘", why
             shown[reason] += 1
             if shown[reason] <= SHOWN:

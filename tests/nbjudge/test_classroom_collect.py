@@ -167,6 +167,7 @@ def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_pa
     listed = submissions.load(folder)
     assert [entry.sha256 for entry in submissions.graded(listed)] == [digest]
     assert "chosen with --take" in reason(listed, ": ada/02_bptt.ipynb")
+    assert "chosen with --take\n" in capsys.readouterr().out, "what was chosen needs no command"
     assert [entry.sha256 for entry in submissions.graded(collected(folder, source)[1])] == [digest]
 
 
