@@ -151,19 +151,19 @@ def build(
     from pages.front import write_front  # counts, with all that the course computes
     from pages.records import write_records  # draws pictures: matplotlib loads for a second
 
+    runs = run_lessons(lessons)  # takes minutes and may fail: until then an older site stays
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(OWN / "assets", folder / "assets")
     left_out = {path.stem for path in all_lessons()} - {path.stem for path in lessons}
     absent = frozenset(f"{kind}/{stem}.html" for kind in ("lessons", "exercises") for stem in left_out)
-    site = Site(folder, repository, tag, absent)
+    site = Site(folder, repository, tag, absent, runs=runs)
     if pyodide is not None:
         try:
             site.browser = add_lite(folder, pyodide)
         except NotBuilt as problem:
             shutil.rmtree(folder / "lite", ignore_errors=True)
             site.browser = f"lite/ is left out: {problem}"
-    site.runs = run_lessons(lessons)
     write_front(site, {stem: str(opening(stem)) for stem in site.disturbed()})
     write_about(site)
     write_lessons(site, site.runs)
