@@ -14,6 +14,7 @@ from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from nbjudge.authoring.course import ROOT
@@ -312,9 +313,14 @@ def test_the_key_slash_reaches_the_search_and_its_words_arrive(site, browser):
     page = browser.browser
     page.find_element(By.TAG_NAME, "body").send_keys("/")
     assert page.switch_to.active_element.get_attribute("id") == "find"
+    page.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert page.switch_to.active_element.tag_name == "body"
+    page.find_element(By.TAG_NAME, "body").send_keys("/")
     page.switch_to.active_element.send_keys("gradient\n")
     WebDriverWait(page, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "#search-results a"))
     assert page.find_element(By.ID, "search-words").get_attribute("value") == "gradient"
+    browser.press_tab()
+    assert "#" in page.switch_to.active_element.get_attribute("href"), "the first result comes next"
 
 
 @needs_browser
