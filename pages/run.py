@@ -28,6 +28,7 @@ from rnnlab import resources
 # a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
 ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
+WIDGET = "application/vnd.jupyter.widget-view+json"  # moves in a kernel alone
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 
@@ -94,7 +95,7 @@ def machine() -> str:
 
 
 def _execute(path: Path) -> nbformat.NotebookNode:
-    """The lesson with outputs, in which no folder of the builder's is named."""
+    """The lesson with outputs, which name no folder of the builder's and show no bar that stands still."""
     book = nbformat.read(path, as_version=4)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
@@ -106,6 +107,9 @@ def _execute(path: Path) -> nbformat.NotebookNode:
             client.execute()
         except CellExecutionError as error:
             raise NotRun(f"{path.name} does not run to its end: {error}") from error
+    for cell in book.cells:
+        if outputs := cell.get("outputs"):
+            cell.outputs = [output for output in outputs if WIDGET not in output.get("data", {})]
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
     book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
@@ -120,8 +124,7 @@ def _own_environment(folder: Path) -> Iterator[None]:
     startup = folder / "ipythondir/profile_default/startup/frames.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(frames.STARTUP.format(root=str(ROOT)), encoding="utf-8")
-    # a bar of progress that stands still says nothing
-    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator", "TQDM_DISABLE": "1"}
+    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator"}
     before = dict(os.environ)
     os.environ.update(own)
     try:
