@@ -1,4 +1,4 @@
-"""Tables of the lessons in pages of prose: README's course map, and those of docs/teachers.md.
+"""Tables of the lessons in pages of prose: README's ways in and course map, and those of docs/teachers.md.
 
 A table stands between `<!-- built: KIND -->` and `<!-- built: end -->`; `python -m rnncourse.build` writes it
 anew from the lessons and exercises.  The lessons of a syllabus are the author's; its minutes are counted.
@@ -7,9 +7,11 @@ anew from the lessons and exercises.  The lessons of a syllabus are the author's
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import Answer
+from rnncourse.lab.start import REPOSITORY
 
 Answers = Mapping[str, Sequence[Answer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
@@ -19,6 +21,7 @@ SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, w
 TITLE = re.compile(r"^# # (\d\d) · (.+)$", re.M)
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
+FIRST = f"notebooks/{next(iter(LESSONS.values()))}.ipynb"
 
 
 def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
@@ -39,6 +42,26 @@ def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
 def stated_minutes(source: str) -> int:
     """The minutes that a lesson's source says it takes."""
     return int(TIME.search(source)[1])
+
+
+def ways_in(repository: str) -> str:
+    """README's line for a person without a clone, with links once the course is published."""
+    command = f"git clone {repository or 'ADDRESS'} rnnlab && cd rnnlab && make lab"
+    clone = f"If you have no clone yet: `{command}`."
+    if not repository:
+        why = "The course is not published yet; put the address\nthere that was given to you with this page."
+        return f"{clone} {why}\n"
+    owner, name = repository.removeprefix("https://github.com/").split("/")
+    site = f"https://{owner}.github.io/{name}/"  # of the branch `pages`
+    colab, binder = "https://colab.research.google.com/github", "https://mybinder.org/v2/gh"
+    links = {
+        "read the site": site,
+        "lesson 00 in this browser": f"{site}lite/lab/index.html?path={FIRST}",
+        "in Colab": f"{colab}/{owner}/{name}/blob/pages/colab/{FIRST}",
+        "on Binder": f"{binder}/{owner}/{name}/main?urlpath=lab/tree/{quote(FIRST, safe='')}",
+    }
+    row = " · ".join(f"[{words}]({address})" for words, address in links.items())
+    return f"{clone} With nothing installed:\n{row}\n"
 
 
 def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> str:
@@ -86,6 +109,7 @@ def _syllabus(sources: Mapping[str, str], answers: Answers, before: str) -> str:
 
 
 TABLES: dict[str, Callable[..., str]] = {
+    "ways in": lambda sources, answers, before: ways_in(REPOSITORY),
     "course map": _course_map,
     "lessons": _lessons,
     "exam": _exam,
