@@ -42,7 +42,6 @@ class Comparison(Protocol):
     """How two arrays are compared, and with which tolerances."""
 
     TOLERANCES: Mapping  # dtype: with an attribute `gradient`, the largest relative error
-    agrees: Callable
     relative_error: Callable
     first_difference: Callable
 
