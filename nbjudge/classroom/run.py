@@ -149,8 +149,8 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
                 bar.set_postfix_str(f"{faults} with a fault of the grader" * bool(faults), refresh=False)
                 bar.update()
         except KeyboardInterrupt:
-            kept = f"stopped: {bar.n} of {len(jobs)} are graded and kept"
-            bar.write(f"{kept}; the same command goes on, grade with --resume", file=bar.fp)
+            state = f"stopped: {bar.n} of {len(jobs)} are graded and kept"
+            bar.write(f"{state}; the same command goes on, grade with --resume", file=bar.fp)
             raise
 
 
