@@ -12,6 +12,7 @@ from legs import in_full
 from values_in import holds
 
 from bench import cpu_record, cpu_run, performance_page
+from bench import cpu_tables as cpu_report
 from bench.cpu import Arena, Settings
 from bench.peers import LADDER, LIMITS, PEERS, Candidate, blas_products
 from bench.peers.process import ContestantError, Peer, environment, find_peers_python, interpreter
@@ -19,7 +20,6 @@ from bench.provenance import ROOT
 from bench.watch import Watch
 from bench.workload import problem
 from rnncourse import cli, records
-from rnncourse.records import cpu_report
 from rnncourse.records.workload import SHAPES, Workload
 from rnnlab.compare import TOLERANCES
 from rnnlab.ladder import RUNGS
