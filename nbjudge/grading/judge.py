@@ -68,7 +68,7 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
     cases = exercise.cases
     cases = tuple(cases(draws(exercise, seed))) if callable(cases) else cases
     for number, case in enumerate(cases):
-        transcript.case = ""
+        transcript.case = describe_case(exercise, case)
         try:
             with recording(transcript):
                 exercise.check(submission, draws(exercise, seed, number), *case)
@@ -77,17 +77,11 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
         except Exception as error:
             if isinstance(error, Stopped) and error.status is Status.crashed:
                 transcript.crash = error
-                _add_case(error, transcript.case or describe_case(exercise, case))
+                error.message += f"\n({transcript.case})" * bool(transcript.case)
             elif transcript.first is None:
                 raise
             return
         yield True
-
-
-def _add_case(crash: Stopped, case: str) -> None:
-    """Adds the line that a difference has, too: the sizes at which the answer ended."""
-    if case:
-        crash.message += f"\n({case})"
 
 
 def describe_case(exercise: Exercise, case: tuple) -> str:
@@ -97,12 +91,14 @@ def describe_case(exercise: Exercise, case: tuple) -> str:
         names = code.co_varnames[first : code.co_argcount] if code else ()
         if len(names) >= len(case):
             pairs = zip(names, case, strict=False)
-            return ", ".join(f"{name}={part}" for name, part in pairs if part != "" and _is_short(part))
+            return ", ".join(f"{name}={part}" for name, part in pairs if _is_short(part) and part != "")
     return ""
 
 
 def _is_short(part: object) -> bool:
-    """Whether a part of a case can be shown as it is: a number, a text, or sizes."""
+    """Whether a part of a case can be shown as it is: a number, a text, sizes, or numbers by name."""
+    if isinstance(part, dict):
+        return all(isinstance(number, int | float) for number in part.values())
     return isinstance(part, int | float | str) or (isinstance(part, tuple) and len(repr(part)) < 40)
 
 
