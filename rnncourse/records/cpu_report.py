@@ -14,7 +14,7 @@ PYTORCH = "pytorch"
 RENAMED = {"halide_scheduled": "halide"}  # names in older records -> today's
 LIMITS = ("gemm_large", "gemm_step")
 NO_STEPS = {"contestants": {}, "cases": []}
-LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
+MAX_OTHER_LOAD = 0.05  # share of the cores used by other programs above which medians are unreliable
 
 
 def median(case: dict, name: str) -> float | None:
@@ -70,7 +70,7 @@ def heading(record: dict) -> str:
     ]
     if emulated := record["settings"].get("emulates"):
         lines.append(f"emulates a machine with {emulated}: AVX-512 is masked in every contestant")
-    if loads and max(loads) > LOUD:
+    if loads and max(loads) > MAX_OTHER_LOAD:
         lines.append(
             f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"
         )
