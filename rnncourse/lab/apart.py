@@ -1,4 +1,4 @@
-"""Call a function in a process of its own, where a crash cannot end the notebook; in a browser, in this one."""
+"""Call a function in a process of its own, so that no crash ends the notebook; in a browser, in this one."""
 
 import pickle
 import signal
