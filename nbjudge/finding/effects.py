@@ -43,6 +43,7 @@ class Scope:
     def __init__(self, nodes: Iterable[ast.AST]):
         self.sites: list[Site] = []
         self.reads: set[str] = set()  # names, and ".attribute" of attributes
+        self.mentions: set[str] = set()  # those that are not just an argument: f, not x, of f(x)
         self.stores: set[str] = set()  # objects that are written into: x[0] = 1, x.a = 1, x += 1, del x[0]
         self.calls: list[Call] = []
         self.declared: set[str] = set()  # global or nonlocal
@@ -81,14 +82,14 @@ class Scope:
 
     def _visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
-            self.reads.add(node.id)
+            self._mention(node.id)
         elif isinstance(node.ctx, ast.Del):
             self.sites.append(Site(node.id, "deletion"))
 
     def _visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
             self.stores |= roots(node)
-        self.reads.add(f".{getattr(node, 'attr', '')}")
+        self._mention(f".{getattr(node, 'attr', '')}")
 
     _visit_Subscript = _visit_Attribute
 
@@ -182,17 +183,28 @@ class Scope:
 
     _visit_SetComp = _visit_DictComp = _visit_GeneratorExp = _visit_ListComp
 
-    def _visit_Call(self, node: ast.Call) -> None:
-        passed = [roots(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
+    def _visit_Call(self, node: ast.Call) -> list:
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        passed = [roots(part) for part in arguments]
+        alone = {part.id for part in arguments if isinstance(part, ast.Name)}
+        self.reads |= alone
+        below = [node.func, *(part for part in arguments if not isinstance(part, ast.Name))]
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name in STORING and passed:
             self.stores |= passed[0]
-            return
+            return below
         if name == "print":
             files = (keyword.value for keyword in node.keywords if keyword.arg == "file")
             self.stores = self.stores.union(*map(roots, files))
-        through = roots(getattr(node.func, "value", node.func)) if name is None else frozenset()
+        through = roots(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset()
+        if name is None and not through:  # kernel[grid, block](x)
+            passed.append(roots(node.func))
         self.calls.append(Call(name, through, frozenset().union(*passed)))
+        return below
+
+    def _mention(self, name: str) -> None:
+        self.reads.add(name)
+        self.mentions.add(name)
 
     def _decorate(self, node: ast.AST) -> list:
         for decorator in node.decorator_list:
@@ -215,6 +227,7 @@ class Scope:
         shares = below.shares
         outside = lambda names: frozenset(expanded(names, shares) - own)
         self.reads |= below.reads - own
+        self.mentions |= below.mentions - own
         self.stores |= outside(below.stores)
         self.calls += [Call(c.function, outside(c.through), outside(c.passed)) for c in below.calls]
         self.texts += below.texts

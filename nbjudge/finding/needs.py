@@ -176,8 +176,9 @@ class Names:
         scope = self.scopes[index]
         own = Effect(scope.reads, scope.binds, scope.stores, scope.calls)
         pairs = [self._done_by([own, *self.of_scope[index]])]
-        reads = scope.reads.union(*(effect.reads for effect in self.of_scope[index]))
-        pairs += [self.does[name] for name in self._called(reads)]
+        handed = (call.passed for call in scope.calls if not self._only_shows(call))
+        names = scope.mentions.union(*handed, *(effect.reads for effect in self.of_scope[index]))
+        pairs += [self.does[name] for name in self._called(names)]
         binds, changes = (set().union(*sets) for sets in zip(*pairs, strict=True))
         return binds, scope.stores, changes
 
@@ -194,9 +195,13 @@ class Names:
             binds.add(ANYTHING)
         return binds, (written - self.modules - self.constants).union(*map(self._changed_by, calls))
 
+    def _only_shows(self, call: Call) -> bool:
+        """Does it draw, print or check what goes with it: check(f), axis.plot(x)?"""
+        return call.function in self.showing or bool(call.through & self.showing)
+
     def _changed_by(self, call: Call) -> Set[str]:
         """The names whose objects a call may change."""
-        if call.function in self.showing or call.through & self.showing:
+        if self._only_shows(call):
             return set()
         if call.function in BUILTINS - CHANGING and call.function not in self.sites:
             return set()
