@@ -1,7 +1,6 @@
 """This course, as nbjudge sees it: COURSE, an nbjudge.course.Course."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -41,10 +40,6 @@ class RnnCourse:
         from rnnlab import compare
 
         return compare
-
-    @property
-    def pictures(self) -> ModuleType:
-        return import_module("rnncourse.figures.report_pictures")
 
     def usable_cores(self) -> int:
         return resources.usable_cores()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
@@ -15,7 +15,8 @@ ANSWERS = answers("parallel_cpu")
 
 def check_split_minibatch(submission, rng, B, threads):
     got = submission(B, threads)
-    refuse(_uneven(got, B, threads), f"B={B}, threads={threads}; you return {got!r:.90}", result=got)
+    add_to_case(f"you return {got!r:.90}")
+    refuse(_uneven(got, B, threads), result=got)
 
 
 def _uneven(got: object, B: int, threads: int) -> str | None:
@@ -151,7 +152,6 @@ EXERCISES = (
         compare_numbers(
             ANSWERS["amdahl_limit"],
             ("the best number of threads", "the speed-up", "the limit"),
-            "serial={}, shared={}, barrier={}, threads={}",
             parts=lambda serial, shared, barrier, _: (
                 f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s"
             ),

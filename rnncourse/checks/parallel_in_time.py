@@ -11,7 +11,7 @@ import numpy as np
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Shell, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unset
+from rnncourse.checks.kernels import Case, compare_launches, unset
 
 ANSWERS = answers("parallel_in_time")
 MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
@@ -24,9 +24,8 @@ def check_compose_affine(submission, rng, K, B, n):
     want = ANSWERS["compose_affine"].call(later, earlier)
     axes = ("pair", "sequence", "row", "column")
     got = submission(later, earlier)
-    case = f"{K} pairs, {B} sequences, n={n}"
     advice = lambda: f"Columns 0 to {n - 1} are a, column {n} is b: which of them are wrong?"
-    expect(got, want, axes=axes, what="the maps", case=case, advice=advice)
+    expect(got, want, axes=axes, what="the maps", advice=advice)
 
 
 class NamedMaps:
@@ -110,8 +109,7 @@ def _too_many_calls(sizes: list[int], chunk: int, chunks: int, T: int) -> Wrong 
 def check_block_scan_kernel(submission, rng, T, blocks, threads):
     a = (rng.uniform(0.5, 1.1, T) * rng.choice([-1, 1], T)).astype("float32")
     b = rng.normal(size=T).astype("float32")
-    says = f"T={T}, {size_in_words(blocks, threads)}"
-    case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)), says)
+    case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)))
     names, axes = ("a", "b", "prefix_a", "prefix_b"), (("step",),) * 4
 
     def explain(name: str, place: tuple, surplus: float) -> str:
@@ -164,12 +162,11 @@ def check_backward_by_scan(submission, rng, T, B, n):
     want = answer.function(scan, jacobians, dy)
     calls.clear()
     got = submission(_service("scan", scan), jacobians, dy)
-    case = f"T={T}, B={B}, n={n}"
     axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
     advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
-    refuse(_scan_calls(calls, T), case, result=len(calls))
-    if expect(got, want, axes=axes, what=("dh", "dh0"), case=case, advice=advice):
-        refuse(_not_scanned(want[0], scanned[-1]), case)
+    refuse(_scan_calls(calls, T), result=len(calls))
+    if expect(got, want, axes=axes, what=("dh", "dh0"), advice=advice):
+        refuse(_not_scanned(want[0], scanned[-1]))
 
 
 def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:

@@ -152,7 +152,6 @@ EXERCISES = (
         compare_numbers(
             ANSWERS["register_budget"],
             ("the number of words", "the largest number of registers", "whether it fits"),
-            "gates={}, H={}, itemsize={}, blocks={}, warps={}, beside={}",
             lambda gates, H, itemsize, blocks, warps, beside: (
                 f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
                 f"{32 * warps} threads a block"

@@ -51,6 +51,14 @@ def test_no_exercise_needs_a_statement_of_another(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_what_only_shows_or_checks_an_answer_does_not_run(lesson):
+    cells = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
+    for name in catalogue(lesson):
+        shown = [ast.unparse(part) for part in chosen(answer_in(cells, name)) if isinstance(part, ast.Expr)]
+        assert not [text for text in shown if text.startswith(("check(", "print(", "show("))]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_is_the_same_to_its_judge_whatever_another_one_does(lesson, tmp_path):
     solved = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
     for broken in catalogue(lesson):

@@ -265,7 +265,6 @@ def test_settings_travel_as_text_and_unknown_ones_are_refused():
         ("--learning-rate nan", "learning_rate is nan"),
         ("--clip nan", "clip is nan"),
         ("--momentum 0.5", "adam has none: choose sgd"),
-        ("--survive --engine nccl", "NCCL cannot shrink to the survivors"),
         ("--survive --split 32", "survivors must share anew"),
         ("--rung gru_textbook --cell lstm", "cannot run this network: gru_textbook runs gru, not lstm"),
         ("--patience 0", "patience is 0.0"),
