@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures for some seconds, and tries whether another setting would make the BLAS faster; this lesson measures in sections 4 and 6.
+# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures, for some seconds, how fast the machine computes and reads memory; this lesson measures both in section 6.
 
 # %%
 from rnncourse.lab import doctor
@@ -234,7 +234,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
-figure, axes = canvas(1, 2, sharey=True, width=7.4, height=2.8)
+figure, axes = canvas(1, 2, width=7.4, height=2.8)
 for axis, B in zip(axes, (1, 64), strict=True):
     h = rng.standard_normal((B, H), dtype=np.float32)
     runs = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=15)
@@ -243,9 +243,9 @@ for axis, B in zip(axes, (1, 64), strict=True):
     axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--", label="mean")
     axis.axhline(1, color=PALETTE["black"], label="median")
     axis.set(title=f"B = {B}", xlabel="run", xticks=(1, 5, 10, 15))
+    axis.set(ylabel="time / median", ylim=0)
     first, mean, median = 1e6 * runs[0], 1e6 * np.mean(runs), 1e6 * np.median(runs)
     print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median {median:5.0f} µs")
-axes[0].set(ylabel="time / median", ylim=(0, None))
 axes[0].legend(frameon=False)
 show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as multiples of their median.")
 
@@ -268,7 +268,7 @@ for B in (1, 64):
 for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
     disturbed = disturbance({name: timings[name] for name in ("B = 1", f"B = {B}")})
     words = f"{B} sequences take {'less' if B == 64 else 'more'} than {B} times as long as one"
-    print(f"{words}: {verdict(holds, disturbed)}; {ratios[B]:.1f} times in this run")
+    print(f"{words}: this {verdict(holds, disturbed)}; {ratios[B]:.1f} times in this run")
 scoreboard.measure_product()
 print(scoreboard.table())
 rnnlab.progress("start_here")

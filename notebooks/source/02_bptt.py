@@ -205,6 +205,7 @@ print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 # If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer. If the first line of the output is a warning, run the cell again before you believe it.
 
 # %%
+my_exponents = {"quadratic": 1, "linear": 1}
 lengths = [16, 32, 64, 128]
 sweeps = {"quadratic": reference.bptt_quadratic, "linear": reference.bptt_linear}
 problems = {T: (network, *problem(T)) for T in lengths}
@@ -221,10 +222,12 @@ print(disturbance(timings))
 print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms" for name, s in seconds.items()))
 
 # %%
-from rnncourse.views.powers import figure_powers, powers_in_words
+from rnncourse.views.powers import figure_powers, fitted_exponent, powers_in_words
 
 axes = {"xlabel": "sequence length T, steps", "ylabel": "time, s"}
 show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T", lengths, seconds))
+for name, guess in my_exponents.items():
+    print(f"{name:9} exponent {fitted_exponent(lengths, seconds[name]):.2f}, your guess {guess}")
 
 # %% [markdown]
 # ## 6 · Why the exponents are not exactly 2 and 1
@@ -298,12 +301,15 @@ def remainders(gradient, direction, steps):
     return [abs(loss_with(weight_hh + eps * direction) - start - eps * slope) for eps in steps]
 
 
+my_slopes = {"exact gradient": 1, "1 % too large": 1}
 steps = np.logspace(-5, -2, 7)
 direction = np.random.default_rng(5).standard_normal(weight_hh.shape)
 gradients = {"exact gradient": exact, "1 % too large": 1.01 * exact}
 curves = {name: remainders(gradient, direction, steps) for name, gradient in gradients.items()}
 axes = {"xlabel": "distance ε", "ylabel": "remainder r(ε)"}
 show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", steps, curves))
+for name, guess in my_slopes.items():
+    print(f"{name:14} slope {fitted_exponent(steps, curves[name]):.2f}, your guess {guess}")
 
 # %% [markdown]
 # The slope says more than a single error would, because you need no tolerance. An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1.

@@ -166,9 +166,11 @@ def count(own, threads=2, times=20_000_000):
     return int(counters.sum())
 
 # %%
+my_guess = 40_000_000
 add_ones(np.zeros(1, "int64"), 1)  # compiled before it counts
 lost = [40_000_000 - count(own=False) for _ in range(5)]
-print("lost in five runs:", lost, "with counters of their own:", 40_000_000 - count(own=True))
+print("lost of 40,000,000 in five runs:", lost, f"you guessed {40_000_000 - my_guess}")
+print("lost with counters of their own:", 40_000_000 - count(own=True))
 print("additions were lost" if any(lost) else "none was lost: the threads hardly ran at the same time; run it again")
 
 # %% [markdown]
@@ -186,10 +188,12 @@ def gradient(threads):
         return numba_parallel.backward(network, saved, dy)[2]["weight_hh_l0"]
 
 
+my_guess = True, True
 once, again, alone = gradient(cores), gradient(cores), gradient(1)
 print("two runs, same threads: equal bits?", np.array_equal(once, again))
 print("one thread: equal bits?", np.array_equal(once, alone),
       f"largest difference {np.abs(once - alone).max() / np.abs(alone).max():.0e} of the largest gradient")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that compare bits must fix the number of threads; so must you when you search for a bug.
@@ -397,6 +401,8 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed {my_gue
 # Below the number of cores, what is missing was lost at the barrier, in the serial part, or to other programs; a star marks rows that those disturbed.
 #
 # ## Recap
+#
+# **Two cores gain most where their threads meet least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
 
 # %%
 rows = [

@@ -435,7 +435,7 @@ for B, guess in my_guess.items():
         print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; you guessed {guess}")
 
 # %% [markdown]
-# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads half of the weights, from its own cache. If the units lose even there, a barrier costs more than half of that reading. With 64 sequences both ways do the same arithmetic. Then the barriers count against the units, and the weights against the minibatch, because each core needs all of them: the smaller loss wins. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
+# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads half of the weights, from its own cache. If the units lose even there, a barrier costs more than half of that reading. With 64 sequences both ways do the same arithmetic. Sharing units costs barriers; sharing the minibatch lets each core read all weights. The cheaper of the two wins. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
 #
 # ## 8 · Beside all of NumPy's threads
 #
@@ -486,6 +486,8 @@ print("you guessed", my_guess)
 # That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does, so no row on one core can pass 100 % by much. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap
+#
+# **A product compiled for one network can do without assembly: weights packed once, sums in registers, pieces that stay in a cache, one call for all steps. Whether that beats your library, the table says.**
 
 # %%
 show_table()

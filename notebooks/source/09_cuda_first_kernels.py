@@ -340,6 +340,8 @@ print("you guessed:", my_guess)
 # A GPU may hang there for ever, or continue with wrong numbers; the manual calls the result undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
+#
+# **Two kernels that read and write the same numbers may move very different amounts of memory: what counts is how many sectors the lanes of a warp touch in one request.**
 
 # %%
 rows = [

@@ -396,6 +396,8 @@ for finding in report.findings if cuda.is_simulated else ():
 # Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
+#
+# **A tile of 8 by 8 divides the loads by 8, its width: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
 # %%
 rows = [

@@ -182,7 +182,7 @@ print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
 drawings.show("transposed_once")
 
 # %% [markdown]
-# **6 steps.** The backward pass multiplies with U as it is stored, so a transposed U alone would only move the 12 % there.
+# **6 steps.** The backward pass multiplies with U as it is stored, so it would pay the 12 % if U were kept in transposed form alone. Hence a copy.
 #
 # ## 5 · Which of the three gains most?
 #
@@ -257,6 +257,8 @@ explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_afte
 # <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. A product of few rows does little arithmetic for each number of dU that it reads and writes, so the bytes decide. With 64 sequences the arithmetic takes longer, and halving the bytes gains little. In one stream and with 16 sequences the gradients gain more than the inputs, 1.45 against 1.28; with 32 sequences they gain less, 1.19 against 1.40. So the claim holds for small minibatches.</details>
 #
 # ## Recap
+#
+# **An operation may leave the loop if it never waits for itself; here five of nine may. What gains most is what fills the chip, the inputs; only with small minibatches do the bytes of the weight gradients decide.**
 
 # %%
 rows = [

@@ -61,7 +61,7 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 0.33 µs over the whole chip and 0.61 in a cluster: for 8 sequences the grid is ahead, for 64 the cluster, 0.61 against 1.22. The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step, 64 to 96 %. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
+# 0.33 µs over the whole chip and 0.61 in a cluster: for 8 sequences the grid is ahead, for 64 the cluster, 0.61 against 1.22. The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step, 64 to 96 %. With 64, reading h costs more (the column *broadcast*): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
 #
 # 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
 #
@@ -213,7 +213,7 @@ drawings.show("flag_or_value")
 
 exchange = (SOURCES / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
-print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
+print(text[text.index("DEVICE void push"):text.index("DEVICE void push(Remote to, uint2")])
 
 # %% [markdown]
 # <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait after 50 ms.</details>
@@ -313,6 +313,8 @@ explore_minibatch()
 # On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
 #
 # ## Recap
+#
+# **On paper, a step over the whole chip mostly waits with 8 sequences and not with 64, and a barrier of the chip takes 3.5 times as long as an exchange.**
 
 # %%
 rows = [

@@ -321,7 +321,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
 # Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
 
 # %%
-from rnncourse.lab.turns import take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 
 my_guess = {1: 1.0, 512: 1.0}
 for H in my_guess:
@@ -329,12 +329,14 @@ for H in my_guess:
     x32 = rng.standard_normal((2000, 1, 16)).astype("float32")
     times = take_turns({name: partial(find(name).module.forward, small, x32)
                         for name in ("one_big_gemm", "parallel_in_time")}, rounds=5)
+    if warning := disturbance(times):
+        print(warning)
     loop, by_scan = (times[name].median for name in ("one_big_gemm", "parallel_in_time"))
     print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, scan {1e3 * by_scan:.1f} ms, "
           f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. None of this says anything about a GPU. For that there is only a model: no GPU has run this yet.
 #
 # The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
 
@@ -363,6 +365,8 @@ for H in (64, 256, 512):
 
 # %% [markdown]
 # ## Recap
+#
+# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, a GRU that forgets takes a few of Newton's rounds, and only a chaotic network needs about T of them.**
 
 # %%
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),

@@ -75,10 +75,15 @@ def bar_series(axis: Axes) -> Iterator[Series]:
         upright = container.orientation != "horizontal"
         places = [bar.get_x() + bar.get_width() / 2 if upright else bar.get_y() + bar.get_height() / 2
                   for bar in container]  # fmt: skip
-        sizes = [bar.get_height() if upright else bar.get_width() for bar in container]
+        ends = [
+            bar.get_y() + bar.get_height() if upright else bar.get_x() + bar.get_width() for bar in container
+        ]
         name = container.get_label()
+        if len(axis.containers) > 1:  # bars beside each other stand around the tick of their group
+            ticks = (axis.xaxis if upright else axis.yaxis).get_majorticklocs()
+            places = [min(ticks, key=lambda tick, place=place: abs(tick - place)) for place in places]
         x = named_places(axis, places, "x" if upright else "y")
-        yield Series("" if name.startswith("_") else name, x, [number(size) for size in sizes])
+        yield Series("" if name.startswith("_") else name, x, [number(end) for end in ends])
 
 
 def line_series(axis: Axes) -> Iterator[Series]:
