@@ -79,9 +79,9 @@ def equal_arithmetic() -> Sheet:
     """Lesson 05: equal arithmetic, unequal bytes."""
     s = Sheet(
         "Equal arithmetic, unequal bytes",
-        "Three products of B sequences and H units with the same 1,024 multiply-adds read and write 320, 384 and "
-        "1,088 numbers: the flatter the product, the more memory for the same work. Each product is drawn to "
-        "scale, two factors and a result, with a bar for its arithmetic and one for its numbers.",
+        "Three products of B sequences and H units with the same 1,024 multiply-adds read and write 320, 384 "
+        "and 1,088 numbers: the flatter the product, the more memory for the same work. Each is drawn "
+        "to scale, two factors and a result, with a bar for its arithmetic and one for its numbers.",
         505,
     )
     s.heading(

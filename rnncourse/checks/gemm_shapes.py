@@ -45,7 +45,7 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
 
 COUNTED = """
 weights, calls, rows_left = np.array({weights!r}, {dtype!r}), 0, {rows}
-last_rows = {rows} % {most_rows} or {most_rows}  # of the steps that are left over; threads may call in any order
+last_rows = {rows} % {most_rows} or {most_rows}  # of the steps left over; threads call in any order
 
 def multiply(rows):
     global calls, rows_left, last_rows

@@ -131,8 +131,8 @@ def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
     work, read = 2e-6 * B * H * H / device["peak"], 4e-3 * H * H / device["bandwidth"]
     return (
-        f"U has {4 * H * H} bytes, and with the right B = {B} reading it takes {read:.4g} µs, "
-        f"the operations {work:.4g}"
+        f"U has {4 * H * H} bytes; with the right B = {B} a layer needs {24 * H * H} bytes beside the "
+        f"{8 * T * B * H} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
     )
 
 

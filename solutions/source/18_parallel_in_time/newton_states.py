@@ -94,6 +94,14 @@ check(newton_states)
 # - np.abs(change).max()
 # + np.abs(change).mean()
 
+# %% [mistake] looks at the residual, not at the change
+# -         change = scan(step(before) - states)
+# -         states = states + change
+# -         if np.abs(change).max() <= tolerance:
+# +         change = step(before) - states
+# +         states = states + scan(change)
+# +         if np.abs(change).max() <= tolerance:
+
 # %% [mistake] runs all T rounds
 # - np.abs(change).max() <= tolerance
 # + rounds == T
