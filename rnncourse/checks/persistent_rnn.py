@@ -63,7 +63,7 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     mean = float(history[0].mean())
     explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS)
+    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS, "barriers")
 
 
 def limit_exchange(counts, case):
@@ -115,7 +115,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS)
+    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):

@@ -63,7 +63,7 @@ check(fix_the_race)
 # -         part[i] = mean
 # +         part[i] = mean
 
-# %% [mistake] waits once before the loop instead of in every step
+# %% [mistake] moves the first barrier in front of the loop
 # -     for _ in range(steps):
 # -         cuda.syncthreads()
 # -         mean
