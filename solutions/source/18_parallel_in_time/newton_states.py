@@ -15,7 +15,8 @@
 
 # %%
 def newton_states(step, scan, first, T, tolerance):
-    """(states [T,B,n] after all steps, rounds) from first [B,n], by Newton's method from zeros."""
+    """(states [T,B,n] after all steps, rounds) from first [B,n], by Newton's
+    method from zeros."""
     ### BEGIN SOLUTION
     states = np.zeros((T, *first.shape))
     for rounds in range(1, T + 1):
