@@ -45,10 +45,9 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
 
 COUNTED = """
 weights, calls, rows_left = np.array({weights!r}, {dtype!r}), 0, {rows}
-last_rows = {rows} % {most_rows} or {most_rows}  # of the steps left over; threads call in any order
 
 def multiply(rows):
-    global calls, rows_left, last_rows
+    global calls, rows_left
     calls += 1
     trace.append(("multiply", rows))
     rows_left -= len(rows)
@@ -61,10 +60,8 @@ def multiply(rows):
         raise Wrong(f"A call has {{len(rows)}} rows; {steps} steps of {B} sequences are {most_rows}.")
     if calls > {most_calls}:
         raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.")
-    if len(rows) < {most_rows} and rows_left > 0 and len(rows) != last_rows:
+    if len(rows) not in ({most_rows}, {left_over}) and rows_left > 0:  # threads call in any order
         raise Wrong(f"Call {{calls}} of several has {{len(rows)}} rows; {steps} steps are {most_rows}.")
-    if len(rows) < {most_rows}:
-        last_rows = {most_rows}  # one call may be short
     if rows_left < 0:
         raise Wrong(f"All calls together have more than {rows} rows; {T} steps of {B} sequences are {rows}.")
     return rows @ weights.T
@@ -77,8 +74,9 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     """`dtype`: of the weights, and so of the products; x is float32."""
     x = rng.normal(size=(T, B, I)).astype("float32")
     weights = rng.normal(size=(M, I)).astype(dtype)
-    sizes = dict(rows=T * B, most_rows=steps * B, most_calls=-(-T // steps), steps=steps, B=B, T=T)
-    multiply = Code(COUNTED.format(weights=weights.tolist(), dtype=dtype, **sizes), "multiply", [])
+    rows = dict(rows=T * B, most_rows=steps * B, left_over=T % steps * B, most_calls=-(-T // steps))
+    source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
+    multiply = Code(source, "multiply", [])
     case = f"T={T}, B={B}, I={I}, {M} outputs in {dtype}, steps={steps}"
     got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
     if expect(got, x @ weights.T, axes=axes, what="the products", case=case):
