@@ -76,8 +76,8 @@ def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     full = "It is full: fewer segments would leave it more room." if top == room else ""
     return (
         f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
-        f"layers are, and {fewest} are possible. {quantity(len(lower), 'input')} of segments below, the "
-        f"data among them, leave room for {room} of its layers. {full}"
+        f"layers are, and {fewest} are possible. Beside {quantity(len(lower), 'input')} of segments below, "
+        f"the data among them, there is room for {room} of its layers. {full}"
     ).rstrip()
 
 

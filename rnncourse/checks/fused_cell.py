@@ -59,7 +59,13 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
     results = unset(B, 4 * H), unset(B, H), unset(B, H)
     case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results))
     names, axes = ("sums", "c", "gates", "c_next", "h_next"), (WIDE, UNITS, WIDE, UNITS, UNITS)
-    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward)
+
+    def explain(name: str, place: tuple, surplus: float) -> str:
+        sequence, unit = place[0], place[1] % H
+        own = ", ".join(f"{number:.4g}" for number in sums[sequence].reshape(4, H)[:, unit])
+        return f"There the sums of i, f, g and o are {own}, and c is {case.arguments[1][sequence, unit]:.4g}."
+
+    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward, explain)
 
 
 def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):

@@ -89,13 +89,14 @@ def compare_launches(
     limit: Limit = lambda counts, case: None,
     explain: Explain = lambda name, place, surplus: "",
     remedies: Mapping[str, str] = MappingProxyType({}),
+    counted: str = "",
 ) -> list[np.ndarray]:
     """The arrays that the course's kernel leaves; notes whether the submission leaves them, within the limit.
 
     names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
     ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages; explain follows the first
     difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
-    the same arrays and break the same limit.
+    the same arrays and break the same limit, and a race the same number of what `counted` names.
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
@@ -107,10 +108,12 @@ def compare_launches(
         or _difference(got, want, names, axes, case, explain)
         or excess
     )
+    kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
-        "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
+        "findings": kinds,
         "excess": re.sub(r"[\d.]+", "N", excess or ""),
         "arrays": tuple(got.arrays),
+        "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
     }
     refuse(problem, result=symptoms, detail=got.counts)
     return want.arrays
@@ -219,5 +222,6 @@ def _add_facts(
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
     elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
+        difference.next_step = "`=` replaces what is there; `+=` and an atomic add to it."
     elif facts := explain(name, place, float(got[place] - want[place])):
         difference.message += f" {facts}"

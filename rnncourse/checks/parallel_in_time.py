@@ -241,10 +241,10 @@ class HiddenNetwork:
             raise Wrong(f"{name} is called {self.calls.count(name)} times for {self.shape[0]} steps.")
 
 
-def check_newton_states(submission, rng, T, B, n, gain, earlier=0):
-    """earlier: the round in which a rule stops that looks at the mean change, one round too early."""
+def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
+    """rounds: what the rule needs; rules that look at something else then stop earlier."""
     answer = ANSWERS["newton_states"]
-    network, first, tolerance = _draw_network(rng, T, B, n, gain, earlier)
+    network, first, tolerance = _draw_network(rng, T, B, n, gain, rounds)
     want = answer.function(network.step, network.scan, first, T, tolerance)
     network.reset()
     services = (_service("step", network.step), _service("scan", network.scan))
@@ -255,35 +255,36 @@ def check_newton_states(submission, rng, T, B, n, gain, earlier=0):
     expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7)
 
 
-def _draw_network(rng, T: int, B: int, n: int, gain: float, earlier: int) -> tuple:
-    """(network, first [B,n], tolerance); at round `earlier` the mean change is below the tolerance, and that
-    of sequence 0 if there are others, but the largest is above."""
+def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tuple:
+    """(network, first [B,n], tolerance) for which the rule needs `rounds`, and three others stop earlier:
+    by the mean change, by the residual, each at its own round, and by the change of sequence 0 of several."""
     while True:
         network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
-        if not earlier:
+        if not rounds:
             return network, first, 1e-12
-        sizes = np.abs(_changes(network, first))  # [rounds,T,B,n]
-        largest, mean = sizes.max(axis=(1, 2, 3)), sizes.mean(axis=(1, 2, 3))
-        leading = sizes[:, :, 0].max(axis=(1, 2)) if B > 1 else mean
-        others = np.maximum(mean, leading)
-        if len(sizes) <= earlier or largest[earlier - 1] < 1.3 * others[earlier - 1]:
+        residual, change = np.abs(_changes(network, first))  # [rounds,T,B,n] both
+        largest = lambda sizes: sizes.max(axis=(1, 2, 3))
+        rules = [largest(change), change.mean(axis=(1, 2, 3)), largest(residual), largest(change[:, :, :1])]
+        rules = np.stack(rules[: 3 + (B > 1)])
+        if len(change) < rounds or 1.1 * rules[0, rounds - 1] > rules[0, rounds - 2]:
             continue
-        tolerance = float(np.sqrt(largest[earlier - 1] * others[earlier - 1]))
-        rules = np.stack([largest, mean, leading])
-        stops = 1 + np.argmax(rules <= tolerance, axis=1)
-        near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
-        if (*stops[:2],) == (earlier + 1, earlier) and stops[2] != 4 and not near.any():
-            network.reset()
-            return network, first, tolerance
+        for tolerance in np.geomspace(*rules[0, [rounds - 1, rounds - 2]], 27)[1:-1]:
+            right, *others = 1 + np.argmax(rules <= tolerance, axis=1)
+            near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
+            apart = right == rounds and max(others) < rounds and others[0] != others[1] and others[2:] != [4]
+            if apart and not near.any():
+                network.reset()
+                return network, first, float(tolerance)
 
 
 def _changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
-    """[rounds,T,B,n] What the states change by in each round, until they change no more."""
-    states, changes = np.zeros(network.shape), []
-    while len(changes) < network.shape[0] and (not changes or np.abs(changes[-1]).max() > 1e-10):
-        changes.append(network.scan(network.step(np.concatenate([first[None], states[:-1]])) - states))
-        states = states + changes[-1]
-    return np.stack(changes)
+    """[2,rounds,T,B,n] Residuals and what the states change by in each round, until they change no more."""
+    states, rounds = np.zeros(network.shape), []
+    while len(rounds) < network.shape[0] and (not rounds or np.abs(rounds[-1][1]).max() > 1e-10):
+        residual = network.step(np.concatenate([first[None], states[:-1]])) - states
+        rounds.append((residual, network.scan(residual)))
+        states = states + rounds[-1][1]
+    return np.stack(rounds, axis=1)
 
 
 def _wrong_calls(network: HiddenNetwork, first: np.ndarray, rounds: int) -> Wrong | None:
@@ -358,10 +359,10 @@ EXERCISES = (
     ANSWERS["newton_states"].exercise(
         check_newton_states,
         lambda rng: (
-            (13, 1, 3, 1.5, 3),
+            (13, 1, 3, 1.5, 4),
             (1, 2, 3, 1.0),
             (3, 2, 2, 4.0),
-            (int(rng.integers(17, 30)), 3, 4, 1.5, 5),
+            (int(rng.integers(17, 30)), 3, 4, 1.5, 6),
         ),
     ),
 )

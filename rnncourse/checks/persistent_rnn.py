@@ -61,7 +61,7 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     mean = float(history[0].mean())
     explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS)
+    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS, "barriers")
 
 
 def limit_exchange(counts, case):
@@ -113,7 +113,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS)
+    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):
@@ -129,8 +129,8 @@ def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
     work, read = 2e-6 * B * H * H / device["peak"], 4e-3 * H * H / device["bandwidth"]
     return (
-        f"U has {4 * H * H} bytes, and with the right B = {B} reading it takes {read:.4g} µs, "
-        f"the operations {work:.4g}"
+        f"U has {4 * H * H} bytes; with the right B = {B} a layer needs {24 * H * H} bytes beside the "
+        f"{8 * T * B * H} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
     )
 
 

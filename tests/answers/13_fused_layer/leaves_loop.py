@@ -248,3 +248,10 @@ def leaves_loop(names, pairs):
         first.setdefault(name, k)
         last[name] = k
     return [name for name in first if first[name] not in behind[last[name]]]
+
+# %% [right]
+def leaves_loop(names, pairs):
+    edges = {(names[i], names[j]) for i, j in pairs}
+    for k in set(names):
+        edges |= {(a, d) for a, b in edges for c, d in edges if b == k == c}
+    return [n for n in dict.fromkeys(names) if (n, n) not in edges]

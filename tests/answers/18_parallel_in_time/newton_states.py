@@ -102,3 +102,20 @@ def newton_states(step, scan, first, T, tolerance):
         if np.abs(change).max() <= tolerance:
             break
     return states, rounds
+
+# %% [right]
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for rounds in range(1, T + 1):
+        before = np.roll(states, 1, axis=0)
+        before[0] = first
+        residual = step(before) - states
+        change = scan(residual)
+        states = states + change
+        if not np.any(np.abs(change) > tolerance):
+            break
+    return states, rounds
+
+# %% [wrong] looks at the residual, not at the change
+# -         if not np.any(np.abs(change) > tolerance):
+# +         if not np.any(np.abs(residual) > tolerance):
