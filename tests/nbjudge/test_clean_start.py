@@ -65,7 +65,7 @@ def graded(folder, way, *options, **environment):
     report = folder / "report.json"
     command = [*WAYS[way], "grade", *options, "--json", report.name]
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=120
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=600
     )
     return done.returncode, json.loads(report.read_text()) if report.exists() else None, done.stderr
 

@@ -7,13 +7,9 @@ import re
 import machine_code
 import numpy as np
 import pytest
-from values_in import holds
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from legs import in_full
+from properties import given, st
+from values_in import holds
 
 from pocketgpu import cuda, devices
 from pocketgpu.compiling import compilers
@@ -127,7 +123,6 @@ def test_a_layer_that_does_not_fit_is_refused_with_what_would():
         tiles_for(1, 1600, 132, major=8)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(1, 70), st.integers(1, 3), st.sampled_from([1, 2, 8]))
 def test_every_weight_has_one_owner_and_every_owner_its_place(gates, hidden, units, warps):
     tiles = Tiles(gates, hidden, units, warps)
