@@ -23,8 +23,8 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
 BUDGETS = {  # lines of Python; what grows beyond takes the place of something
-    "pocketgpu": 5_910,  # to come down to 5,500
-    "ranks": 1_850,  # to come down to 1,700
+    "pocketgpu": 7_150,  # to come down to 6,500: it has device arrays, types and a rewriter of its own
+    "ranks": 1_885,  # to come down to 1,700
     "nbjudge": 12_125,  # to come down to 9,000
     "rnnlab": 12_400,  # to come down to 12,000
     "rnncourse": 16_940,  # to come down to 12,500

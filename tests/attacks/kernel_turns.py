@@ -133,7 +133,7 @@ from rnnlab import cuda
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     while i == 0:
-        y[0] = a
+        pass
 
 # %% [attack] kernel_with_a_huge_tile
 # Asks for eight terabytes of shared memory.
