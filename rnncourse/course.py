@@ -76,7 +76,7 @@ class RnnCourse:
         return select(answer, seconds, box, lines)
 
     def refuse_function(self, function: Callable) -> None:
-        from rnncourse.kernel_answers.kernel_source import refuse_a_function  # loads what browsers have not
+        from rnncourse.kernel_answers.kernel_source import refuse_a_function
 
         refuse_a_function(function)
 

@@ -98,7 +98,7 @@ def warp_sum_kernel(x, out):
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     while i == 0:
-        y[0] = a
+        pass
 
 # %% [attack] kernel_with_a_huge_tile
 # Asks for eight terabytes of shared memory.
