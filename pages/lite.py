@@ -26,16 +26,7 @@ from pages.places import LAST_IN_BROWSER
 from rnncourse.course import PACKAGES
 
 PINNED = Path(__file__).with_name("pyodide.json")
-NEEDED = (
-    "numpy",
-    "matplotlib",
-    "pillow",
-    "threadpoolctl",
-    "tqdm",
-    "pygments",
-    "igraph",
-    "micropip",
-)
+NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments", "igraph", "micropip")
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
 PURE = ("ipython", "ipywidgets", "comm", "jedi")  # wheels that run everywhere, with all that they need
 EXTRA = "first"  # of the course: what lessons 00 to 05 import
