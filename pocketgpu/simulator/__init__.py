@@ -63,7 +63,7 @@ from pocketgpu.simulator.threads import (
     warpsize,
 )
 
-globals().update(VECTORS)
+globals().update(VECTORS | vars(types))
 for _module in (device_arrays, host):
     globals().update(
         (name, value)

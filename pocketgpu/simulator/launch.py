@@ -81,6 +81,10 @@ class Kernel:
         grid_and_block = dimensions(*configuration[:2])
         return Kernel(self.py_func, self.options, (*grid_and_block, *stream_and_shared), self._origin)
 
+    def configure(self, *configuration: object) -> "Kernel":
+        """Numba's older way to write kernel[griddim, blockdim, stream, sharedmem]."""
+        return self[configuration]
+
     def __call__(self, *arguments) -> None:
         if machine.launch is not None:
             return self.py_func(*arguments)  # from inside a kernel it is a device function
@@ -95,7 +99,9 @@ class Kernel:
             findings = result.findings + unordered(watch, self.__name__, self.stream)
             sectors = result.counts.sectors
         advance_clock(now.sheet, sectors)
-        if findings and (now.raise_findings or not now.checks):
+        if now.collect:
+            now.collect(self.py_func, findings)
+        elif findings and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, findings)
 
     def run(self, arguments: tuple, now: Settings) -> Watch:

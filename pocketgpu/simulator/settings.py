@@ -6,7 +6,7 @@ memory bus; the numbers are the data sheet's.  Without checks nothing is counted
 This is a prediction; what Python takes says nothing about a GPU.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -27,6 +27,7 @@ class Settings:
     seconds: float = 20.0  # that one thread may run without waiting, before the launch counts as endless
     events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of devices.DEVICES
+    collect: Callable | None = None  # gets (kernel, findings) of each launch, in place of an exception
 
     @property
     def sheet(self) -> Device:
@@ -35,18 +36,26 @@ class Settings:
 
 
 DEFAULTS = Settings()
-_current: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
+_current: ContextVar[Settings | None] = ContextVar("settings", default=None)
+_of_process = [DEFAULTS]
 
 
 def current() -> Settings:
     """The settings that hold here."""
-    return _current.get()
+    return _current.get() or _of_process[0]
+
+
+def set_for_process(**changes: object) -> None:
+    """Let these changes hold in every thread of this process, outside of settings()."""
+    changed = replace(_of_process[0], **changes)
+    find(changed.device)  # raises ValueError now, not at the first launch
+    _of_process[0] = changed
 
 
 @contextmanager
 def settings(**changes: object) -> Iterator[Settings]:
     """Launches inside the block run with these changes; see Settings."""
-    changed = replace(_current.get(), **changes)
+    changed = replace(current(), **changes)
     find(changed.device)  # raises ValueError now, not at the first launch
     token = _current.set(changed)
     try:

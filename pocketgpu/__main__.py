@@ -1,0 +1,97 @@
+"""`python -m pocketgpu program.py`: a program that launches kernels of numba.cuda, checked without a GPU."""
+
+import argparse
+import json
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+from pocketgpu.checking import TOOLS, Collector, sarif, stand_in
+
+DESCRIPTION = """Run a program that imports numba.cuda, unchanged, in the simulator. At its end stand its
+kernels' faults: races, missing fences, deadlocks, uninitialised and stray accesses; line, threads, remedy."""
+
+
+def tools(text: str) -> list[str]:
+    """Names of tools, from a list with commas."""
+    names = text.split(",")
+    if unknown := [name for name in names if name not in TOOLS]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no tool: {', '.join(TOOLS)}")
+    return names
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    result = argparse.ArgumentParser("python -m pocketgpu", description=DESCRIPTION)
+    add = result.add_argument
+    add("--tool", type=tools, default=[*TOOLS], help=f"some of {','.join(TOOLS)}; all if not given")
+    add("--device", metavar="NAME", help="the simulated GPU, such as T4 or H200")
+    add("--events", type=int, metavar="N", help="accesses after which a launch is ended (10,000,000)")
+    add("--json", metavar="FILE", help="write the findings there, too; - for standard output")
+    add("--sarif", metavar="FILE", help="the same for a code host's annotations")
+    add("--error-exitcode", type=int, default=1, metavar="N", help="exit status with findings (%(default)s)")
+    add("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    add("program", metavar="PROGRAM")
+    add("arguments", nargs=argparse.REMAINDER, metavar="...", help="what the program gets")
+    return result
+
+
+def run(program: str, arguments: list[str], as_module: bool) -> int:
+    """Run the program as Python would; its exit status."""
+    sys.argv = [program, *arguments]
+    sys.path[0] = os.getcwd() if as_module else str(Path(program).resolve().parent)
+    try:
+        if as_module:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, int) or end.code is None:
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    except Exception as error:
+        own = Path(runpy.__file__).name
+        trace = error.__traceback__
+        while trace and Path(trace.tb_frame.f_code.co_filename).name in (
+            own,
+            "__main__.py",
+            "<frozen runpy>",
+        ):
+            trace = trace.tb_next
+        traceback.print_exception(error.with_traceback(trace))
+        return 1
+    return 0
+
+
+def main(words: list[str] | None = None) -> int:
+    """The program's exit status; with findings and a status of 0 that of --error-exitcode."""
+    options = parser().parse_args(words)
+    if not options.module and not Path(options.program).is_file():
+        parser().error(f"there is no file {options.program}")
+    collector = Collector(options.tool)
+    try:
+        stand_in(collector, device=options.device, events=options.events)
+    except (RuntimeError, ValueError) as error:
+        parser().error(str(error))
+    status = run(options.program, options.arguments, options.module)
+    sys.stdout.flush()
+    faults = collector.faults
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    print(f"pocketgpu: {collector.summary()}", file=sys.stderr)
+    report = {
+        "program": options.program, "launches": collector.launches,
+        "findings": [fault.facts() for fault in faults],
+    }  # fmt: skip
+    for file, content in ((options.json, report), (options.sarif, sarif(faults))):
+        if file:
+            text = json.dumps(content, indent=1) + "\n"
+            sys.stdout.write(text) if file == "-" else Path(file).write_text(text, encoding="utf-8")
+    return status or (options.error_exitcode if faults else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""A program that imports numba.cuda, unchanged, in the simulator; what its launches did wrong is collected.
+
+`python -m pocketgpu` and the plugin of pytest stand on this.  Four tools have the names of those of NVIDIA's
+compute-sanitizer: https://docs.nvidia.com/compute-sanitizer
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+TOOLS = {  # name -> kinds of findings (simulator/threads.py)
+    "race": ("race", "missing_fence", "weak_poll"),
+    "init": ("uninitialised",),
+    "mem": ("out_of_bounds", "misaligned", "limit"),
+    "sync": ("barrier_divergence", "deadlock", "undefined_lane", "endless"),
+    "code": ("does_not_compile", "whole_array", "float64"),
+}
+URI = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+@dataclass
+class Fault:
+    """A finding that one or more launches of a kernel had at that line."""
+
+    file: str
+    kernel: str
+    line: int
+    finding: object  # simulator.threads.Finding of the first of them
+    launches: int = 1
+
+    def __str__(self) -> str:
+        times = f" ({self.launches} launches)" if self.launches > 1 else ""
+        return f"{self.file}:{self.line}: {self.kernel}: {self.finding}{times}"
+
+    def facts(self) -> dict:
+        """The fields as JSON has them."""
+        finding = self.finding
+        tool = next(name for name, kinds in TOOLS.items() if finding.kind in kinds)
+        where = {name: getattr(finding, name) for name in ("block", "thread", "other_block", "other_thread")}
+        return {
+            "file": self.file, "line": self.line, "kernel": self.kernel, "tool": tool, "kind": finding.kind,
+            "message": finding.message, **where, "other_line": finding.other_line, "launches": self.launches,
+        }  # fmt: skip
+
+
+class Collector:
+    """Counts launches, and keeps what these tools find, once for each kernel, kind and line."""
+
+    def __init__(self, tools: Iterable[str] = TOOLS):
+        self.kinds = {kind for tool in tools for kind in TOOLS[tool]}
+        self.launches, self.kernels, self._faults = 0, set(), {}
+
+    def __call__(self, kernel: Callable, findings: tuple) -> None:
+        code = kernel.__code__
+        self.launches += 1
+        self.kernels.add(code)
+        for finding in findings:
+            line = finding.line or code.co_firstlineno
+            key = code, finding.kind, line, finding.other_line
+            if key in self._faults:
+                self._faults[key].launches += 1
+            elif finding.kind in self.kinds:
+                self._faults[key] = Fault(_shown(code.co_filename), kernel.__name__, line, finding)
+
+    @property
+    def faults(self) -> list[Fault]:
+        """In the order in which they were found."""
+        return [*self._faults.values()]
+
+    def take(self) -> list[Fault]:
+        """What has been found since the last call."""
+        faults = self.faults
+        self._faults.clear()
+        return faults
+
+    def launched(self) -> str:
+        """How much ran: 3 launches of 1 kernel."""
+        return f"{_number(self.launches, 'launch', 'es')} of {_number(len(self.kernels), 'kernel')}"
+
+    def summary(self) -> str:
+        """How much ran, and how many faults there are."""
+        return f"{self.launched()} simulated, {_number(len(self._faults), 'finding')}"
+
+
+def _number(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number} {noun}{plural if number != 1 else ''}"
+
+
+def _shown(file: str) -> str:
+    """The path as a person names it: from the working folder, where it lies below."""
+    path = Path(file)
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else file
+
+
+def stand_in(collector: Collector, **changes: object) -> None:
+    """Let `numba.cuda` be the simulator from now on, in this process; launches report to the collector.
+
+    changes: of simulator.settings.Settings, such as the device.  Without Numba a stand-in has its number
+    types, and decorators that leave functions on the host as they are.
+    Raises RuntimeError where a GPU's numba.cuda is in use already.
+    """
+    os.environ["RNNLAB_CUDA"] = "simulator"
+    words = import_module("pocketgpu.cuda")
+    if not words.is_simulated:
+        raise RuntimeError("numba.cuda with its GPU is imported already: let pocketgpu come before it")
+    settings = import_module("pocketgpu.simulator.settings")
+    settings.set_for_process(collect=collector, **{name: value for name, value in changes.items() if value})
+    try:
+        numba = import_module("numba")
+    except ImportError:
+        numba = sys.modules["numba"] = _Numba("numba", "A stand-in of pocketgpu, without a compiler.")
+    numba.cuda = sys.modules["numba.cuda"] = words
+    sys.modules["numba.cuda.types"] = words.types
+
+
+class _Numba(ModuleType):
+    """What programs for numba.cuda use of Numba itself."""
+
+    prange = range
+
+    def __getattr__(self, name: str):
+        types = import_module("pocketgpu.simulator.number_types").types
+        if name == "types":
+            return types
+        if name in vars(types):
+            return getattr(types, name)
+        raise AttributeError(f"Numba is not installed, and pocketgpu has no numba.{name}: pip install numba")
+
+    @staticmethod
+    def jit(function: object = None, *signature: object, **options: object) -> Callable:
+        return function if callable(function) and not signature else lambda function: function
+
+    njit = jit
+
+
+def sarif(faults: Iterable[Fault]) -> dict:
+    """The faults in the format that code hosts show beside the lines (SARIF 2.1.0)."""
+
+    def place(fault: Fault, line: int, words: str = "") -> dict:
+        uri = Path(fault.file).as_uri() if Path(fault.file).is_absolute() else fault.file
+        spot = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
+        return {"physicalLocation": spot} | ({"message": {"text": words}} if words else {})
+
+    results = [
+        {
+            "ruleId": fault.finding.kind,
+            "level": "error",
+            "message": {"text": f"{fault.kernel}: {fault.finding.message}"},
+            "locations": [place(fault, fault.line)],
+            "relatedLocations": [
+                place(fault, line, "the other access") for line in [fault.finding.other_line] if line
+            ],
+        }
+        for fault in faults
+    ]
+    rules = [{"id": kind} for kind in dict.fromkeys(result["ruleId"] for result in results)]
+    driver = {"name": "pocketgpu", "rules": rules}
+    return {"$schema": URI, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

@@ -1,0 +1,144 @@
+"""Programs that import numba.cuda, unchanged: `python -m pocketgpu` and the plugin of pytest."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+from values_in import holds
+
+from nbjudge.files import ROOT
+
+KERNELS = """
+import sys
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def mirror(x, out):
+    tile = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    tile[i] = x[i]
+    {barrier}
+    out[i] = tile[63 - i]
+
+@cuda.jit
+def beyond(x):
+    x[cuda.grid(1) + 1] = 1
+"""
+RACE, SOUND = KERNELS.format(barrier="pass"), KERNELS.format(barrier="cuda.syncthreads()")
+LAUNCHES = """
+x = np.arange(64, dtype=np.float32)
+for _ in range(3):
+    mirror[1, 64](x, np.zeros_like(x))
+"""
+PATH = {"PYTHONPATH": str(ROOT)}
+LINE = 10  # of the first access to the tile
+
+
+def run(folder, program, *options, numba=True, more=()):
+    """The command, finished, with its program in that folder."""
+    (folder / "program.py").write_text(program)
+    if not numba:
+        (folder / "numba.py").write_text("raise ModuleNotFoundError(name='numba')")
+    line = [sys.executable, "-m", "pocketgpu", *options, "program.py", *more]
+    env = os.environ | PATH
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, env=env)
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_a_race_is_told_once_with_its_line_and_the_status_is_one(tmp_path, numba):
+    done = run(tmp_path, RACE + LAUNCHES, numba=numba)
+    assert done.returncode == 1
+    first, summary = done.stderr.splitlines()
+    assert first.startswith(f"program.py:{LINE}: mirror: race: ")
+    assert "syncthreads" in first
+    assert first.endswith("(3 launches)")
+    assert holds(summary, "3 launches of 1 kernel", "1 finding")
+
+
+def test_a_sound_program_gets_its_arguments_and_keeps_its_own_status(tmp_path):
+    done = run(tmp_path, SOUND + LAUNCHES + "print(sys.argv)\nsys.exit(5)", more=["--json", "-x"])
+    assert (done.returncode, done.stdout) == (5, "['program.py', '--json', '-x']\n")
+    assert holds(done.stderr, "3 launches of 1 kernel", "0 findings")
+
+
+def test_a_programs_own_error_is_printed_as_python_does_and_the_findings_behind_it(tmp_path):
+    done = run(tmp_path, RACE + LAUNCHES + "1 / 0")
+    assert done.returncode == 1
+    trace, _, rest = done.stderr.partition("ZeroDivisionError: division by zero\n")
+    assert trace.startswith('Traceback (most recent call last):\n  File "program.py", line')
+    assert "runpy" not in trace
+    assert rest.startswith("program.py:")
+
+
+def test_tools_that_were_not_asked_for_are_silent_and_the_status_can_be_chosen(tmp_path):
+    program = RACE + LAUNCHES + "beyond[1, 64](x)"
+    done = run(tmp_path, program, "--tool", "mem", "--error-exitcode", "7", "--json", "found.json")
+    assert done.returncode == 7
+    report = json.loads((tmp_path / "found.json").read_text())
+    (finding,) = report["findings"]
+    assert report["launches"] == 4
+    assert (finding["tool"], finding["kind"], finding["kernel"]) == ("mem", "out_of_bounds", "beyond")
+    assert finding["thread"] == [63, 0, 0]
+    assert run(tmp_path, RACE + LAUNCHES, "--tool", "init,sync").returncode == 0
+
+
+def test_the_annotations_of_a_code_host_name_rule_file_line_and_the_other_access(tmp_path):
+    run(tmp_path, RACE + LAUNCHES, "--sarif", "found.sarif")
+    log = json.loads((tmp_path / "found.sarif").read_text())
+    assert log["version"] == "2.1.0"
+    (one,) = log["runs"]
+    (result,) = one["results"]
+    spot = result["locations"][0]["physicalLocation"]
+    assert spot == {"artifactLocation": {"uri": "program.py"}, "region": {"startLine": LINE}}
+    assert result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == LINE + 2
+    assert [rule["id"] for rule in one["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["race"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--tool", "races"], ["races", "race,", "mem"]),
+        (["--device", "H2000"], ["H2000", "H200"]),
+        (["--events", "few"], ["few"]),
+    ],
+)
+def test_a_wrong_option_is_told_with_what_there_is(tmp_path, options, words):
+    done = run(tmp_path, SOUND, *options)
+    assert done.returncode == 2
+    assert holds(done.stderr, *words)
+
+
+def test_a_program_that_is_not_there_is_named():
+    done = subprocess.run([sys.executable, "-m", "pocketgpu", "nowhere.py"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert holds(done.stderr, "nowhere.py")
+
+
+def test_a_finding_fails_the_test_that_launched_and_no_other(tmp_path):
+    (tmp_path / "test_kernels.py").write_text(
+        RACE
+        + "\ndef test_race():\n    x = np.zeros(64, np.float32)\n    mirror[1, 64](x, x.copy())\n"
+        + "\ndef test_stray():\n    beyond[1, 64](np.zeros(64))\n    assert False\n"
+        + "\ndef test_sound():\n    beyond[1, 64](np.zeros(65))\n"
+    )
+    line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA"]
+    line += ["-p", "pocketgpu.pytest_plugin", "--pocketgpu", "."]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | PATH
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, env=env)
+    done = run(line)
+    assert outcomes(done) == {"test_race": "FAILED", "test_stray": "FAILED", "test_sound": "PASSED"}
+    assert f"test_kernels.py:{LINE}: mirror: race" in done.stdout
+    assert "beyond: out of bounds" in done.stdout
+    assert "3 launches of 2 kernels simulated" in done.stdout
+    few = run([*line, "--pocketgpu-tool", "init"])
+    assert outcomes(few) == {"test_race": "PASSED", "test_stray": "FAILED", "test_sound": "PASSED"}
+
+
+def outcomes(done):
+    """{test: outcome} in pytest's summary."""
+    return {name: word for word, name in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", done.stdout, re.M)}
