@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
-from bench import halide_page
+from bench import cmu_tables, halide_page
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES
 from bench.cmu.problem import Problem, Size
@@ -26,7 +26,6 @@ from bench.provenance import provenance
 from bench.watch import Watch
 from rnncourse import records
 from rnncourse.lab.turns import rotated
-from rnncourse.records import cmu_report
 from rnnlab.resources import usable_cores
 
 KIND = "bench cmu"
@@ -152,7 +151,7 @@ def run(chosen: argparse.Namespace) -> int:
     show_progress("")
     if chosen.record:
         _keep(record | {"complete": True})
-    print(cmu_report.page(record))
+    print(cmu_tables.page(record))
     if chosen.picture:
         _draw(record, chosen.picture)
     return 0

@@ -175,8 +175,8 @@ def _cmu(chosen: argparse.Namespace) -> int:
 def _gru(chosen: argparse.Namespace) -> None:
     _begin_anew_without_overrides()
     _say_who_else_runs()
+    from bench import gru_variants
     from bench.peers.serve import numpys_blas
-    from rnncourse.lab import gru_variants
 
     print("NumPy's BLAS:", ", ".join(map(str, numpys_blas().values())) or "unknown")
     gru_variants.main()

@@ -1,8 +1,9 @@
 """What bounds the targets that a record misses: counts of arithmetic and bytes, beside the record's rates."""
 
+from bench import cpu_tables
 from bench.cpu_targets import FACTORS, TARGETS, WIDE_STEPS, kind, part_of_gemm
 from bench.peers.blas_products import LARGE, LARGE_FLOPS
-from rnncourse.records import cpu_report as report
+from rnncourse.records.cpu_report import PYTORCH, gflops, speed_over
 from rnncourse.records.workload import Workload
 from rnnlab.cells import find_cell
 
@@ -22,10 +23,13 @@ def _slower(record: dict) -> list[str]:
     for case in record["cases"]:
         workload = Workload(**case["workload"])
         factor = FACTORS[kind(record)](workload.cell, shape(case))
-        ratio, theirs = report.speed_over(record, case, report.PYTORCH), report.gflops(case, report.PYTORCH)
+        ratio, theirs = (
+            speed_over(record, case, PYTORCH),
+            gflops(case, PYTORCH),
+        )
         if None in (factor, ratio) or ratio >= factor:
             continue
-        large, bare = (report.gflops(case, name) for name in ("gemm_large", "gemm_step"))
+        large, bare = (gflops(case, name) for name in ("gemm_large", "gemm_step"))
         paragraphs.append(
             f"**{name(workload)}**, {ratio:.2f} times PyTorch's rate: {factor:g} times is "
             f"{factor * theirs:.0f} GFLOP/s, {factor * theirs / large:.0%} of the large product's "
@@ -55,7 +59,7 @@ def _part_of_gemm(record: dict) -> list[str]:
     """Steps that reach less of the large product's rate than they should."""
     (target,) = (target for target in TARGETS if target.value is part_of_gemm)
     wide = [case for case in record["cases"] if shape(case) in WIDE_STEPS]
-    parts = {Workload(**case["workload"]): report.part_of_gemm(record, case) for case in wide}
+    parts = {Workload(**case["workload"]): cpu_tables.part_of_gemm(record, case) for case in wide}
     bound = target.bound(record)
     low = {workload: part for workload, part in parts.items() if part is not None and part < bound}
     if not low:
@@ -84,11 +88,11 @@ def bytes_passed(workload: Workload) -> int:
 
 def _memory(record: dict) -> list[str]:
     """The size whose step needs more memory than PyTorch's by the largest factor."""
-    over = [(report.memory_over_pytorch(record, case) or 0.0, case) for case in record["cases"]]
+    over = [(cpu_tables.memory_over_pytorch(record, case) or 0.0, case) for case in record["cases"]]
     ratio, case = max(over, key=lambda pair: pair[0], default=(0.0, None))
     if ratio <= 1:
         return []
-    workload, theirs = Workload(**case["workload"]), case["memory"][report.PYTORCH]
+    workload, theirs = Workload(**case["workload"]), case["memory"][PYTORCH]
     _, T, B, I, H, _ = workload
     gates = len(find_cell(workload.cell).gates)
     states, dx, weights = (T + 1) * B * H, T * B * I, gates * H * (I + H)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rnncourse.records import cpu_report as report
+from bench import cpu_tables
+from rnncourse.records.cpu_report import PYTORCH, gflops, speed_over
 from rnncourse.records.workload import CELLS, SHAPES
 
 Value = Callable[[dict], float | None]
@@ -69,7 +70,7 @@ def least(cell: str, shapes: Iterable) -> Value:
 
     def value(record: dict) -> float | None:
         cases = _cases(record, cell, shapes)
-        ratios = [report.speed_over(record, case, report.PYTORCH) for case in cases]
+        ratios = [speed_over(record, case, PYTORCH) for case in cases]
         return min(ratios) if len(ratios) == len(set(shapes)) and None not in ratios else None
 
     return value
@@ -77,18 +78,18 @@ def least(cell: str, shapes: Iterable) -> Value:
 
 def mean(peer: str, cell: str | None = None) -> Value:
     """The geometric mean of the speed over a peer's, of one cell or of all."""
-    return lambda record: report.mean_speed_over(record, peer, cell)
+    return lambda record: cpu_tables.mean_speed_over(record, peer, cell)
 
 
 def part_of_gemm(record: dict) -> float | None:
     """The least part of the large product's rate at WIDE_STEPS; unknown as long as one of them is."""
-    parts = [report.part_of_gemm(record, case) for case in _cases(record, None, WIDE_STEPS)]
+    parts = [cpu_tables.part_of_gemm(record, case) for case in _cases(record, None, WIDE_STEPS)]
     return min(parts) if len(parts) == len(WIDE_STEPS) * len(CELLS) and None not in parts else None
 
 
 def most_memory(record: dict) -> float | None:
     """The highest memory over PyTorch's, where PyTorch's step needs enough to be measured."""
-    ratios = [report.memory_over_pytorch(record, case) for case in record["cases"]]
+    ratios = [cpu_tables.memory_over_pytorch(record, case) for case in record["cases"]]
     return max((ratio for ratio in ratios if ratio is not None), default=None)
 
 
@@ -102,7 +103,7 @@ TARGETS = (
     Target("gru over PyTorch, up to H = 256", (1.2, 3), least("gru", NARROW)),
     Target("gru over PyTorch, above H = 256", (1.2, 2.3), least("gru", WIDE)),
     Target("lstm over PyTorch, at every shape", (1, 1.15), least("lstm", SHAPES)),
-    Target("lstm over PyTorch, geometric mean", (None, 1.5), mean(report.PYTORCH, "lstm")),
+    Target("lstm over PyTorch, geometric mean", (None, 1.5), mean(PYTORCH, "lstm")),
     Target("part of the large GEMM's rate, H ≥ 256, B ≥ 32", (0.8, 0.85), part_of_gemm),
     Target("over JAX, geometric mean", (1.5, 1.8), mean("jax")),
     Target("over PyTensor, geometric mean", (4, 5), mean("pytensor")),
@@ -124,9 +125,9 @@ def required_rates(record: dict) -> str:
     lines = [head, ["---", *["---:"] * 5]]
     for case in record["cases"]:
         cell, *size = (case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
-        factor, theirs = FACTORS[kind(record)](cell, tuple(size)), report.gflops(case, report.PYTORCH)
+        factor, theirs = FACTORS[kind(record)](cell, tuple(size)), gflops(case, PYTORCH)
         if factor and theirs:
-            rates = [f"{report.gflops(case, name):.0f}" for name in ("gemm_step", "gemm_large")]
+            rates = [f"{gflops(case, name):.0f}" for name in ("gemm_step", "gemm_large")]
             T, B, I, H = size
             where = f"{cell}, {T}×{B}, {I}×{H}"
             lines.append([where, f"{theirs:.0f}", f"{factor:g}×", f"{factor * theirs:.0f}", *rates])

@@ -5,6 +5,7 @@ python -m bench.halide_page, or `rnnlab bench cmu --record` when done; a test sa
 
 from pathlib import Path
 
+from bench import cmu_tables
 from bench.cmu.problem import Size
 from bench.performance_page import with_measured
 from bench.provenance import ROOT
@@ -34,8 +35,8 @@ def page(text: str) -> str:
 def _measured(path: Path, record: dict) -> str:
     link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
     parts = [cmu_report.heading(record) + f", from {link}"]
-    parts += [f"![{cmu_picture.finding(record)}]({PICTURE.name})", cmu_report.markdown(record)]
-    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in cmu_report.notes(record))]) + "\n"
+    parts += [f"![{cmu_picture.finding(record)}]({PICTURE.name})", cmu_tables.markdown(record)]
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in cmu_tables.notes(record))]) + "\n"
 
 
 def refresh() -> None:

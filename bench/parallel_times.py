@@ -15,8 +15,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from bench.cpu_tables import digits, markdown_table
 from pocketgpu.devices import DEVICES, Device
-from rnncourse.records.cpu_report import digits, markdown_table
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.floor import latencies_of
 from rnnlab.kernels.persistence.fragments import ITEMSIZE

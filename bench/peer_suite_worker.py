@@ -5,10 +5,13 @@ peer_suite.py starts it in a process of its own, because a test that hangs can o
     NUMBA_ENABLE_CUDASIM=1 python -m bench.peer_suite_worker ours numba.cuda.tests.cudapy.test_sync
 """
 
+import builtins
 import contextlib
 import importlib
 import io
+import itertools
 import json
+import linecache
 import subprocess
 import sys
 import traceback
@@ -74,7 +77,7 @@ def replace_numba_names() -> None:
     from pocketgpu import simulator as ours
 
     for name in dir(ours):
-        if not name.startswith("_"):
+        if not name.startswith("_") and name != "types":  # Numba's own are looked into by its compiler
             setattr(theirs, name, getattr(ours, name))
     theirs.__getattr__ = ours.__getattr__
 
@@ -82,7 +85,7 @@ def replace_numba_names() -> None:
 def replace_numba_names_in_children() -> None:
     """Tests of print run their kernel by python -c."""
     theirs = subprocess.run
-    prefix = f"from {__spec__.name} import put_ours_in_their_place as put; put()\n"
+    prefix = f"from {__spec__.name} import {replace_numba_names.__name__} as replace; replace()\n"
 
     def run(command: list, *arguments, **options):
         if command[:2] == [sys.executable, "-c"]:
@@ -90,6 +93,21 @@ def replace_numba_names_in_children() -> None:
         return theirs(command, *arguments, **options)
 
     subprocess.run = run
+
+
+def keep_texts_of_exec() -> None:
+    """What a test makes by exec("def kernel…") gets a file name by which its text is found."""
+    plain, numbers = builtins.exec, itertools.count()
+
+    def exec_with_text(source: object, *scopes: dict) -> None:
+        frame = sys._getframe(1)
+        if isinstance(source, str):
+            label = f"<made by exec {next(numbers)}>"
+            linecache.cache[label] = len(source), None, source.splitlines(True), label
+            source = compile(source, label, "exec")
+        plain(source, *(scopes or (frame.f_globals, frame.f_locals)))
+
+    builtins.exec = exec_with_text
 
 
 def ignore_skips() -> None:
@@ -119,6 +137,7 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
             if simulator == "ours":
                 replace_numba_names()
                 replace_numba_names_in_children()
+                keep_texts_of_exec()
             if runs_anyway(module_name):
                 ignore_skips()
             tests = tests_of(module_name)

@@ -6,7 +6,7 @@ python -m bench.performance_page, or `rnnlab bench cpu --record` when done; a te
 import sys
 from pathlib import Path
 
-from bench import cpu_bounds, cpu_targets, parallel_times, step_report
+from bench import cpu_bounds, cpu_tables, cpu_targets, parallel_times, step_report
 from bench.cpu_record import KIND
 from bench.provenance import ROOT
 from rnncourse import records
@@ -41,14 +41,14 @@ def measured(path: Path, record: dict) -> str:
     parts += ["### What bounds what is missed", cpu_bounds.missed(record)]
     parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
-        parts += [f"### {cell}", cpu_report.markdown(record, cell)]
+        parts += [f"### {cell}", cpu_tables.markdown(record, cell)]
     if steps := step_report.steps(record):
         parts += ["### One step of one sequence", *steps]
     if scans := step_report.scans(record):
         parts += ["### One long sequence, by a loop and by a scan", *scans]
-    parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
-    parts += ["### First call", cpu_report.first_calls(record)]
-    if absent := cpu_report.absent(record):
+    parts += ["### Means", "\n".join(f"- {line}" for line in cpu_tables.means(record))]
+    parts += ["### First call", cpu_tables.first_calls(record)]
+    if absent := cpu_tables.absent(record):
         parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
     if masked := latest("avx2"):
         parts += ["### AVX-512 masked", *_masked(*masked)]
@@ -57,7 +57,7 @@ def measured(path: Path, record: dict) -> str:
 
 def _masked(path: Path, record: dict) -> list[str]:
     """What a record says that emulates an AVX2 machine."""
-    tables = [cpu_report.markdown(record, cell) for cell in cpu_report.cells(record)]
+    tables = [cpu_tables.markdown(record, cell) for cell in cpu_report.cells(record)]
     source = f"`rnnlab record show {path.stem}` prints all of it"
     return [cpu_report.heading(record).replace("\n", "; "), source, cpu_targets.table(record), *tables]
 

@@ -9,7 +9,7 @@ from rnncourse import records
 
 PAGES = {
     "bench cpu": "bench.step_report",
-    "bench cmu": "rnncourse.records.cmu_report",
+    "bench cmu": "bench.cmu_tables",
     "bench gpu": "rnncourse.records.gpu_report",
 }  # kind -> the module whose `page` prints it
 

@@ -1,34 +1,36 @@
 """Tables of one sequence from a CPU record: of one step without gradients, and of long ones by a scan."""
 
-from rnncourse.records import cpu_report as report
+from bench import cpu_tables
+from bench.cpu_tables import Rows, digits, markdown_table, spread, times
+from rnncourse.records.cpu_report import NO_STEPS, cells, median
 
 TORCH_STEPS = "pytorch_module", "pytorch_cell"
 
 
 def page(record: dict) -> str:
     """Everything that a CPU record says, for a terminal: training steps, then those of one sequence."""
-    return "\n\n".join([report.page(record), *steps(record), *scans(record)])
+    return "\n\n".join([cpu_tables.page(record), *steps(record), *scans(record)])
 
 
 def steps(record: dict) -> list[str]:
     """A table of one step of one sequence without gradients for each cell, with its title."""
-    section = record.get("steps", report.NO_STEPS)
+    section = record.get("steps", NO_STEPS)
     title = "one step of one sequence without gradients, µs"
-    table = lambda cell: report.markdown_table(_step_rows(section, cell))
-    return [f"{cell}, {title}\n\n{table(cell)}" for cell in report.cells(section)]
+    table = lambda cell: markdown_table(_step_rows(section, cell))
+    return [f"{cell}, {title}\n\n{table(cell)}" for cell in cells(section)]
 
 
 def scans(record: dict) -> list[str]:
     """A table of one long sequence of min_gru for each number of units, with its title."""
-    section = record.get("scans", report.NO_STEPS)
+    section = record.get("scans", NO_STEPS)
     widths = dict.fromkeys(case["workload"]["H"] for case in section["cases"])
     title = "min_gru, {} units, one training step of one sequence, ms"
-    return [f"{title.format(H)}\n\n{report.markdown_table(_scan_rows(section, H))}" for H in widths]
+    return [f"{title.format(H)}\n\n{markdown_table(_scan_rows(section, H))}" for H in widths]
 
 
-def _scan_rows(section: dict, H: int) -> report.Rows:
+def _scan_rows(section: dict, H: int) -> Rows:
     cases = [case for case in section["cases"] if case["workload"]["H"] == H]
-    ratio = lambda case: report.times(speed_of_scan(case))
+    ratio = lambda case: times(speed_of_scan(case))
     return [
         ["T", *(f"{case['workload']['T']:,}" for case in cases)],
         *([name, *(_time(case, name, 1e3) for case in cases)] for name in section["contestants"]),
@@ -38,17 +40,17 @@ def _scan_rows(section: dict, H: int) -> report.Rows:
 
 def speed_of_scan(case: dict) -> float | None:
     """How many times as fast as the loop the scan is."""
-    loop, scan = (report.median(case, name) for name in ("one_big_gemm", "parallel_in_time"))
+    loop, scan = (median(case, name) for name in ("one_big_gemm", "parallel_in_time"))
     return loop / scan if loop and scan else None
 
 
 def _time(case: dict, name: str, unit: float = 1e6) -> str:
     if name not in case["seconds"]:
         return "–"
-    return f"{report.digits(unit * report.median(case, name))} ±{100 * report.spread(case, name):.0f} %"
+    return f"{digits(unit * median(case, name))} ±{100 * spread(case, name):.0f} %"
 
 
-def _step_rows(section: dict, cell: str) -> report.Rows:
+def _step_rows(section: dict, cell: str) -> Rows:
     cases = [case for case in section["cases"] if case["workload"]["cell"] == cell]
     across = lambda show: [show(case) for case in cases]
     names = [name for name in section["contestants"] if any(name in case["seconds"] for case in cases)]
@@ -56,20 +58,20 @@ def _step_rows(section: dict, cell: str) -> report.Rows:
         ["I×H", *across(lambda case: "{I}×{H}".format(**case["workload"]))],
         *([name, *across(lambda case, name=name: _time(case, name))] for name in names),
         ["inference over the best of PyTorch",
-         *across(lambda case: report.times(step_speed(case, *TORCH_STEPS)))],
-        ["inference over JAX", *across(lambda case: report.times(step_speed(case, "jax")))],
-        ["time over reading the weights once", *across(lambda case: report.times(step_over_weights(case)))],
+         *across(lambda case: times(step_speed(case, *TORCH_STEPS)))],
+        ["inference over JAX", *across(lambda case: times(step_speed(case, "jax")))],
+        ["time over reading the weights once", *across(lambda case: times(step_over_weights(case)))],
     ]  # fmt: skip
 
 
 def step_speed(case: dict, *peers: str) -> float | None:
     """How many times as fast as the fastest of these peers `inference` is."""
-    theirs = [time for peer in peers if (time := report.median(case, peer))]
-    ours = report.median(case, "inference")
+    theirs = [time for peer in peers if (time := median(case, peer))]
+    ours = median(case, "inference")
     return min(theirs) / ours if theirs and ours else None
 
 
 def step_over_weights(case: dict) -> float | None:
     """The time of a step over the time that reading its weights once takes."""
-    ours, weights = report.median(case, "inference"), report.median(case, "weights")
+    ours, weights = median(case, "inference"), median(case, "weights")
     return ours / weights if ours and weights else None

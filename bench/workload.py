@@ -1,7 +1,7 @@
 """What is measured, on the CPU and on a GPU: training steps of a network, and the numbers they must give.
 
 A training step is the forward pass, the gradient of the inputs and the gradients of all parameters.  Its
-arithmetic is counted by `rnnlab.network.training_flops`: products only, a multiply and an add are two.
+arithmetic is counted by `rnnlab.network.forward_flops`: products only, a multiply and an add are two.
 """
 
 from collections.abc import Callable

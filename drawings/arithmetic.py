@@ -2,12 +2,8 @@
 
 from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
-UNIT = 6  # pixels of one number in the products drawn to scale
-PRODUCTS = (  # rows, inner size and columns of three products of 512 multiply-adds
-    (8, 8, 8),
-    (2, 16, 16),
-    (1, 32, 16),
-)
+UNIT = 5  # pixels of one number in the products drawn to scale
+PRODUCTS = (16, 8), (4, 16), (1, 32)  # sequences B and units H of three products of 1,024 multiply-adds
 
 
 def cell_as_graph() -> Sheet:
@@ -83,37 +79,34 @@ def equal_arithmetic() -> Sheet:
     """Lesson 05: equal arithmetic, unequal bytes."""
     s = Sheet(
         "Equal arithmetic, unequal bytes",
-        "Three products with the same 512 multiply-adds read and write 192, 320 and 560 numbers: the "
-        "flatter the product, the more memory for the same work. Each product is drawn to scale, two factors "
-        "and a result, with a bar for its arithmetic and one for its numbers.",
-        535,
+        "Three products of B sequences and H units with the same 1,024 multiply-adds read and write 320, 384 "
+        "and 1,088 numbers: the flatter the product, the more memory for the same work. Each is drawn "
+        "to scale, two factors and a result, with a bar for its arithmetic and one for its numbers.",
+        505,
     )
     s.heading(
         20, "Three products with equal arithmetic", "To scale: one factor times the other gives the result."
     )
-    for (rows, inner, columns), y in zip(PRODUCTS, (90, 205, 325), strict=True):
-        _product(s, rows, inner, columns, y)
-        numbers = rows * inner + inner * columns + rows * columns
-        s.note(560, y + 14, f"{rows * inner * columns} multiply-adds", "work", bold=True)
-        s.box(560, y + 22, 128, 14, "work", solid=True, radius=1)
-        s.note(560, y + 62, f"{numbers} numbers read or written", "weights", bold=True)
-        s.box(560, y + 70, numbers / 2, 14, "weights", solid=True, radius=1)
+    for (B, H), y in zip(PRODUCTS, (90, 205, 325), strict=True):
+        _product(s, B, H, y)
+        numbers = 2 * B * H + H * H
+        s.note(610, y + 14, f"{B * H * H:,} multiply-adds", "work", bold=True)
+        s.box(610, y + 22, 256, 14, "work", solid=True, radius=1)
+        s.note(610, y + 62, f"{numbers:,} numbers read or written", "weights", bold=True)
+        s.box(610, y + 70, numbers / 4, 14, "weights", solid=True, radius=1)
     return s
 
 
-def _product(s: Sheet, rows: int, inner: int, columns: int, y: float) -> None:
-    """Factors and result at UNIT pixels a number, one beside the other."""
+def _product(s: Sheet, B: int, H: int, y: float) -> None:
+    """Factors and result at UNIT pixels a number, one beside the other, and the sizes below the first."""
+    s.note(20, y + B * UNIT + 22, f"B = {B}, H = {H}")
     x = 20
-    for sign, height, width, role in (
-        ("", rows, inner, "data"),
-        ("×", inner, columns, "weights"),
-        ("=", rows, columns, "state"),
-    ):
+    for sign, height, role in (("", B, "data"), ("×", H, "weights"), ("=", B, "state")):
         if sign:
             s.text(x + 16, y + 14, sign, size=PLAIN)
             x += 32
-        s.box(x, y, width * UNIT, height * UNIT, role, radius=1)
-        x += width * UNIT
+        s.box(x, y, H * UNIT, height * UNIT, role, radius=1)
+        x += H * UNIT
 
 
 def passes_over_memory() -> Sheet:

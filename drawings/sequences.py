@@ -114,7 +114,7 @@ def cell_backward() -> Sheet:
     )
     lines = (
         ("2", "dx = da W_{ih}", "the weights", "gradient"),
-        ("3", "dh = da W_{hh}", "the weights", "gradient"),
+        ("3", "dh_{before} = da W_{hh}", "the weights", "gradient"),
         ("4", "dW_{ih} = da^{T} x,  dW_{hh} = da^{T} h", "the input, the state before", "weights"),
         ("5", "db = sum of da over sequences", "nothing", "weights"),
     )
@@ -130,7 +130,7 @@ def cell_backward() -> Sheet:
     node(s, (648, 222), "∘ (1 − h′^{2})", width=104)
     s.text(648, 262, "reads the new state", colour=QUIET)
     s.arrow((790, 222), (702, 222), role="gradient")
-    array(s, (818, 222), "dh′", "gradient")
+    array(s, (818, 222), "dh", "gradient")
     s.text(818, 262, "arrives", colour=PURPLE)
     return s
 

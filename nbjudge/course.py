@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Protocol
 
 from nbjudge.exercise import Exercise
@@ -42,7 +41,6 @@ class Comparison(Protocol):
     """How two arrays are compared, and with which tolerances."""
 
     TOLERANCES: Mapping  # dtype: with an attribute `gradient`, the largest relative error
-    agrees: Callable
     relative_error: Callable
     first_difference: Callable
 
@@ -52,7 +50,6 @@ class Course(Protocol):
 
     name: str  # of the package that a learner imports
     kind: Kind
-    pictures: ModuleType  # of a class's report: draw_distribution, draw_verdicts, bin_label
     lessons: Mapping[str, str]  # lesson: its notebooks' name, in the order of the course
     packages: Sequence[str]  # the course's own packages, which no answer may see
     refused: tuple[str, ...]  # beginnings of modules that a notebook's answer may not take names from

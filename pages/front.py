@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bench import timeline_figures
 from nbjudge.authoring.percent import parse
 from nbjudge.files import ROOT
 from pages import places, wave
@@ -17,7 +18,6 @@ from pages.covers import cover
 from pages.opening import Opening, openings
 from rnncourse import checks, records
 from rnncourse.records import cpu_report
-from rnncourse.views import published_timelines
 from rnnlab import reference
 from rnnlab.network import Network
 
@@ -132,10 +132,10 @@ def facts(site: "Site") -> Iterator[Fact]:
     if stored := records.stored("bench cpu"):
         record = records.read(stored[-1])
         yield from speed(record, f"records/{stored[-1].stem}.html")
-    figures = published_timelines.lines()
+    figures = timeline_figures.lines()
     yield Fact(
         f"{sum(line.is_close for line in figures)} of {len(figures)}",
-        f"published times on GPUs, predicted within {published_timelines.CLOSE * 100:.0f} % from a data sheet"
+        f"published times on GPUs, predicted within {timeline_figures.CLOSE * 100:.0f} % from a data sheet"
         f"{NO_GPU if not measured_gpus() else ''}",
         "documents/about.html",
         "how",

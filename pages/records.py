@@ -2,16 +2,15 @@
 
 import shutil
 from html import escape
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from bench import cmu_tables, cpu_tables
 from pages.mend import mended
 from rnncourse import records
 from rnncourse.figures.picture import png
+from rnncourse.records import cmu_picture, cpu_picture, cpu_report, gpu_report
 
 if TYPE_CHECKING:
     from pages.build import Site
@@ -64,21 +63,17 @@ def provenance(record: dict) -> str:
 
 def tables(record: dict) -> list[str]:
     """Markdown of what a record says; its text for a terminal where its report makes no tables."""
-    report = part_of_kind(record["kind"], "report")
-    if report is None:
-        return []
     if record["kind"] == "bench cpu":
-        cells = [f"## {cell}\n\n{report.markdown(record, cell)}" for cell in report.cells(record)]
         return [
-            *cells,
-            "## Means",
-            listed(report.means(record)),
-            "## First calls",
-            report.first_calls(record),
+            *(f"## {cell}\n\n{cpu_tables.markdown(record, cell)}" for cell in cpu_report.cells(record)),
+            *("## Means", listed(cpu_tables.means(record))),
+            *("## First calls", cpu_tables.first_calls(record)),
         ]
     if record["kind"] == "bench cmu":
-        return ["## Times", report.markdown(record), "## Notes", listed(report.notes(record))]
-    return [f"## Report\n\n```text\n{report.page(record)}\n```"]
+        return ["## Times", cmu_tables.markdown(record), "## Notes", listed(cmu_tables.notes(record))]
+    if record["kind"] == "bench gpu":
+        return [f"## Report\n\n```text\n{gpu_report.page(record)}\n```"]
+    return []
 
 
 def listed(sentences: list[str]) -> str:
@@ -88,15 +83,9 @@ def listed(sentences: list[str]) -> str:
 
 def picture(site: "Site", page: str, record: dict) -> str:
     """The picture that a kind of record has, with its finding; empty for other kinds."""
-    module = part_of_kind(record["kind"], "picture")
+    module = {"bench cpu": cpu_picture, "bench cmu": cmu_picture}.get(record["kind"])
     if module is None:
         return ""
     figure: Figure = module.draw(record)
     address, alt = site.keep(page)(png(figure), "png"), escape(module.finding(record))
     return f'<p><img class="picture" src="{address}" alt="{alt}" loading="lazy"></p>'
-
-
-def part_of_kind(kind: str, part: str) -> ModuleType | None:
-    """Module such as rnncourse.records.cpu_report; None where a kind has no such part."""
-    name = f"rnncourse.records.{kind.removeprefix('bench ').replace(' ', '_')}_{part}"
-    return import_module(name) if find_spec(name) else None

@@ -11,39 +11,27 @@ cuda.ldcg may be moved over a barrier, since nothing tells the compiler that it 
 
 import itertools
 from collections.abc import Callable
-
-from llvmlite import ir
-from numba.core import types
-from numba.cuda.extending import intrinsic
+from importlib import import_module
 
 from pocketgpu import cuda
-from pocketgpu.compiling.cache_hints import load_word
+
+ON_GPU = "pocketgpu.compiling.words"  # where Numba finds the words, under the same names
 
 
-@intrinsic
-def _globaltimer(typing_context):
-    def code(context, builder, signature, arguments):
-        kind = ir.FunctionType(ir.IntType(64), [])
-        timer = ir.InlineAsm(kind, "mov.u64 $0, %globaltimer;", "=l,~{memory}", side_effect=True)
-        return builder.call(timer, [])
-
-    return types.int64(), code
-
-
-def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
+def _word(name: str, make_simulated: Callable[[], Callable]) -> Callable:
     """The word on a GPU, or its stand-in, which pocketgpu.compiling.typing exchanges for the word."""
     if not cuda.is_simulated:
-        return on_gpu
+        return getattr(import_module(ON_GPU), name)
     simulated = make_simulated()
-    simulated.on_gpu = on_gpu
+    simulated.on_gpu = ON_GPU, name
     return simulated
 
 
 def _coherent_load() -> Callable:
-    from pocketgpu.simulator.synchronisation import _load
+    from pocketgpu.simulator.synchronisation import load_word
     from pocketgpu.simulator.trace import STRONG_LOAD
 
-    return _load(STRONG_LOAD)
+    return load_word(STRONG_LOAD)
 
 
 def _clock() -> Callable:
@@ -51,6 +39,6 @@ def _clock() -> Callable:
     return lambda: next(readings)
 
 
-load_acquire = _word(load_word("ld.acquire.gpu"), _coherent_load)
-load_relaxed = _word(load_word("ld.relaxed.gpu"), _coherent_load)
-nanoseconds = _word(_globaltimer, _clock)
+load_acquire = _word("load_acquire", _coherent_load)
+load_relaxed = _word("load_relaxed", _coherent_load)
+nanoseconds = _word("nanoseconds", _clock)

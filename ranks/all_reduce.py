@@ -1,7 +1,7 @@
 """All-reduce: every rank contributes an array, and every rank receives the sum of all of them.
 
 `ring_all_reduce` is written out to be read: it needs no more than a send to the right neighbour and a receive
-from the left one.  Training uses MPI's or NCCL's own all-reduce (see sums); tests compare ours with MPI's.
+from the left one.  Training uses MPI's own all-reduce (see sums); tests compare ours with MPI's.
 
 A ring of P ranks cuts the array into P chunks.  In the first P-1 steps partial sums travel: each rank sends
 one chunk to the right and adds the chunk from the left to its own.  Then each rank owns one complete chunk,

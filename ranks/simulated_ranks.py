@@ -1,9 +1,10 @@
 """Simulated ranks: programs that exchange messages like MPI processes, on one core and in simulated time.
 
 `run(4, program)` calls `program(comm)` once for each rank.  `comm` has the calls of mpi4py's communicator
-that data-parallel training needs, so the same program runs on real ranks.  A rank is a greenlet: thousands of
-them fit, the order in which they run is always the same, and sums are added in rank order.  Each rank has a
-clock that messages move as the α–β model says (costs.py), and `comm.compute` moves for arithmetic.
+that data-parallel training needs, so the same program runs on real ranks.  A rank is a thread, and one runs
+at a time: hundreds of them fit, the order in which they run is always the same, and sums are added in rank
+order.  Each rank has a clock that messages move as the α–β model says (costs.py), and `comm.compute` moves
+for arithmetic.
 
 A send waits for its receive, as MPI permits any send to do: a program that needs a buffer between them is
 found to deadlock here, and may run by luck on real ranks.

@@ -1,17 +1,18 @@
 """The scheduler behind simulated ranks: clocks, matching of messages, collective calls, and what goes wrong.
 
-Each rank is a greenlet that runs until it waits.  A send waits for its receive; a collective call waits for
-all ranks.  If no rank can go on, the error names the rank that each of them waits for.
+Each rank is a thread that runs while all others stand still, until it waits.  A send waits for its receive;
+a collective call waits for all ranks.  If no rank can go on, the error names the rank that each waits for.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass, field
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
-from greenlet import greenlet
 
 from ranks.costs import Link, all_reduce_seconds, fastest
 
@@ -85,6 +86,61 @@ class Request:
         return f"rank {self.rank} is in {self.kind}"
 
 
+class RankEnded(BaseException):
+    """Raised in a rank whose run is over while it waits."""
+
+
+class Turns:
+    """A function in a thread that runs from `resume` to its next `pause`; the caller of `resume` waits."""
+
+    def __init__(self, function: Callable[[], None]):
+        self.function, self.error, self.is_over = function, None, False
+        self.mine, self.callers = Lock(), Lock()
+        self.mine.acquire()
+        self.callers.acquire()
+        self.thread: Thread | None = None
+
+    def resume(self) -> None:
+        """Let it run until it pauses or ends.  Raises what it raises."""
+        if self.thread is None:
+            self.thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
+            try:
+                self.thread.start()
+            except RuntimeError as error:  # in a browser, or beyond the system's limit
+                self.thread = None
+                raise RankError(
+                    f"a simulated rank is a thread, and no more can be started here: {error}"
+                ) from error
+        else:
+            self.mine.release()
+        self.callers.acquire()
+        if self.error is not None:
+            raise self.error
+
+    def pause(self) -> None:
+        """Let the caller of `resume` go on; from within the function."""
+        self.callers.release()
+        self.mine.acquire()
+        if self.is_over:
+            raise RankEnded
+
+    def end(self) -> None:
+        """End the function where it pauses."""
+        self.is_over = True
+        if self.thread is not None and self.thread.is_alive():
+            self.mine.release()
+            self.thread.join()
+
+    def _run(self) -> None:
+        try:
+            self.function()
+        except RankEnded:
+            return
+        except BaseException as error:
+            self.error = error
+        self.callers.release()
+
+
 class World:
     """All ranks, their clocks, and what they wait for; `join` makes the communicator of a rank."""
 
@@ -105,18 +161,17 @@ class World:
 
     def run(self, program: Callable, arguments: tuple) -> Run:
         """Let the ranks run in turn until all are done."""
-        self.hub = greenlet.getcurrent()
         results: list[Any] = [None] * self.ranks
         start = lambda rank: lambda: self._rank(rank, program, arguments, results)
-        threads = [greenlet(start(rank)) for rank in range(self.ranks)]
+        self.turns = [Turns(start(rank)) for rank in range(self.ranks)]
         try:
             while self.runnable:
-                threads[self.runnable.popleft()].switch()
+                self.turns[self.runnable.popleft()].resume()
             if self.waiting:
                 self._stop()
         finally:
-            for thread in threads:
-                thread.throw()
+            for turns in self.turns:
+                turns.end()
         if self.gone:
             raise RankLost(f"rank {min(self.gone)} is gone; the other ranks ended without waiting for it")
         return Run(results, self.clocks, self.events, self.findings)
@@ -145,7 +200,7 @@ class World:
         self.calls[rank] += 1
         if rank in self.lost and self.calls[rank] > self.lost[rank]:
             self.gone.add(rank)
-            self.hub.switch()  # never to come back
+            self.turns[rank].pause()  # never to come back
         request = Request(rank, kind, peer, tag, data, self.clocks[rank], self)
         if kind in ("send", "recv"):
             self._match(request)
@@ -157,7 +212,7 @@ class World:
         """Let other ranks run until all requests are done; their results."""
         while any(request.end is None for request in requests):
             self.waiting[rank] = requests
-            self.hub.switch()
+            self.turns[rank].pause()
         self.waiting.pop(rank, None)
         for request in requests:
             self._check_unchanged(request)

@@ -1,7 +1,6 @@
 """This course, as nbjudge sees it: COURSE, an nbjudge.course.Course."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -42,10 +41,6 @@ class RnnCourse:
 
         return compare
 
-    @property
-    def pictures(self) -> ModuleType:
-        return import_module("rnncourse.figures.report_pictures")
-
     def usable_cores(self) -> int:
         return resources.usable_cores()
 
@@ -81,7 +76,7 @@ class RnnCourse:
         return select(answer, seconds, box, lines)
 
     def refuse_function(self, function: Callable) -> None:
-        from rnncourse.kernel_answers.kernel_source import refuse_a_function  # loads what browsers have not
+        from rnncourse.kernel_answers.kernel_source import refuse_a_function
 
         refuse_a_function(function)
 

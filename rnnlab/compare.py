@@ -42,11 +42,6 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
     return float(np.linalg.norm(got - want) / (size if size > 0 else 1.0))
 
 
-def agrees(got: np.ndarray, want: np.ndarray, tolerance: float) -> bool:
-    """Is the relative error of two arrays ([T,B,H] or any shape) within the tolerance?"""
-    return relative_error(got, want) <= tolerance
-
-
 def first_difference(
     got: np.ndarray,
     want: np.ndarray,

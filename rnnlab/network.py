@@ -182,15 +182,11 @@ def parameter_count(network: Network) -> int:
 def forward_flops(network: Network, T: int, B: int) -> int:
     """Floating-point operations of the products in T steps of B sequences; a multiply and an add are two.
 
-    Pointwise work, of order T·B·H against T·B·H², is left out, as it is in the field's figures.
+    Pointwise work, of order T·B·H against T·B·H², is left out, as it is in the field's figures.  Training has
+    three products where forward has one: for the inputs' gradients, and for those of the weights.
     """
     weights = sum(p.size for name, p in network.parameters.items() if name.startswith("weight"))
     return 2 * weights * T * B
-
-
-def training_flops(network: Network, T: int, B: int) -> int:
-    """Forward, gradient of the inputs and gradient of the weights: three products where forward has one."""
-    return 3 * forward_flops(network, T, B)
 
 
 def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:

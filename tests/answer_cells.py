@@ -1,7 +1,7 @@
 """tests/answers as cells of programs: an edit is expanded to the program it stands for.
 
-A cell whose lines are `# - old` and `# + new` edits the last whole [right] program above it; above the first
-one, the course's own answer. Old lines occur exactly once in that program. All other cells are programs.
+A cell whose lines are `# - old` and `# + new` edits the last whole program above it; above the first one, the
+course's own answer. Old lines occur exactly once in that program. All other cells are programs.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def expanded(cells: list[Cell], solution: str) -> Iterator[Cell]:
             yield replace(cell, text=_edited(base, cell))
         else:
             yield cell
-            base = cell.text if cell.kind == "right" else base
+            base = cell.text
 
 
 def _edited(program: str, cell: Cell) -> str:

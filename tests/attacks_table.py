@@ -2,10 +2,11 @@
 happen here.
 
 A cell `# %% [attack] name` is one attack. Its source is the cell behind what stands before the file's first
-cell. The first comment says what it does; `deserves:` is the status that it must get, `plain:` what happens
-without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
-answers, where it is not the one in demo.py; `after:` an attack that is graded just before; `seconds:` its
-time limit. Without it, what answers demo.py and ends in no timeout gets PATIENT; the rest, its exercise's.
+cell. It answers the exercise of the course that it defines, or the one in demo.py. The first comment says
+what it does; `deserves:` is the status that it must get if that is not `failed`, `plain:` what happens
+without bubblewrap where that is something else, and why; `after:` an attack that is graded just before;
+`seconds:` its time limit. Without it, what answers demo.py and ends in no timeout gets PATIENT; the rest,
+its exercise's.
 Attacks that are files, options and folders, and not answers, are the functions in NO_ANSWERS. The page
 in docs/ is this table.
 
@@ -86,8 +87,10 @@ Attacks on `rnnlab grade` by what stands around a right answer of one point. Eac
 before anything is graded.
 """
 NO_ANSWERS = "surroundings", "notebook_files"
+HANGS = 600.0  # seconds of the clock after which a judge is given up: a busy machine lends few of them
 PATIENT = 10.0  # seconds: a machine may be slow, and not for want of a core alone
 CELL = re.compile(r"^# %% \[attack\] (\w+)\n", re.M)
+DEFINED = re.compile(r"^(?:(?:async )?def |class )?(\w+)(?= =|: \w+ =|[(:])", re.M)  # names of the whole cell
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ def perform_apart(attack: Attack, mode: str) -> str:
     adopt_orphans(True)
     family = Family()
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=HANGS)
     except subprocess.TimeoutExpired:
         return "hangs"
     finally:
@@ -204,7 +207,7 @@ def surround(name: str, mode: str) -> str:
             command.append("--plain")
         environment = os.environ | {"RNNLAB_HOME": f"{folder}/home"}
         try:
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=60)
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=HANGS)
         except subprocess.TimeoutExpired:
             return "hangs"
         if any(path.lstat().st_mode != kind for path, kind in kinds.items()):
@@ -237,22 +240,22 @@ def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
 
 def _attacks_in(path: Path) -> Iterator[Attack]:
     shared, *parts = CELL.split(path.read_text(encoding="utf-8"))
+    course = {name for lesson in current().lessons for name in current().catalogue(lesson)}
     for name, cell in zip(parts[::2], parts[1::2], strict=True):
         comments = re.match(r"(?:# .*\n)+", cell)[0].replace("# ", "", 1).replace("\n# ", "\n")
         deed, _, rest = comments.partition("\n")
         fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
-        of_course = fields.get("exercise", "")
-        plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
+        of_course = next(iter(course.intersection(DEFINED.findall(cell))), "")
+        deserves = fields.get("deserves", "failed")
+        plain, _, why = fields.get("plain", deserves).partition(", because ")
         yield Attack(
             name,
             f"{shared}{cell}",
             deed,
-            {"plain": plain, "bubblewrap": fields["deserves"]},
-            fields["deserves"],
+            {"plain": plain, "bubblewrap": deserves},
+            deserves,
             why,
-            float(
-                fields.get("seconds", 0 if of_course or "timeout" in (plain, fields["deserves"]) else PATIENT)
-            ),
+            float(fields.get("seconds", 0 if of_course or "timeout" in (plain, deserves) else PATIENT)),
             of_course,
             fields.get("after", ""),
         )

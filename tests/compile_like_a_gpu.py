@@ -40,13 +40,13 @@ numba.cuda.dispatcher._Kernel.bind = lambda self: None  # it would load the code
 
 def rungs():
     """The kernels of the rung that Numba compiles, by name; one layer of 96 units."""
-    for cell, reset in [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]:
-        network = Network.create(cell, 1, 1, reset=reset)
+    for cell in WITH_KERNELS:
+        network = Network.create(cell, 1, 1)
         flat, ints = float32[::1], int32[::1]
         both = numba_layer.kernels_of(network, tiles_for(len(find_cell(cell).gates), 96, 132))
         for kernel, arrays in zip(both, (4, 8), strict=True):
             signature = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
-            yield f"{kernel.py_func.__name__} {cell} {reset}", (kernel, signature)
+            yield f"{kernel.py_func.__name__} {cell}", (kernel, signature)
 
 
 def compiled(kernel, signature, arch):

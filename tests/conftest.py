@@ -12,18 +12,27 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # two test processes of two BLAS threads each get in each other's way: a lesson took 3 times as long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Hypothesis would import Trio, should any package have brought it, to tell it of itself
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
+
 # jsonschema, which nbformat imports, would build parsers of addresses: a second of every process, for nothing
 sys.modules.setdefault("rfc3987_syntax", None)
 
 # tests of one package use the helpers of another's
-sys.path.append(os.path.join(os.path.dirname(__file__), "rnncourse"))
+sys.path.append(str(Path(__file__).parent / "rnncourse"))
 
 SLOWEST = (
     "test_browser",
@@ -50,7 +59,6 @@ EVERY = {
     "test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code": 7,
     "test_axe_finds_nothing_and_the_page_is_not_wider_than_the_window": 3,
     "test_bytes_and_flops_of_long_passes_are_those_of_their_plans": 3,
-    "test_every_answer_whose_verdict_is_known_gets_it_in_one_process": 3,
     "test_every_combination_of_passes_gives_the_references_numbers": 3,
     "test_every_contestant_computes_the_same_epoch": 6,
     "test_every_cuda_file_of_the_course_compiles_from_hopper_on": 3,
@@ -108,6 +116,22 @@ def pytest_ignore_collect(collection_path, config):
     if on_gpu(config) and collection_path.suffix == ".py" and not collection_path.stem.endswith("_on_gpu"):
         return True
     return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """In a fresh clone, let one test process compile what all import, before the others import it."""
+    folder = Path(__file__).parent
+    last = max(folder.glob("test_*.py")).stem  # in the order in which they are collected
+    is_compiled = any(folder.glob(f"__pycache__/{last}.*.pyc"))
+    if is_compiled or fcntl is None or "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    with open(__file__, encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)  # as soon as the first one has collected
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -176,15 +200,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Leave all that was collected out of later searches for garbage, which took 0.3 s of a core each."""
+    """Leave all that was collected out of searches for garbage, and make few: they took a tenth of all."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish():
-    """Let Hypothesis, which a plug-in may import only now, see who refers to what."""
-    gc.unfreeze()
+    gc.set_threshold(10_000, 10, 30)
 
 
 def is_slow(item):

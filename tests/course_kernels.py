@@ -5,6 +5,7 @@ Package: each .cu file.
 """
 
 import ast
+import functools
 import linecache
 import math
 
@@ -21,15 +22,19 @@ CPP = sorted([*ROOT.glob("rnnlab/**/*.cu"), *ROOT.glob("bench/**/*.cu")])
 
 def kernels(paths):
     """{"08_lesson:kernel": (kernel, argument types)} of all texts."""
-    result = {}
-    for path in paths:
-        if "cuda.jit" in (text := program(path)):
-            label = f"<{path.parents[1].name} {path.stem}>"  # the text may stand in several files
-            linecache.cache[label] = (len(text), None, text.splitlines(True), label)
-            scope = _scope(ast.parse(text), label)
-            written = {name: value for name, value in scope.items() if hasattr(value, "overloads")}
-            result |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
-    return result
+    return {name: kernel for path in paths for name, kernel in _kernels_of(path).items()}
+
+
+@functools.cache
+def _kernels_of(path):
+    if "cuda.jit" not in (text := program(path)):
+        return {}
+    label = f"<{path.parents[1].name} {path.stem}>"  # the text may stand in several files
+    linecache.cache[label] = (len(text), None, text.splitlines(True), label)
+    tree = ast.parse(text)
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    written = {n: value for n, value in _scope(tree, label).items() if hasattr(value, "overloads")}
+    return {f"{path.stem}:{n}": (k, signature(functions[k.__name__])) for n, k in written.items()}
 
 
 def program(path):
@@ -53,13 +58,8 @@ def _is_kept(node):
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
 
-def signature(kernel, text):
-    """Types of its arguments: an array of as many dimensions as it has indices, int32 or float32."""
-    function = next(
-        node
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.name == kernel.__name__
-    )
+def signature(function):
+    """Types of a kernel's arguments: an array of as many dimensions as it has indices, int32 or float32."""
     return tuple(_type(arg.arg, function) for arg in function.args.args)
 
 

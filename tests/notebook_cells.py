@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 from nbjudge.clock import PATIENCE, waiting_of
 
+SECONDS = 0.02  # of each measurement: no test looks at how fast a lesson's ways are
 LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "pocketgpu.cuda", "rnncourse.checks"]
 
 
@@ -63,6 +65,7 @@ def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Con
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    _measure_briefly()
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
     outputs = []
     for cell in cells:
@@ -75,3 +78,17 @@ def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Con
         if result.result is not None:
             outputs.append(shell.display_formatter.format(result.result)[0])
     sender.send((outputs, None))
+
+
+def _measure_briefly() -> None:
+    """Let a lesson time its ways twice, however many rounds it asks for: a third of its time went there."""
+    from rnncourse.lab import roofline, turns
+
+    take_turns, best_time = turns.take_turns, roofline._best_time
+
+    def take_two_turns(ways: dict, rounds: int = 7, **options: object) -> dict:
+        timings = take_turns(ways, 2)
+        return {name: replace(t, seconds=(t.seconds * rounds)[:rounds]) for name, t in timings.items()}
+
+    turns.take_turns = take_two_turns
+    roofline._best_time = lambda run, seconds: best_time(run, SECONDS)

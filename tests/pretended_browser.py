@@ -2,15 +2,14 @@
 
 Pyodide has no psutil, Numba, greenlet or CuPy, lacks modules of the standard library that need Unix, starts
 no process and no thread.  `python tests/pretended_browser.py 00 01 ...` runs these lessons in such a Python,
-cell by cell, and ends with 1 and the cell's own words at the first that fails; cells that need kernels are
-left out and counted.  It says nothing about what WebAssembly computes, nor about the front end:
-test_browser_lite.py does, where a Pyodide can be had.
+cell by cell, and ends with 1 and the cell's own words at the first that fails.  It says nothing about what
+WebAssembly computes, nor about the front end: test_browser_lite.py does, where a Pyodide can be had.
 """
 
-import ast
 import importlib.abc
 import importlib.util
 import json
+import linecache
 import os
 import subprocess
 import sys
@@ -25,9 +24,6 @@ MISSING = {  # not built for WebAssembly, built for Unix only, or (SciPy) not ne
     "psutil", "scipy", "sklearn", "numba", "llvmlite", "greenlet", "cupy", "torch", "zmq", "mpi4py",
     "fcntl", "resource", "termios", "grp", "pty", "curses", "syslog",
 }  # fmt: skip
-
-
-WITH_KERNELS = ("18",)  # lessons of which cells may be left out
 
 
 class Absent(importlib.abc.MetaPathFinder):
@@ -71,40 +67,24 @@ def code_cells(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
-def run_lesson(lesson: str) -> tuple[float, list[int]]:
-    """(seconds in which the cells of a lesson ran, numbers of those left out, which need kernels or what such
-    a cell defines); the exception of the first other that fails."""
+def run_lesson(lesson: str) -> float:
+    """Seconds in which the cells of a lesson ran; the exception of the first that fails."""
     import __main__
-    from pocketgpu.cuda import CudaMissing
 
     (notebook,) = ROOT.glob(f"notebooks/{lesson}_*.ipynb")
-    begin, undefined, left_out = time.perf_counter(), set(), []
+    begin = time.perf_counter()
     for number, program in enumerate(code_cells(notebook)):
+        label = f"{notebook.name}, code cell {number}"
+        linecache.cache[label] = len(program), None, program.splitlines(True), label  # as IPython does
         try:
-            exec(compile(program, f"{notebook.name}, code cell {number}", "exec"), vars(__main__))
+            exec(compile(program, label, "exec"), vars(__main__))
         except Exception as error:
-            needs_kernels = isinstance(error, CudaMissing) or getattr(error, "name", None) in undefined
-            if lesson in WITH_KERNELS and needs_kernels:
-                undefined |= names_in(program)
-                left_out.append(number)
-                continue
-            error.add_note(f"in {notebook.name}, code cell {number}:\n{program}")
+            error.add_note(f"in {label}:\n{program}")
             raise
-    return time.perf_counter() - begin, left_out
-
-
-def names_in(program: str) -> set[str]:
-    """What a cell would have imported or assigned."""
-    nodes = [*ast.walk(ast.parse(program))]
-    imported = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
-    return imported | {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":
     pretend()
     for lesson in sys.argv[1:]:
-        seconds, left_out = run_lesson(lesson)
-        without = f", without {len(left_out)} cells of kernels" if left_out else ""
-        print(f"lesson {lesson} ran as in a browser, {seconds:.0f} s{without}", file=sys.stderr)
+        print(f"lesson {lesson} ran as in a browser, {run_lesson(lesson):.0f} s", file=sys.stderr)

@@ -3,13 +3,9 @@
 import itertools
 import os
 import resource
-import sys
-import time
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import threadpoolctl
@@ -22,7 +18,6 @@ from ranks.sums import MpiSums
 from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
-from rnnlab.scaling.nccl import NcclSums
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.team import Team
 from rnnlab.scaling.train import Run, begin, train
@@ -37,12 +32,7 @@ KINDS = [
     ("gru", 2, 2, cross_entropy, SOME_STEPS),
     ("lstm", 3, 3, mse, EVERY_STEP),
 ]
-ENGINES = (
-    MpiSums,
-    partial(MpiSums, background=False),
-    lambda comm: NcclSums(StandIn.install(comm)),
-    lambda comm: NcclSums(StandIn.install(comm), background=False),
-)
+ENGINES = (MpiSums, partial(MpiSums, background=False))
 
 
 def problem(cell, layers, loss, dtype, weight):
@@ -52,45 +42,6 @@ def problem(cell, layers, loss, dtype, weight):
     if loss is cross_entropy:
         target = rng.integers(0, O, (T, B))
     return Model.create(cell, 2, 6, O, layers=layers, dtype=dtype, seed=1), Batch(x, target, weight)
-
-
-class StandIn(SimpleNamespace):
-    """A stand-in for CuPy with as much as rnnlab.scaling.nccl needs: GPUs in name, sums by MPI."""
-
-    @classmethod
-    def install(cls, comm):
-        """Put it where `import cupy` finds it; sums go over comm."""
-        arrays = {}
-
-        def asarray(array):
-            pointer = len(arrays) + 1
-            arrays[pointer] = array.copy()
-            data, get = SimpleNamespace(ptr=pointer), lambda stream: arrays[pointer]
-            return SimpleNamespace(data=data, size=array.size, dtype=array.dtype, get=get)
-
-        def all_reduce(send, receive, size, kind, operation, stream):
-            assert (send, size, kind) == (receive, arrays[send].size, arrays[send].dtype.itemsize)
-            comm.Allreduce(MPI.IN_PLACE, arrays[receive])
-
-        event = lambda: SimpleNamespace(moment=time.perf_counter(), synchronize=lambda: None)
-        stream = lambda **options: Stream(enter_result=None, ptr=7, record=event, synchronize=lambda: None)
-        nccl = SimpleNamespace(NCCL_FLOAT32=4, NCCL_FLOAT64=8, NCCL_SUM=0, get_unique_id=lambda: (1, 2))
-        nccl.NcclCommunicator = lambda size, identifier, rank: SimpleNamespace(
-            allReduce=all_reduce, destroy=arrays.clear
-        )
-        elapsed = lambda start, end: 1e3 * (end.moment - start.moment)
-        cuda = cls(nccl=nccl, Stream=stream, get_current_stream=stream, get_elapsed_time=elapsed)
-        cuda.runtime = SimpleNamespace(getDeviceCount=lambda: 4, CUDARuntimeError=OSError)
-        cuda.Device = lambda number: SimpleNamespace(use=lambda: None)
-        sys.modules |= {"cupy": cls(cuda=cuda, asarray=asarray), "cupy.cuda": cuda, "cupy.cuda.nccl": nccl}
-        return comm
-
-
-class Stream(SimpleNamespace, nullcontext):
-    """A stream in which everything is done at once."""
-
-    def wait_event(self, event):
-        assert event.moment <= time.perf_counter()
 
 
 def oracle(model, batch, loss, chunk):
@@ -115,19 +66,7 @@ def teams(comm):
 
 def compare(comm):
     """Splits and rings, in one start of the ranks."""
-    return compare_splits(comm) | compare_rings(comm) | refuse_ranks_without_a_gpu(comm)
-
-
-def refuse_ranks_without_a_gpu(comm):
-    """Whether every rank refuses in the same words that rank 2 has no GPU on a computer with two."""
-    StandIn.install(comm)
-    sys.modules["cupy"].cuda.runtime.getDeviceCount = lambda: 2
-    try:
-        NcclSums(comm)
-    except ValueError as error:
-        words = "on rank 2: its computer has 2 GPUs, and it is rank 2 there, counted from 0"
-        return {"refused": np.array(words in str(error))}
-    return {"refused": np.array(False)}
+    return compare_splits(comm) | compare_rings(comm)
 
 
 def compare_splits(comm):

@@ -7,6 +7,7 @@ and writes JSON, {name: {"grade": [status, message], "check": the same}}, or one
 """
 
 import builtins
+import gc
 import json
 import os
 import signal
@@ -95,12 +96,11 @@ WAYS = {"grade": graded, "check": checked}
 
 def verdicts(ways: list[str]) -> dict[str, dict]:
     """All of standard input."""
-    kernels.prepare(str(CHECKOUT))  # no fork loads the compiler again
-    outcomes = {}
-    for name, (exercise_name, sources) in json.load(sys.stdin).items():
-        exercise = checks.find(exercise_name)[1]
-        outcomes[name] = {way: forked(WAYS[way], exercise, sources) for way in ways}
-    return outcomes
+    styles = {name: (checks.find(of)[1], sources) for name, (of, sources) in json.load(sys.stdin).items()}
+    if any(exercise.is_kernel for exercise, _ in styles.values()):
+        kernels.prepare(str(CHECKOUT))  # no fork loads the compiler again
+    gc.freeze()  # no fork searches for garbage in what its parent has
+    return {name: {way: forked(WAYS[way], *style) for way in ways} for name, style in styles.items()}
 
 
 if __name__ == "__main__":

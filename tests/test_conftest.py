@@ -1,5 +1,6 @@
 """A missing program skips a test with the command that mends it, and fails it in continuous integration."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -190,17 +191,28 @@ def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both
     ]
 
 
+COLLECTED = """
+import json, sys
+import pytest
+
+class Legs:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        here = [item for item in items if not item.get_closest_marker("gpu")]  # a GPU has a run of its own
+        of = sys.modules["conftest"].leg_of
+        legs = [of(here, leg) for leg in ("quick", "slow", "all")]
+        print("LEGS", json.dumps([[item.nodeid for item in leg] for leg in legs]))
+
+pytest.main(["-p", "no:cacheprovider", "--collect-only", "-qq"], plugins=[Legs()])
+"""
+
+
 @pytest.mark.slow
 def test_the_two_legs_together_hold_every_test_once():
-    """Tests as pytest itself collects them; what needs a GPU has a run of its own."""
-
-    def collected(*options):
-        run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", *options]
-        text = subprocess.run(run, capture_output=True, text=True, cwd=ROOT).stdout
-        return [line for line in text.splitlines() if "::" in line]
-
-    quick, slow = collected(), collected("--leg", "slow")
-    assert sorted(quick + slow) == sorted(collected("--leg", "all"))
+    """Tests as pytest itself collects them."""
+    run = subprocess.run([sys.executable, "-c", COLLECTED], capture_output=True, text=True, cwd=ROOT)
+    quick, slow, both = json.loads(re.search(r"^LEGS (.*)$", run.stdout, re.M)[1])
+    assert sorted(quick + slow) == sorted(both)
     tables = [{line.split("::")[1].split("[")[0] for line in leg} for leg in (quick, slow)]
     assert {*EVERY} <= tables[0] & tables[1]
     assert len(slow) > 300

@@ -6,6 +6,8 @@ import functools
 import re
 import statistics
 
+import pytest
+
 from nbjudge.authoring.course import ROOT
 from rnncourse.course import PACKAGES
 
@@ -41,14 +43,28 @@ HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forgotten_trees():
+    """None is kept for the tests that follow: Python would look through a million nodes for garbage."""
+    yield
+    tree.cache_clear()
+    nodes.cache_clear()
+
+
 @functools.cache
 def tree(path):
     """The syntax tree of a file, one for all rules."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def functions(node):
-    return [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+@functools.cache
+def nodes(path):
+    """All nodes of that tree: to walk through the trees takes longer than what the rules do."""
+    return [*ast.walk(tree(path))]
+
+
+def functions(path):
+    return [n for n in nodes(path) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def body(function):
@@ -84,9 +100,7 @@ def test_a_file_says_what_it_is_for_and_fits_on_a_few_screens():
 
 
 def test_a_function_fits_on_a_screen_and_nests_little():
-    sites = [
-        (f"{name(path)}:{f.name}", path, f) for path in [*PACKAGE, *TESTS] for f in functions(tree(path))
-    ]
+    sites = [(f"{name(path)}:{f.name}", path, f) for path in [*PACKAGE, *TESTS] for f in functions(path)]
     long = [site for site, _, f in sites if f.end_lineno - f.lineno >= FUNCTION_LINES]
     others = lambda path: path.name in COLLECTIONS or path.parent.name == "attacks"
     deep = [site for site, path, f in sites if not others(path) and depth(f) > NESTING]
@@ -96,9 +110,9 @@ def test_a_function_fits_on_a_screen_and_nests_little():
     assert not vague, "a function is named by what it returns or does"
 
 
-def assigned(node):
-    """Names of variables, parameters and fields that a tree introduces, with their lines."""
-    for child in ast.walk(node):
+def assigned(path):
+    """Names of variables, parameters and fields that a file introduces, with their lines."""
+    for child in nodes(path):
         if isinstance(child, ast.arg):
             yield child.arg, child.lineno
         elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
@@ -108,10 +122,9 @@ def assigned(node):
 def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb():
     pronouns, openings = [], []
     for path in [*PACKAGE, *TESTS]:
-        module = tree(path)
-        pronouns += [f"{name(path)}:{line}: {word}" for word, line in assigned(module) if word in PRONOUNS]
-        classes = [n for n in ast.walk(module) if isinstance(n, ast.ClassDef)]
-        for node in [module, *functions(module), *classes]:
+        pronouns += [f"{name(path)}:{line}: {word}" for word, line in assigned(path) if word in PRONOUNS]
+        classes = [n for n in nodes(path) if isinstance(n, ast.ClassDef)]
+        for node in [tree(path), *functions(path), *classes]:
             first = (ast.get_docstring(node) or " ").split(" ")[0]
             if first in NO_OPENINGS:
                 openings.append(f"{name(path)}:{getattr(node, 'name', 'module')}: {first} …")
@@ -122,7 +135,7 @@ def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb():
 def import_faults(path):
     """Relative and star imports of a file, and errors that it swallows."""
     text = path.read_text(encoding="utf-8").split("\n")
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom):
             if node.level and path.parent != WORKER:
                 yield f"{name(path)}:{node.lineno}: imports are absolute"
@@ -150,8 +163,8 @@ def untold(node):
     plain = isinstance(node, ast.FunctionDef) and lines(body(node)) <= PLAIN_LINES
     if not plain and not ast.get_docstring(node):
         yield f"{node.name} has no docstring"
-    inside = functions(node)
-    for f in [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if n in inside]:
+    methods = (n for n in node.body if isinstance(n, ast.FunctionDef))
+    for f in [node] if isinstance(node, ast.FunctionDef) else methods:
         arguments = [*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs]
         untyped = [a.arg for a in arguments if not a.annotation and a.arg not in ("self", "cls")]
         if f.name[0] != "_" and untyped:
@@ -175,7 +188,7 @@ def test_public_functions_state_the_shapes_of_their_arrays():
         own = ast.get_docstring(f) or ""
         if any(map(SHAPE.search, [own, *contract])):
             stated += 1
-        elif not own.startswith("See "):  # a contract that stands elsewhere, and is counted there
+        else:
             silent.append(site)
     assert stated >= SHAPED * (stated + len(silent)), silent
 
@@ -198,7 +211,7 @@ def takes_arrays(function):
 
 
 def test_functions_of_the_package_are_short():
-    sizes = [lines(body(f)) for path in PACKAGE for f in functions(tree(path))]
+    sizes = [lines(body(f)) for path in PACKAGE for f in functions(path)]
     assert statistics.median(sizes) <= FUNCTION_MEDIAN
 
 
@@ -206,7 +219,7 @@ def copies(paths):
     """Where function bodies of COPY_LINES and more stand twice."""
     bodies = collections.defaultdict(list)
     for path in paths:
-        for f in functions(tree(path)):
+        for f in functions(path):
             if lines(body(f)) >= COPY_LINES:
                 bodies[ast.dump(ast.Module(body(f), []))].append(f"{name(path)}:{f.name}")
     return [twice for twice in bodies.values() if len(twice) > 1]
@@ -222,10 +235,10 @@ def test_no_solution_repeats_a_lesson_or_another_solution():
 
 
 def test_a_lesson_defines_only_the_small_thing_it_is_about():
-    defined = [(name(path), f) for path in LESSONS for f in functions(tree(path))]
+    defined = [(name(path), f) for path in LESSONS for f in functions(path)]
     long = [(path, f.name) for path, f in defined if f.end_lineno - f.lineno >= LESSON_FUNCTION_LINES]
     assert not long, "a long function belongs into rnnlab"
-    assert not [n.name for path in LESSONS for n in ast.walk(tree(path)) if isinstance(n, ast.ClassDef)]
+    assert not [n.name for path in LESSONS for n in nodes(path) if isinstance(n, ast.ClassDef)]
 
 
 def can_fail(test):
@@ -236,7 +249,7 @@ def can_fail(test):
 
 
 def test_a_test_is_named_by_a_sentence_and_asserts_something():
-    tests = [(name(p), f) for p in TESTS for f in functions(tree(p)) if f.name.startswith("test_")]
+    tests = [(name(p), f) for p in TESTS for f in functions(p) if f.name.startswith("test_")]
     assert not [(path, f.name) for path, f in tests if f.name.count("_") < 3], "a test's name is a sentence"
     assert not [(path, f.name) for path, f in tests if not can_fail(f)], "a test that cannot fail"
 

@@ -12,7 +12,6 @@ from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 from nbjudge.authoring.course import ROOT
 from rnnlab.kernels import look_back
 from rnnlab.kernels.persistence import kernels as persistent
-from rnnlab.kernels.persistence import reset_before
 
 PAGE = ROOT / "docs/kernels_verified.md"
 RECORDS = ROOT / "rnncourse/records/measured"
@@ -58,10 +57,9 @@ def rows():
     for name in kernels([*LESSONS, *SOLUTIONS]):
         lesson, kernel = name.split(":")
         yield kernel, f"lesson {lesson}", NUMBA, THREE, "yes", "", "yes", "no GPU yet"
-    for module in (persistent, reset_before):
-        text = Path(module.__file__).read_text(encoding="utf-8")
-        for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
-            yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
+    text = Path(persistent.__file__).read_text(encoding="utf-8")
+    for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
+        yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
     for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
         yield kernel.__name__, "kernels/look_back.py", "Numba", THREE, "", "", "yes", gpus()
     for path in CPP:

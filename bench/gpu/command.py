@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bench.gpu.children import Limits, Outcome, run_task
-from bench.gpu.floors import predicted_floors
+from bench.gpu.floors import predicted_floors, predicted_stages
 from bench.gpu.measure import TIME_WAS_OVER, Settings, first_line
 from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
@@ -73,7 +73,7 @@ def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int
         return 2
     suites = {task.suite for task in tasks}
     for cell in ("lstm", "gru", "rnn_tanh") if suites != {"persistent"} else ():
-        print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
+        print(predicted_stages(APPLEYARD._replace(cell=cell), device), end="\n\n")
     if "persistent" in suites:
         layers = {task.workload for task in tasks if task.suite == "persistent" and task.workload}
         print(predicted_floors(sorted(layers), device))

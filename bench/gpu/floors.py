@@ -1,4 +1,4 @@
-"""The floor under the persistent kernels: from latencies of the same run, or, without a GPU, from paper."""
+"""Floors under the persistent kernels, from latencies of the same run or from paper; predicted stages."""
 
 from itertools import product
 
@@ -7,8 +7,13 @@ from bench.gpu.tensor_layers import BULK, NAMES, shape_of
 from pocketgpu.devices import Device
 from rnncourse.records import gpu_report as report
 from rnncourse.records.workload import Result, Workload
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
+from rnnlab.ladder import stage_passes
 from rnnlab.ladder.chooser import Abilities, abilities, choose
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.stages import plan_for
+from rnnlab.schedule.timeline import predict
 
 HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
 
@@ -42,3 +47,23 @@ def predicted_floors(workloads: list[Workload], device: Device) -> str:
     title = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
     reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
     return "\n".join([title, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])
+
+
+def predicted_stages(workload: Workload, device: Device) -> str:
+    """The stages by the timeline model: what a measurement is expected to show, and no measurement."""
+    rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
+    for name, passes in stage_passes().items():
+        sizes = Sizes(*workload[1:])
+        plans = [
+            plan_for(way, find_cell(workload.cell).name, sizes, passes) for way in ("forward", "backward")
+        ]
+        times = [1e-3 * predict(plan, device).makespan for plan in plans]
+        step = sum(times)
+        first = first or step
+        launches = sum(plan.count() for plan in plans)
+        rows.append(
+            (name, "", *(f"{time:.2f}" for time in (*times, step)), f"{first / step:.1f}", str(launches))
+        )
+    return (
+        f"predicted by the timeline model for one {device.name}, float32: {workload}\n{report.aligned(rows)}"
+    )

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from nbjudge.classroom.notebook_traces import answer_text, opened_hints
 from nbjudge.classroom.papers import Withheld
-from nbjudge.classroom.report_summary import BINS, GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
+from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
 from nbjudge.classroom.similar import Findings, marked_lines
 from nbjudge.course import current
 from nbjudge.files import write_whole
@@ -41,9 +41,6 @@ class LessonPage(NamedTuple):
     """One lesson as the page shows it."""
 
     summary: Summary
-    distribution: Markup
-    verdicts: Markup
-    bins: tuple[str, ...]
     examples: tuple[str, ...]  # an answer for each mistake; empty where there is none to read
     hints: tuple[HintRow, ...]
 
@@ -124,16 +121,10 @@ def similar_page(findings: Sequence[Findings], names: bool, most: int) -> str:
 
 
 def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
-    """The statistics of one lesson with its pictures and examples."""
-    summary, pictures = summarise(lesson, papers), current().pictures
-    return LessonPage(
-        summary,
-        Markup(pictures.draw_distribution(summary.distribution, len(summary.papers)).tag()),
-        Markup(pictures.draw_verdicts(summary.rows).tag()),
-        tuple(pictures.bin_label(number) for number in range(BINS)),
-        tuple(_example(mistake) for mistake in summary.mistakes),
-        tuple(_hint_rows(summary)),
-    )
+    """The statistics of one lesson with its examples."""
+    summary = summarise(lesson, papers)
+    examples = tuple(_example(mistake) for mistake in summary.mistakes)
+    return LessonPage(summary, examples, tuple(_hint_rows(summary)))
 
 
 def lessons_of(papers: Iterable[Paper]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from nbjudge.printable import quantity
 from nbjudge.verdict import Status, Verdict
 
-BINS = 10  # columns of the distribution, each a tenth of the points
+BINS = 10  # rows of the distribution, each a tenth of the points
 GROUPS = {  # column of the table of verdicts: the verdicts that it counts
     "passed": (Status.passed,),
     "failed": (Status.failed,),
@@ -164,6 +164,13 @@ class Distribution(NamedTuple):
     lowest: float
     highest: float
     possible: float
+
+    @property
+    def shares(self) -> dict[str, int]:
+        """{share of the points, such as "20–29 %": students}"""
+        width = 100 // BINS
+        ends = [*range(width - 1, 99, width), 100]
+        return dict(zip((f"{width * k}–{end} %" for k, end in enumerate(ends)), self.counts, strict=True))
 
 
 class Row(NamedTuple):

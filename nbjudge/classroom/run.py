@@ -8,13 +8,13 @@ import contextlib
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import TextIO
+
+from tqdm import tqdm
 
 from nbjudge.classroom import keys, results, submissions, versions
 from nbjudge.classroom.engines import Engine
@@ -25,8 +25,7 @@ from nbjudge.running import sandbox
 
 Tell = Callable[[str], None]
 STOPS = signal.SIGTERM, signal.SIGHUP
-PAUSE = 30.0  # seconds between two lines where nobody watches a terminal
-PACE = 20  # of the latest results, from which the time left is computed
+PAUSE = 30.0  # seconds between two lines of progress where nobody watches a terminal
 
 
 @dataclass
@@ -138,23 +137,21 @@ def grade_class(
 
 def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = "results") -> None:
     """Grade the jobs and write each result below a folder of the class."""
-    progress = Progress(len(jobs), sys.stderr)
-    begin = time.monotonic()
-    try:
-        for number, (job, outcome) in enumerate(engine(jobs), 1):
-            if isinstance(outcome, BaseException):
-                raise outcome
-            result = result_of(job, outcome)
-            _write(folder, below, result, number)
-            progress.count(result, time.monotonic() - begin)
-    except KeyboardInterrupt:
-        progress.end(
-            f"stopped: {progress.graded} of {len(jobs)} are graded and kept; the same command goes on, "
-            "grade with --resume"
-        )
-        raise
-    finally:
-        progress.end()
+    faults = 0
+    with progress_bar(len(jobs)) as bar:
+        try:
+            for number, (job, outcome) in enumerate(engine(jobs), 1):
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                result = result_of(job, outcome)
+                _write(folder, below, result, number)
+                faults += bool(result.faults)
+                bar.set_postfix_str(f"{faults} with a fault of the grader" * bool(faults), refresh=False)
+                bar.update()
+        except KeyboardInterrupt:
+            state = f"stopped: {bar.n} of {len(jobs)} are graded and kept"
+            bar.write(f"{state}; the same command goes on, grade with --resume", file=bar.fp)
+            raise
 
 
 def _write(folder: Path, below: str, result: Result, number: int) -> None:
@@ -240,64 +237,22 @@ def merged(old: Result, new: Result) -> Result:
     )
 
 
-class Progress:
-    """Progress of one run: one line rewritten on a terminal, a line now and then elsewhere. A stream that is
-    closed, as that of a terminal that has gone, stops no run."""
+class Screen:
+    """Standard error for a progress bar.  A terminal that has gone stops no run."""
 
-    def __init__(self, total: int, stream: TextIO | None):
-        self.total, self.stream = total, stream
-        self.graded = self.faults = 0
-        self.times = [0.0]  # seconds at which results came
-        self.is_terminal = stream is not None and stream.isatty()
-        self._shown = -PAUSE
+    def write(self, text: str) -> None:
+        """Write as far as somebody reads."""
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # None, where there is no such stream
+            sys.stderr.write(text)
 
-    def count(self, result: Result, seconds: float) -> None:
-        """Count one result that came so many seconds after the beginning."""
-        self.graded += 1
-        self.faults += bool(result.faults)
-        self.times.append(seconds)
-        if self.is_terminal:
-            self._write(f"\r\x1b[K{self.line()}")
-        elif seconds - self._shown >= PAUSE:
-            self._write(f"{self.line()}\n")
-            self._shown = seconds
-
-    def line(self) -> str:
-        """Graded, faults, time left."""
-        faults = f" · {self.faults} with a fault of the grader" if self.faults else ""
-        return f"{self.graded} of {self.total} graded{faults} · {left(self.times, self.total - self.graded)}"
-
-    def end(self, words: str = "") -> None:
-        """Leave the line as it is, and words below it."""
-        if self.is_terminal and self.graded:
-            self._write("\n")
-        if words:
-            self._write(f"{words}\n")
-            self.stream = None
-
-    def _write(self, text: str) -> None:
-        if self.stream is None:
-            return
-        try:
-            self.stream.write(text)
-            self.stream.flush()
-        except OSError:
-            self.stream = None
+    def flush(self) -> None:
+        """The same for what waits to be written."""
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
 
 
-def left(times: Iterable[float], remaining: int) -> str:
-    """The time until so many more results, at the pace of the latest ones, in words."""
-    latest = [*times][-PACE - 1 :]
-    if not remaining:
-        return f"{in_words(latest[-1])} in all"
-    pace = (latest[-1] - latest[0]) / max(len(latest) - 1, 1)
-    return f"about {in_words(pace * remaining)} left"
-
-
-def in_words(seconds: float) -> str:
-    """A time with a fitting unit: "40 s", "12 min", "3.5 h"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+def progress_bar(total: int) -> tqdm:
+    """Graded, faults, time left: on a terminal one line that changes, elsewhere one now and then."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    form = "{n} of {total} graded{postfix} · about {remaining} left"
+    return tqdm(total=total, file=Screen(), bar_format=form, mininterval=0.1 if is_terminal else PAUSE)

@@ -55,7 +55,7 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
     if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
     limit = _limit(got, want, tolerance)
-    return np.shape(got) == np.shape(want) and current().compare.agrees(got, want, limit)
+    return np.shape(got) == np.shape(want) and current().compare.relative_error(got, want) <= limit
 
 
 def whole_numbers(got: object, width: int = 0) -> list | None:
@@ -180,7 +180,7 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         at = f", first at {place}" if place else ""
         return Wrong(f"{what} {verb(what, 'holds')} {got[first]}{at}.", NOT_FINITE)
     limit = _limit(got, want, tolerance)
-    if current().compare.agrees(got, want, limit):
+    if current().compare.relative_error(got, want) <= limit:
         return None
     place = current().compare.first_difference(got, want, axes, limit)
     if place is None:

@@ -34,7 +34,7 @@ class Transcript:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
-        self.case = ""  # what the check tries at the moment, where it says so (`begin_case`)
+        self.case = ""  # what the check tries at the moment: its arguments, or what `begin_case` says
         self._finite_results: dict[int, object] = {}  # by the observation's number
 
     @property
@@ -112,7 +112,7 @@ def expect(
     tolerance: float | None = None,
     advice: Callable[[], str | None] = lambda: None,
 ) -> bool:
-    """Whether `got` is `want`; the first difference is noted.
+    """Whether `got` is `want`; the first difference is noted, with the case in parentheses.
 
     `want` is an array, a number, or a tuple or dict of those; then `what` names the parts of a tuple and
     `axes` may be {part: axes}. `tolerance` is a relative error; without it the dtype decides
@@ -143,11 +143,18 @@ def refuse(
 
 
 def begin_case(case: str) -> None:
-    """Say what the check tries now, for an answer that ends with an exception."""
+    """Say what the check tries now, in the place of its arguments; for a message or an exception."""
     _transcript.get().case = case
 
 
+def add_to_case(facts: str) -> None:
+    """Add facts to the case that messages name."""
+    transcript = _transcript.get()
+    transcript.case = "; ".join(filter(None, (transcript.case, facts)))
+
+
 def _note(seen: Observation, case: str) -> None:
-    if words := "; ".join(filter(None, (case, judged_numbers()))) if seen.problem else "":
+    transcript = _transcript.get()
+    if words := "; ".join(filter(None, (case or transcript.case, judged_numbers()))) if seen.problem else "":
         seen.problem.message += f" ({words})"
-    _transcript.get().observations.append(seen)
+    transcript.observations.append(seen)

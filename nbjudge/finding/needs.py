@@ -1,62 +1,59 @@
-"""What the names of a notebook are, what its functions change when they are called, and so what each of its
-statements may change.
+"""What the names of a notebook stand for, and what each of its statements may change.
+
+A function changes what its body changes, for whoever names it: a statement that mentions `fill` may do all
+that `fill` does, and whatever that names in turn.
 """
 
 import ast
 import builtins
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Set
 from functools import cached_property
+from typing import NamedTuple
 
-from nbjudge.finding.effects import ANYTHING, REFLECTION, Call, Scope, is_constant, words
+from nbjudge.finding.effects import (
+    ANYTHING,
+    REFLECTION,
+    Call,
+    Scope,
+    Site,
+    expanded,
+    is_constant,
+    roots,
+    shares_of,
+    words,
+)
 
-SHOWING = {
-    "rnnlab",
-    "rnncourse",
-    "pocketgpu",
-    "ranks",
-    "matplotlib",
-    "pylab",
-    "seaborn",
-    "plotly",
-    "bokeh",
-    "altair",
-    "IPython",
-    "pprint",
-    "ipywidgets",
+SHOWING = {  # packages that draw and print
+    *("rnnlab", "rnncourse", "pocketgpu", "ranks", "matplotlib", "pylab", "seaborn", "plotly", "bokeh"),
+    *("altair", "IPython", "pprint", "ipywidgets"),
 }
-STORING = {"setattr", "delattr"}
-CHANGING = {*STORING, "next", "map", "filter", "exec", "eval"}
-HARMLESS = {name for name in dir(builtins) if name not in CHANGING} | {"display"}
+CHANGING = {"next", "map", "filter", "exec", "eval"}
+BUILTINS = {*dir(builtins), "display"}
 
 
-class Function:
-    """A function of the notebook: what a call of it reads and changes beyond its own names."""
+class Effect(NamedTuple):
+    """What a call of a function does beyond its own names."""
 
-    def __init__(self, node: ast.AST, enclosing: frozenset[str] = frozenset(), is_method: bool = False):
-        self.scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
-        arguments = node.args
-        self.parameters = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)][is_method:]
-        named = [*arguments.kwonlyargs, *filter(None, (arguments.vararg, arguments.kwarg))]
-        own = {*self.parameters, *(argument.arg for argument in named)}
-        self.own = (own | self.scope.binds) - self.scope.declared | enclosing
-        self.binds = self.scope.binds & self.scope.declared - enclosing
-        if self.scope.gives_any_name:
-            self.binds.add(ANYTHING)
-        functions = [*self.scope.inner, *(part for parts in self.scope.named.values() for part in parts)]
-        self.inner = [Function(part, frozenset(self.own)) for part in functions]
-        self.changes: set[str] = set()  # parameters, and names of the notebook; grows until nothing is new
+    reads: set[str]
+    binds: set[str]
+    stores: set[str]
+    calls: list[Call]
 
-    def everything(self) -> list["Function"]:
-        """The function, and those that it defines."""
-        return [self, *(below for part in self.inner for below in part.everything())]
 
-    def reads(self) -> set[str]:
-        """The names of the notebook that a call may need."""
-        reads = self.scope.reads - self.own
-        if self.scope.is_reflective:
-            reads |= words(self.scope.texts)
-        return reads.union(*(part.reads() for part in self.inner))
+def effect_of(node: ast.AST, enclosing: frozenset[str] = frozenset()) -> Effect:
+    """The effect of a function's body, with those of the functions that it defines."""
+    scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
+    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    own, shares = frozenset((parameters | scope.binds) - scope.declared | enclosing), scope.shares
+    outside = lambda names: frozenset(expanded(names, shares) - own)
+    reads = scope.reads | (words(scope.texts) if scope.is_reflective else set())
+    calls = [Call(c.function, outside(c.through), outside(c.passed)) for c in scope.calls]
+    effect = Effect(reads - own, scope.binds & scope.declared - enclosing, {*outside(scope.stores)}, calls)
+    for _, inner in scope.functions:
+        for mine, its in zip(effect, effect_of(inner, own), strict=True):
+            mine.extend(its) if isinstance(mine, list) else mine.update(its)
+    return effect
 
 
 class Names:
@@ -64,235 +61,157 @@ class Names:
 
     def __init__(self, scopes: list[Scope]):
         self.scopes = scopes
-        self.sites = defaultdict(list)
-        self.shares = defaultdict(set)
-        self.functions: dict[str, list[Function]] = defaultdict(list)
-        self._known_aliases: dict[str | None, set[str]] = {}
-        self.of_scope = [self._take(scope) for scope in scopes]
-        self._follow_calls()
+        self.sites: dict[str, list[Site]] = defaultdict(list)
+        self.effects: dict[str, list[Effect]] = defaultdict(list)
+        self.of_scope: list[list[Effect]] = []  # of functions without a name, which run with the statement
+        for scope in scopes:
+            for site in scope.sites:
+                self.sites[site.name].append(site)
+            effects = [(name, effect_of(node)) for name, node in scope.functions]
+            for name, effect in effects:
+                self.effects[name].append(effect)
+            self.of_scope.append([effect for name, effect in effects if not name])
+        self.shares = shares_of(site for sites in self.sites.values() for site in sites)
 
-    def _take(self, scope: Scope) -> list[Function]:
-        """Take in one statement; the functions without a name, which run with it for all that is known."""
-        for site in scope.sites:
-            self.sites[site.name].append(site)
-        for name, names in scope.shares.items():
-            self.shares[name] |= names
-        for name, nodes in scope.named.items():
-            is_method = name[0] == "." or any(
-                f".{getattr(node, 'name', '')}" in scope.named for node in nodes
-            )
-            self.functions[name] += [Function(node, is_method=is_method) for node in nodes]
-        return [Function(node) for node in scope.inner]
+    def _of_all_sites(self, belongs: Callable[[Site, set[str]], bool]) -> set[str]:
+        """The names of which each site belongs, given those that are known to."""
+        known: set[str] = set()
+        before = -1
+        while len(known) > before:
+            before = len(known)
+            for name, sites in self.sites.items():
+                if name not in known and all(belongs(site, known) for site in sites):
+                    known.add(name)
+        return known
 
     @cached_property
     def constants(self) -> set[str]:
         """Names of numbers and texts: nothing that is done with them changes them."""
-        constants: set[str] = set()
-        for _ in range(4):  # a constant may be made from others
-            for name, sites in self.sites.items():
-                values = [site.source for site in sites if site.kind == "value"]
-                if len(values) == len(sites) and all(is_constant(value, constants) for value in values):
-                    constants.add(name)
-        return constants
+        return self._of_all_sites(
+            lambda site, known: site.kind == "value" and is_constant(site.source, known)
+        )
+
+    def _all_of(self, kind: str) -> set[str]:
+        """The names of all imports or definitions, and other names of the same."""
+        plain = ast.Name, ast.Attribute, ast.IfExp
+        is_other = lambda site, known: (
+            site.kind == "value" and isinstance(site.source, plain) and set() < roots(site.source) <= known
+        )
+        return self._of_all_sites(lambda site, known: site.kind == kind or is_other(site, known))
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """Names that are imported."""
+        return self._all_of("import")
 
     @cached_property
     def showing(self) -> set[str]:
         """Names of what only shows: modules that draw and print, and what comes from them."""
-        showing = {name for name, sites in self.sites.items() if {site.source for site in sites} <= SHOWING}
-        for _ in range(4):  # an axis comes from a figure, which comes from a module
-            for name, names in self.shares.items():
-                if names & showing and all(part in showing or part in self.constants for part in names):
-                    showing.add(name)
-        return showing
 
-    @cached_property
-    def modules(self) -> set[str]:
-        """Names that are imported, and other names of the same."""
-        modules = {n for n, sites in self.sites.items() if all(site.kind == "import" for site in sites)}
-        for name, sites in self.sites.items():
-            values = [site.source for site in sites if site.kind == "value"]
-            plain = all(isinstance(value, ast.Name | ast.Attribute | ast.IfExp) for value in values)
-            if len(values) == len(sites) and plain and self.shares[name] and self.shares[name] <= modules:
-                modules.add(name)
-        return modules
+        def shows(site: Site, known: set[str]) -> bool:
+            if site.kind not in ("value", "part") or site.source is None:
+                return site.source in SHOWING
+            reached = roots(site.source)
+            return bool(reached & known) and reached <= known | self.constants
+
+        return self._of_all_sites(shows)
 
     @cached_property
     def definitions(self) -> set[str]:
         """Names of functions and classes."""
-        return {n for n, sites in self.sites.items() if any(site.kind == "definition" for site in sites)} | {
-            name for name in self.functions if name[0] != "."
-        }
+        defined = {name for name, sites in self.sites.items() if any(s.kind == "definition" for s in sites)}
+        return (
+            defined
+            | self._all_of("definition")
+            | {name for name in self.effects if name[:1] not in ("", ".")}
+        )
 
     @cached_property
     def fixed(self) -> set[str]:
         """Names whose objects no call changes."""
         return self.constants | self.modules | self.definitions | self.showing
 
-    def is_data(self, name: str) -> bool:
-        """May the object of this name be changed by calls?"""
-        return name not in self.fixed
-
-    def shared(self, names: set[str], shares: dict[str, set[str]]) -> set[str]:
-        """The names, and all whose objects they may share.
-
-        Nothing is shared with a number or a module, nor with a function whose result has the name.
-        """
-        reached, waiting = set(), list(names)
-        while waiting:
-            name = waiting.pop()
-            if name not in reached:
-                reached.add(name)
-                waiting += self._partners(name, shares)
-        return reached - self.constants
-
-    def _partners(self, name: str, shares: dict[str, set[str]]) -> Iterator[str]:
-        """The names whose objects a name may share at once."""
-        apart = self.definitions if name in self.results else ()
-        return (other for other in shares.get(name, ()) if other not in self.modules and other not in apart)
-
     @cached_property
     def sharing(self) -> dict[str, list[str]]:
         """A name: those through which its object may be changed at once; `shares` turned round."""
         sharing = defaultdict(list)
-        for name in self.shares:
-            for partner in self._partners(name, self.shares):
-                if partner not in self.definitions or name in self.written:
-                    sharing[partner].append(name)
+        for name, partners in self.shares.items():
+            for partner in partners - self.modules - self.constants:
+                sharing[partner].append(name)
         return sharing
 
     @cached_property
-    def written(self) -> set[str]:
-        """Names that something writes into, and all whose objects they share. A function that a list or a
-        loop's name also holds stays as it is unless that is one of them: calling it changes nothing in it."""
-        functions = [below for parts in self.functions.values() for f in parts for below in f.everything()]
-        functions += [below for parts in self.of_scope for f in parts for below in f.everything()]
-        places = [(scope, frozenset()) for scope in self.scopes]
-        places += [(function.scope, function.own) for function in functions]
-        names = {name for scope, own in places for name in self._written_in(scope) - own}
-        return self.shared(names, self.shares)
-
-    def _written_in(self, scope: Scope) -> set[str]:
-        """The names that the text of a scope writes into, or hands to a function that does."""
-        written = set(scope.stores)
-        for call in scope.calls:
-            if call.function in STORING and call.passed:
-                written |= call.passed[0][1]
-            if call.discarded and call.method:
-                written |= call.roots
-            for function in self.functions.get(call.function, ()):
-                written |= _passed_to(call, function)
-        return written
+    def functions(self) -> dict[str, set[str]]:
+        """A name: the functions that it may stand for."""
+        functions = defaultdict(set)
+        for function in self.effects.keys() - {""}:
+            for name in expanded([function], self.sharing):
+                functions[name].add(function)
+        return functions
 
     @cached_property
-    def results(self) -> set[str]:
-        """Names whose every value comes from a call."""
-        values = {
-            name: [site.source for site in sites if site.kind == "value"]
-            for name, sites in self.sites.items()
-        }
-        return {
-            n for n, sources in values.items() if sources and all(isinstance(s, ast.Call) for s in sources)
-        }
+    def does(self) -> dict[str, tuple[set[str], set[str]]]:
+        """A function: (names that a call binds, names whose objects it may change), by what it calls, too."""
+        does = {name: self._done_by(effects) for name, effects in self.effects.items()}
+        size, before = 0, -1
+        while size > before:  # until a round brings nothing new: they call one another
+            before = size
+            for name, effects in self.effects.items():
+                for called in self._called({read for effect in effects for read in effect.reads}):
+                    does[name][0].update(does[called][0])
+                    does[name][1].update(does[called][1])
+            size = sum(len(names) for pair in does.values() for names in pair)
+        return does
 
-    def changed(self, index: int) -> tuple[set[str], set[str]]:
-        """(names that statement `index` binds, names through which it may change objects), by calls too."""
+    def uses(self, index: int) -> set[str]:
+        """The names that a statement needs when it runs, and those that its functions need when called."""
         scope = self.scopes[index]
-        binds, changes = set(scope.binds), set(scope.stores)
-        for call in scope.calls:
-            changes |= self._changed_by(call, self.is_data)
-            for function in self._called(call):
-                binds |= function.binds
-                changes |= self._outside(function)
-        for function in self.of_scope[index]:
-            changes |= self._outside(function)
-            binds |= function.binds
-        if scope.gives_any_name or any(map(self._fills_the_notebook, scope.calls)):
+        own = [effect.reads for effect in self.of_scope[index]]
+        named = [e.reads for name in {name for name, _ in scope.functions} - {""} for e in self.effects[name]]
+        reads = scope.reads.union(words(scope.texts) if scope.is_reflective else (), *own, *named)
+        return {name for name in reads if name[0] != "."}
+
+    def changed(self, index: int) -> tuple[set[str], set[str], set[str]]:
+        """(names that a statement binds, that it writes into, whose objects its calls may change)."""
+        scope = self.scopes[index]
+        own = Effect(scope.reads, scope.binds, scope.stores, scope.calls)
+        pairs = [self._done_by([own, *self.of_scope[index]])]
+        handed = (call.passed for call in scope.calls if not self._only_shows(call))
+        names = scope.mentions.union(*handed, *(effect.reads for effect in self.of_scope[index]))
+        pairs += [self.does[name] for name in self._called(names)]
+        binds, changes = (set().union(*sets) for sets in zip(*pairs, strict=True))
+        return binds, scope.stores, changes
+
+    def _called(self, mentioned: Iterable[str]) -> set[str]:
+        """The functions that may run where these names are mentioned."""
+        return set().union(*(self.functions[name] for name in mentioned if name in self.functions))
+
+    def _done_by(self, effects: Iterable[Effect]) -> tuple[set[str], set[str]]:
+        """(names that are bound, names whose objects may be changed), but for what is called."""
+        calls = [call for effect in effects for call in effect.calls]
+        written = set().union(*(effect.stores for effect in effects))
+        binds = set().union(*(effect.binds for effect in effects))
+        if REFLECTION & written or any(map(self._gives_any_name, calls)):
             binds.add(ANYTHING)
-        return binds, changes
+        return binds, (written - self.modules - self.constants).union(*map(self._changed_by, calls))
 
-    def _fills_the_notebook(self, call: Call) -> bool:
-        """Is it exec(text, names), and names another name of globals()?"""
-        return call.function == "exec" and bool(REFLECTION & self.shared(set(call.namespace), self.shares))
+    def _only_shows(self, call: Call) -> bool:
+        """Does it draw, print or check what goes with it: check(f), axis.plot(x)?"""
+        return call.function in self.showing or bool(call.through & self.showing)
 
-    def _is_harmless(self, function: str | None) -> bool:
-        """Does a function change nothing that is passed to it, and call nothing of the notebook's?"""
-        return function in self.showing or (function in HARMLESS and function not in self.sites)
+    def _changed_by(self, call: Call) -> Set[str]:
+        """The names whose objects a call may change."""
+        if self._only_shows(call):
+            return set()
+        if call.function in BUILTINS - CHANGING and call.function not in self.sites:
+            return set()
+        names = call.passed - self.fixed
+        names |= {call.function} - {None} - self.fixed
+        names = names | call.through - self.modules - self.constants
+        return {name for name in names if name in self.sites or name not in BUILTINS}
 
-    def _outside(self, function: Function) -> set[str]:
-        return function.changes - set(function.parameters)
-
-    def _called(self, call: Call) -> list[Function]:
-        """The functions of the notebook that may run in a call: called, passed on, or reached by method."""
-        if self._is_harmless(call.function):
-            return []
-        names = {*self._aliases(call.function), f".{call.method}"}
-        for _, passed in call.passed:
-            names |= passed
-        listed = [function for name in names for function in self.functions.get(name, ())]
-        return [below for function in listed for below in function.everything()]
-
-    def _aliases(self, function: str | None) -> set[str]:
-        """A function's name, and all others that it may be known by."""
-        if function not in self._known_aliases:
-            self._known_aliases[function] = self.shared({function} - {None}, self.shares)
-        return self._known_aliases[function]
-
-    def _changed_by(self, call: Call, is_data: object) -> set[str]:
-        """The names whose objects a call may change, but for what its functions do by themselves."""
-        passed = {name for _, names in call.passed for name in names}
-        if call.function in STORING:
-            return set(call.passed[0][1]) if call.passed else set()
-        if call.function is None:
-            if call.roots & self.showing:
-                return set()
-            through = {name for name in call.roots if is_data(name)}
-            if call.discarded and call.method:
-                through |= call.roots & self.definitions
-            return through | {name for name in passed if is_data(name)}
-        if self._is_harmless(call.function):
-            return {name for key, names in call.passed if key == "file" for name in names}  # print
-        known = self.functions.get(call.function)
-        if known and call.function in self.definitions:
-            passed = {name for function in known for name in _passed_to(call, function)}
-        elif call.discarded and is_data(call.function):
-            passed = passed | {call.function}
-        return {name for name in passed if is_data(name)}
-
-    def _follow_calls(self) -> None:
-        """Find what every function changes, until a round brings nothing new: they call one another."""
-        everything = [below for part in self.functions.values() for f in part for below in f.everything()]
-        everything += [below for part in self.of_scope for f in part for below in f.everything()]
-        new = True
-        while new:
-            new = False
-            for function in everything:
-                before = len(function.changes), len(function.binds)
-                self._extend(function)
-                new |= before != (len(function.changes), len(function.binds))
-
-    def _extend(self, function: Function) -> None:
-        scope = function.scope
-        is_data = lambda name: name in function.own or self.is_data(name)
-        changes = set(scope.stores)
-        for call in scope.calls:
-            changes |= self._changed_by(call, is_data)
-            for inner in self._called(call):
-                if inner is not function:
-                    changes |= self._outside(inner)
-                    function.binds |= inner.binds
-        changes = self.shared(changes, scope.shares)
-        for inner in function.inner:
-            changes |= self._outside(inner)
-            function.binds |= inner.binds
-        function.changes |= (changes - function.own) | (changes & set(function.parameters))
-
-
-def _passed_to(call: Call, function: Function) -> set[str]:
-    """The names that are passed to parameters which the function may change."""
-    changed = function.changes & set(function.parameters)
-    names: set[str] = set()
-    for key, passed in call.passed:
-        at_place = isinstance(key, int) and key < len(function.parameters) and function.parameters[key]
-        if changed and (at_place in changed or key in changed or key is None or not at_place):
-            names |= passed
-    return names
+    def _gives_any_name(self, call: Call) -> bool:
+        """May it give a value to names that stand nowhere: exec(text), globals().update(a=1)?"""
+        if call.function == "exec":
+            return not call.passed - REFLECTION or bool(REFLECTION & expanded(call.passed, self.shares))
+        return bool(REFLECTION & call.through)

@@ -4,11 +4,11 @@ The rule, for teachers: *An answer is graded with every statement of its noteboo
 the notebook's order, as after "Restart and run all"; nothing else runs.* A statement is needed if it gives a
 value to a name that the answer uses, directly or through what else is needed, or if it may change the object
 behind such a name: it writes into it (`T[0] = 0`, `T += x`), calls a method of it (`T.append(0)`), or passes
-it to a function that may change it. What a needed statement uses is needed too. Whatever only prints, draws,
-checks or trains with the answer stays out. Numbers and texts cannot be changed, so using them makes no
-statement needed. A needed statement that fails is left out, and the verdict names its line and the reason,
-unless the answer passes without it. Magics and shell lines do not run, but for the Python after `%time`,
-`%%time`, `%%capture` and `%prun`.
+it to a function. What a needed statement uses is needed too. Whatever only prints, draws, checks or trains
+with the answer stays out. Numbers and texts cannot be changed, so using them makes no statement needed. A
+needed statement that fails is left out, and the verdict names its line and the reason, unless the answer
+passes without it. Magics and shell lines do not run, but for the Python after `%time`, `%%time`, `%%capture`
+and `%prun`.
 
 Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
 is another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)`
@@ -25,7 +25,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from nbjudge.finding.effects import ANYTHING, Scope, words
-from nbjudge.finding.needs import Function, Names
+from nbjudge.finding.needs import Names
 from nbjudge.finding.reading import Cell
 from nbjudge.running.worker import Answer
 from nbjudge.verdict import Status, Stopped
@@ -121,19 +121,18 @@ class _Choice:
 
     def __init__(self, parts: list[Part]):
         self.parts = parts
-        self._known_uses: dict[int, set[str]] = {}
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
-        self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
+        self.storing: dict[str, list[int]] = defaultdict(list)  # into an object, through this name of it
+        self.calling: dict[str, list[int]] = defaultdict(list)  # what may change it
         texts = {part.cell.number: part.cell.text for part in parts}  # searched once a cell, not a statement
         shown = {number for number, text in texts.items() if SHOWN.search(text)}
         self.showing = {n for n, part in enumerate(parts) if part.cell.number in shown and _is_result(part)}
         for index in range(len(parts)):
-            binds, changes = self.names.changed(index)
-            for name in binds:
-                self.binding[name].append(index)
-            for name in changes:
-                self.changing[name].append(index)
+            places = self.binding, self.storing, self.calling
+            for place, names in zip(places, self.names.changed(index), strict=True):
+                for name in names:
+                    place[name].append(index)
 
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
@@ -143,26 +142,28 @@ class _Choice:
 
     def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up."""
-        chosen = {*self.binding[ANYTHING]}
+        chosen: set[int] = set()
         followed: set[str] = set()
-        seen: set[str] = set()  # names through which objects in use may be changed
-        waiting = {name}.union(*(self._uses(index) for index in chosen))
+        seen: set[tuple[str, bool]] = set()  # names through which objects in use may be changed
+        waiting = {name} | self._choose(chosen, {*self.binding[ANYTHING]})
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            for index in self._of(following, is_kernel, seen) - chosen:
-                chosen.add(index)
-                waiting |= self._uses(index) - followed
+            waiting |= self._choose(chosen, self._of(following, is_kernel, seen)) - followed
             if not waiting and not is_kernel:
-                settings = self._settings(followed) - chosen
-                chosen |= settings
-                waiting = set().union(*(self._uses(index) for index in settings)) - followed
+                waiting = self._choose(chosen, self._settings(followed)) - followed
         return chosen, followed
+
+    def _choose(self, chosen: set[int], more: set[int]) -> set[str]:
+        """Add statements to the chosen ones; the names that they use."""
+        new = more - chosen
+        chosen |= new
+        return set().union(*map(self.names.uses, new))
 
     def _attempts(self, index: int, name: str) -> bool:
         return self.parts[index].attempts(name) or name not in self.parts[index].gives
 
-    def _of(self, name: str, is_kernel: bool, seen: set[str]) -> set[int]:
+    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]]) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
 
         Names in `seen` were needed before; those that this one adds are put there.
@@ -172,25 +173,17 @@ class _Choice:
         giving = {*self.binding[name]} - (stubs if attempted else set())
         giving = (giving - self.showing) or giving
         if is_kernel:
-            return giving | {i for i in self.changing[name] if name in self.parts[i].scope.stores}
+            return giving | {*self.storing[name]}
+        is_function = name in self.names.definitions  # calling it by another name changes nothing in it
         waiting = [name] if name not in self.names.constants else []
         while waiting:
             following = waiting.pop()
-            if following not in seen:
-                seen.add(following)
-                giving.update(self.changing[following])
+            is_called = following == name or not is_function
+            if (following, is_called) not in seen:
+                seen.add((following, is_called))
+                giving.update(self.storing[following], self.calling[following] if is_called else ())
                 waiting += self.names.sharing.get(following, ())
         return giving
-
-    def _uses(self, index: int) -> set[str]:
-        """The names that a statement needs when it runs, and those that its functions need when called."""
-        if index in self._known_uses:
-            return self._known_uses[index]
-        scope = self.parts[index].scope
-        nodes = [*scope.inner, *(node for nodes in scope.named.values() for node in nodes)]
-        uses = scope.reads.union(*(Function(node).reads() for node in nodes))
-        self._known_uses[index] = uses | words(scope.texts) if scope.is_reflective else uses
-        return self._known_uses[index]
 
     def _settings(self, names: set[str]) -> set[int]:
         """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
@@ -200,8 +193,8 @@ class _Choice:
             index
             for index, part in enumerate(self.parts)
             if isinstance(part.statement, ast.Expr)
-            and any(call.discarded and call.roots and call.roots <= modules for call in part.scope.calls)
-            and part.scope.reads <= modules | self.names.constants
+            and any(call.through and call.through <= modules for call in part.scope.calls)
+            and {name for name in part.scope.reads if name[0] != "."} <= modules | self.names.constants
         }
 
 

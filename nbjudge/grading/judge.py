@@ -6,11 +6,9 @@ that is a wrong answer. Whatever else goes wrong in the judge is reported as "no
 for what nobody has checked.
 """
 
-import copy
 import time
 import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -23,7 +21,6 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.verdict import Status, Stopped, Verdict
 
 INSTALL = ".venv/bin/pip install -e '.[lab]', then grade again"
-KEPT = 16  # exercises, each with one seed: a lesson's, while its notebook is graded
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -68,8 +65,10 @@ def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
 
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
-    for number, case in enumerate(_shared(exercise, seed).cases()):
-        transcript.case = ""
+    cases = exercise.cases
+    cases = tuple(cases(draws(exercise, seed))) if callable(cases) else cases
+    for number, case in enumerate(cases):
+        transcript.case = describe_case(exercise, case)
         try:
             with recording(transcript):
                 exercise.check(submission, draws(exercise, seed, number), *case)
@@ -78,17 +77,11 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
         except Exception as error:
             if isinstance(error, Stopped) and error.status is Status.crashed:
                 transcript.crash = error
-                _add_case(error, transcript.case or describe_case(exercise, case))
+                error.message += f"\n({transcript.case})" * bool(transcript.case)
             elif transcript.first is None:
                 raise
             return
         yield True
-
-
-def _add_case(crash: Stopped, case: str) -> None:
-    """Adds the line that a difference has, too: the sizes at which the answer ended."""
-    if case:
-        crash.message += f"\n({case})"
 
 
 def describe_case(exercise: Exercise, case: tuple) -> str:
@@ -98,12 +91,14 @@ def describe_case(exercise: Exercise, case: tuple) -> str:
         names = code.co_varnames[first : code.co_argcount] if code else ()
         if len(names) >= len(case):
             pairs = zip(names, case, strict=False)
-            return ", ".join(f"{name}={part}" for name, part in pairs if part != "" and _is_short(part))
+            return ", ".join(f"{name}={part}" for name, part in pairs if _is_short(part) and part != "")
     return ""
 
 
 def _is_short(part: object) -> bool:
-    """Whether a part of a case can be shown as it is: a number, a text, or sizes."""
+    """Whether a part of a case can be shown as it is: a number, a text, sizes, or numbers by name."""
+    if isinstance(part, dict):
+        return all(isinstance(number, int | float) for number in part.values())
     return isinstance(part, int | float | str) or (isinstance(part, tuple) and len(repr(part)) < 40)
 
 
@@ -118,7 +113,7 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
     explaining = {}
     for mutant in exercise.mutants:
         with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
-            other = _shared(exercise, seed).rehearsal(mutant).advance(transcript)
+            other = rehearse(exercise, mutant, seed, transcript)
             if transcript.repeats(other):
                 explaining[mutant.name] = other
     if len(explaining) > 1:
@@ -127,75 +122,19 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
         problem.misconception = next(iter(explaining))
 
 
-class Rehearsal:
-    """What a check observes about a known mistake with one seed, case by case, as far as it was needed."""
+def rehearse(exercise: Exercise, mutant: Mutant, seed: int, like: Transcript) -> Transcript:
+    """What a check observes about a known mistake, up to a case that differs from `like`.
 
-    def __init__(self, exercise: Exercise, mutant: Mutant, seed: int):
-        self.transcript = Transcript()
-        answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
-        self._rest = _cases(exercise, answer, seed, self.transcript)
-        self._failure: Exception | None = None
-        self.is_interrupted = False
-
-    def advance(self, like: Transcript) -> Transcript:
-        """All cases, or those up to one that differs from `like`: kernels that wait for ever take seconds.
-
-        Raises what stops the check, each time.
-        """
-        if self._failure is not None:
-            raise self._failure
-        compared = 0
-        try:
-            while self.transcript.begins(like, compared):
-                compared = len(self.transcript.observations)
-                if compared > len(like.observations) or not next(self._rest, False):
-                    break
-        except Exception as failure:
-            self._failure = failure.with_traceback(None)
-            raise
-        except BaseException:
-            self.is_interrupted = True
-            raise
-        return self.transcript
-
-
-class Shared:
-    """What all answers to one exercise share while the seed is the same: its cases and its known mistakes."""
-
-    def __init__(self, exercise: Exercise, seed: int):
-        self.exercise, self.seed = exercise, seed
-        self.answer = exercise.reference  # a variant changes it
-        self._cases: Sequence[tuple] | None = None
-        self._rehearsals: dict[str, Rehearsal] = {}
-
-    def cases(self) -> Sequence[tuple]:
-        """The cases, drawn once; copies, because an answer or a check may write into what it gets."""
-        if not callable(self.exercise.cases):
-            return self.exercise.cases
-        if self._cases is None:
-            self._cases = tuple(self.exercise.cases(draws(self.exercise, self.seed)))
-        return copy.deepcopy(self._cases)
-
-    def rehearsal(self, mutant: Mutant) -> Rehearsal:
-        """The rehearsal of a known mistake."""
-        known = self._rehearsals.get(mutant.name)
-        if known is None or known.is_interrupted:
-            known = self._rehearsals[mutant.name] = Rehearsal(self.exercise, mutant, self.seed)
-        return known
-
-
-_kept: OrderedDict[tuple, Shared] = OrderedDict()  # the latest last
-
-
-def _shared(exercise: Exercise, seed: int) -> Shared:
-    """What is kept of an exercise, of the latest ones."""
-    key = id(exercise), id(exercise.reference), seed  # objects that are kept keep their id
-    if key not in _kept:
-        _kept[key] = Shared(exercise, seed)
-    _kept.move_to_end(key)
-    while len(_kept) > KEPT:
-        _kept.popitem(last=False)
-    return _kept[key]
+    A kernel that waits for ever takes seconds, so no case is run that decides nothing.
+    """
+    transcript, compared = Transcript(), 0
+    answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
+    for _ in _cases(exercise, answer, seed, transcript):
+        count = len(transcript.observations)
+        if count > len(like.observations) or not transcript.begins(like, compared):
+            break
+        compared = count
+    return transcript
 
 
 def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:

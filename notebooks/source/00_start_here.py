@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures for some seconds, and tries whether another setting would make the BLAS faster; this lesson measures in sections 4 and 6.
+# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures, for some seconds, how fast the machine computes and reads memory; this lesson measures both in section 6.
 
 # %%
 from rnncourse.lab import doctor
@@ -133,12 +133,14 @@ seconds = {B: timings[f"B = {B}"].median for B in minibatches}
 print(disturbance(timings))
 for B in minibatches:
     microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
-    print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs per sequence, spread {spread:.0%}")
+    print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs per "
+          f"sequence, spread {spread:.0%}")
 
 # %%
 ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}
 for B, guess in ((2, guess_2), (64, guess_64)):
-    print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your guess was {guess}.")
+    print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your "
+          f"guess was {guess}.")
 
 # %%
 drawings.show("shared_weights")
@@ -158,15 +160,19 @@ from rnncourse.figures.picture import PALETTE, canvas, show
 
 rate = {B: 2 * B * H * H / seconds[B] / 1e9 for B in minibatches}
 figure, axis = canvas()
-axis.plot(minibatches, list(rate.values()), "o-", color=PALETTE["blue"], label="measured")
-axis.axhline(rate[1], color=PALETTE["red"], linestyle="--", label="if only arithmetic counted")
-axis.set(xscale="log", xlabel="minibatch B (sequences)", ylabel="rate (GFLOP/s)", ylim=0)
+axis.plot(minibatches, list(rate.values()), "o-", color=PALETTE["blue"],
+          label="measured")
+axis.axhline(rate[1], color=PALETTE["red"], linestyle="--",
+             label="if only arithmetic counted")
+axis.set(xscale="log", xlabel="minibatch B (sequences)",
+         ylabel="rate (GFLOP/s)", ylim=0)
 axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.legend(frameon=False)
 best = max(rate, key=rate.get)
 change = "falls" if rate[2] < rate[1] else "grows"
-finding = f"The rate is {rate[1]:.3g} GFLOP/s for one sequence, {change} to {rate[2]:.3g} for two"
+finding = (f"The rate is {rate[1]:.3g} GFLOP/s for one sequence, {change} to "
+           f"{rate[2]:.3g} for two")
 show(figure, f"{finding}, and is best for {best}: {rate[best]:.3g} GFLOP/s.")
 
 # %% [markdown]
@@ -203,11 +209,13 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 
 # %%
 my_guess = 1.0  # FLOP/byte for one sequence: put your own number here
-print(f"your guess {my_guess}, the formula {2 * H * H / (4 * (H * H + 2 * H)):.3f} FLOP/byte")
+print(f"your guess {my_guess}, the formula "
+      f"{2 * H * H / (4 * (H * H + 2 * H)):.3f} FLOP/byte")
 for B in minibatches:
     intensity = 2 * B * H * H / (4 * (H * H + 2 * B * H))
     most = roof.attainable(intensity)
-    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} GFLOP/s; measured {rate[B]:5.3g}")
+    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} "
+          f"GFLOP/s; measured {rate[B]:5.3g}")
 
 # %% [markdown]
 # For one sequence it is ½, however large H is: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance above to see which limit holds there.
@@ -234,20 +242,25 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
-figure, axes = canvas(1, 2, sharey=True, width=7.4, height=2.8)
+figure, axes = canvas(1, 2, width=7.4, height=2.8)
 for axis, B in zip(axes, (1, 64), strict=True):
     h = rng.standard_normal((B, H), dtype=np.float32)
-    runs = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=15)
+    runs = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1,
+                         repeat=15)
     relative = np.array(runs) / np.median(runs)
     axis.plot(range(1, 16), relative, "o", color=PALETTE["blue"])
-    axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--", label="mean")
+    axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--",
+                 label="mean")
     axis.axhline(1, color=PALETTE["black"], label="median")
     axis.set(title=f"B = {B}", xlabel="run", xticks=(1, 5, 10, 15))
-    first, mean, median = 1e6 * runs[0], 1e6 * np.mean(runs), 1e6 * np.median(runs)
-    print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median {median:5.0f} µs")
-axes[0].set(ylabel="time / median", ylim=(0, None))
+    axis.set(ylabel="time / median", ylim=0)
+    first, mean, median = (1e6 * runs[0], 1e6 * np.mean(runs),
+                           1e6 * np.median(runs))
+    print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median "
+          f"{median:5.0f} µs")
 axes[0].legend(frameon=False)
-show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as multiples of their median.")
+show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
+     "multiples of their median.")
 
 # %% [markdown]
 # Usually the median changes least. One slow run moves the mean and may be the first run, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
@@ -264,11 +277,15 @@ from rnncourse import scoreboard
 print("sequences      MFLOP    time (µs)    µs a sequence  GFLOP/s")
 for B in (1, 64):
     microseconds = 1e6 * seconds[B]
-    print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.3g}")
+    print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}"
+          f"{microseconds / B:15.1f}{rate[B]:11.3g}")
 for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
-    disturbed = disturbance({name: timings[name] for name in ("B = 1", f"B = {B}")})
-    words = f"{B} sequences take {'less' if B == 64 else 'more'} than {B} times as long as one"
-    print(f"{words}: {verdict(holds, disturbed)}; {ratios[B]:.1f} times in this run")
+    disturbed = disturbance({name: timings[name]
+                             for name in ("B = 1", f"B = {B}")})
+    words = (f"{B} sequences take {'less' if B == 64 else 'more'} than {B} "
+             "times as long as one")
+    print(f"{words}: this {verdict(holds, disturbed)}; {ratios[B]:.1f} times "
+          "in this run")
 scoreboard.measure_product()
 print(scoreboard.table())
 rnnlab.progress("start_here")

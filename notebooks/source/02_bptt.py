@@ -31,14 +31,17 @@ from rnncourse.figures.picture import show
 
 drawings.show("losses_at_every_step")
 
-network = Network.create("rnn_tanh", input_size=8, hidden_size=16, dtype="float64", seed=2)
+network = Network.create("rnn_tanh", input_size=8, hidden_size=16,
+                         dtype="float64", seed=2)
 
 
 def problem(T, B=4, seed=0):
-    """Random x [T,B,I], the zero state, and random dy [T,B,H] for the network above."""
+    """Random x [T,B,I], the zero state, and random dy [T,B,H] for the network
+    above."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((T, B, network.input_size))
-    return x, network.zero_state(B), rng.standard_normal((T, B, network.hidden_size))
+    return (x, network.zero_state(B),
+            rng.standard_normal((T, B, network.hidden_size)))
 
 
 # %% [markdown]
@@ -63,13 +66,16 @@ drawings.show("cell_backward")
 
 
 def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H]."""
+    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias
+    [H]) from dh [B,H]."""
     da = dh * (1 - h_after**2)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
+    return (da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before,
+            da.sum(axis=0))
 
 
 def central_differences(loss, array, eps=1e-5):
-    """Gradient of loss() with respect to an array that loss reads: one number at a time is moved and put back."""
+    """Gradient of loss() with respect to an array that loss reads: one number
+    at a time is moved and put back."""
     numeric = np.empty_like(array)
     for place, number in np.ndenumerate(array):
         array[place] = number + eps
@@ -81,13 +87,16 @@ def central_differences(loss, array, eps=1e-5):
 
 
 # %%
-(x, *_, dy), before = problem(T=1), np.random.default_rng(1).uniform(-0.9, 0.9, (4, network.hidden_size))
+x, *_, dy = problem(T=1)
+before = np.random.default_rng(1).uniform(-0.9, 0.9, dy[0].shape)
 y, _, saved = reference.forward(network, x, (before[np.newaxis],))
 dx, (dbefore,), gradients = reference.backward(network, saved, dy)
-course = dx[0], dbefore[0], *(gradients[f"{name}_l0"] for name in ("weight_ih", "weight_hh", "bias_ih"))
+course = dx[0], dbefore[0], *(gradients[f"{name}_l0"]
+                              for name in ("weight_ih", "weight_hh", "bias_ih"))
 
 weight_ih, weight_hh, *biases = (np.array(part) for part in network.layer(0))
-arrays = {"dx": x[0], "dh_before": before, "dweight_ih": weight_ih, "dweight_hh": weight_hh, "dbias": sum(biases)}
+arrays = {"dx": x[0], "dh_before": before, "dweight_ih": weight_ih,
+          "dweight_hh": weight_hh, "dbias": sum(biases)}
 shift = np.zeros_like(before)  # added to a, so that its gradient is da
 
 
@@ -98,7 +107,8 @@ def loss():
 
 
 step = tanh_step_backward(dy[0], x[0], before, y[0], weight_ih, weight_hh)
-print(f"{'':11} largest number   off the course's own   off central differences")
+print(f"{'':11} largest number   off the course's own   "
+      "off central differences")
 da = dy[0] * (1 - y[0] ** 2)
 off = np.abs(da - central_differences(loss, shift)).max()
 print(f"{'da':11} {np.abs(da).max():14.2f} {'-':>22} {off:25.0e}")
@@ -135,7 +145,8 @@ my_guess, my_factor = 16, 2
 for T in (1, 2, 4, 8, 16, 32):
     x, state, dy = problem(T)
     count = reference.bptt_quadratic(network, x, state, dy).cell_backwards
-    growth = f", {count / half:.2f} times those of half the steps" if T > 1 else ""
+    growth = (f", {count / half:.2f} times those of half the steps" if T > 1
+              else "")
     print(f"T = {T:2}: {count:3} cell-backwards{growth}")
     half = count
 print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
@@ -182,7 +193,8 @@ for name, gradient in linear.gradients.items():
     difference = np.linalg.norm(gradient - quadratic.gradients[name])
     differences[name] = difference / np.linalg.norm(gradient)
     print(f"{name:13} relative difference {differences[name]:.1e}")
-print(f"T = {len(x)}: {quadratic.cell_backwards} cell-backwards against {linear.cell_backwards}")
+print(f"T = {len(x)}: {quadratic.cell_backwards} cell-backwards against "
+      f"{linear.cell_backwards}")
 
 # %%
 from rnncourse import scoreboard
@@ -193,7 +205,8 @@ sweeps = {
     "training, back from every loss": lambda: reference.bptt_quadratic(*given),
     "training, one sweep back": lambda: reference.bptt_linear(*given),
 }
-times = scoreboard.measure("02", sweeps, given[0], scoreboard.TRAINING, rounds=3)
+times = scoreboard.measure("02", sweeps, given[0], scoreboard.TRAINING,
+                           rounds=3)
 slow, fast = (timing.median for timing in times.values())
 print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 
@@ -205,8 +218,10 @@ print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 # If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer. If the first line of the output is a warning, run the cell again before you believe it.
 
 # %%
+my_exponents = {"quadratic": 1, "linear": 1}
 lengths = [16, 32, 64, 128]
-sweeps = {"quadratic": reference.bptt_quadratic, "linear": reference.bptt_linear}
+sweeps = {"quadratic": reference.bptt_quadratic,
+          "linear": reference.bptt_linear}
 problems = {T: (network, *problem(T)) for T in lengths}
 runs = {
     f"{name}, T = {T}": (lambda sweep=sweep, T=T: sweep(*problems[T]))
@@ -216,15 +231,22 @@ runs = {
 runs["forward"] = lambda: reference.forward(*problems[lengths[-1]][:3])
 timings = take_turns(runs, rounds=7)
 shortest = {name: min(timing.seconds) for name, timing in timings.items()}
-seconds = {name: [shortest[f"{name}, T = {T}"] for T in lengths] for name in sweeps}
+seconds = {name: [shortest[f"{name}, T = {T}"] for T in lengths]
+           for name in sweeps}
 print(disturbance(timings))
-print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms" for name, s in seconds.items()))
+print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms"
+                                         for name, s in seconds.items()))
 
 # %%
-from rnncourse.views.powers import figure_powers, powers_in_words
+from rnncourse.views.powers import (figure_powers, fitted_exponent,
+                                    powers_in_words)
 
 axes = {"xlabel": "sequence length T, steps", "ylabel": "time, s"}
-show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T", lengths, seconds))
+show(figure_powers(lengths, seconds, **axes),
+     powers_in_words("Time in s over T", lengths, seconds))
+for name, guess in my_exponents.items():
+    print(f"{name:9} exponent {fitted_exponent(lengths, seconds[name]):.2f}, "
+          f"your guess {guess}")
 
 # %% [markdown]
 # ## 6 · Why the exponents are not exactly 2 and 1
@@ -243,7 +265,8 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     predicted = T * forward_step + T * (T + 1) / 2 * cell_backward
     error = measured / predicted - 1
     remark = "  more than 30 % off" if abs(error) > 0.3 else ""
-    print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms{remark}")
+    print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured "
+          f"{measured * 1e3:6.1f} ms{remark}")
 
 # %% [markdown]
 # Where no line is marked, the counts explain the times. A marked line says that the times were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
@@ -263,14 +286,16 @@ x, state, dy = problem(T=12)
 
 def loss_with(weight_hh):
     """The sum of all losses [] with other recurrent weights [H,H]."""
-    changed = network.with_parameters(network.parameters | {"weight_hh_l0": weight_hh})
+    changed = network.with_parameters(network.parameters
+                                      | {"weight_hh_l0": weight_hh})
     return float((dy * reference.forward(changed, x, state)[0]).sum())
 
 
 weight_hh = network.parameters["weight_hh_l0"]
 exact = reference.bptt_linear(network, x, state, dy).gradients["weight_hh_l0"]
 numeric = reference.numerical_gradient(loss_with, weight_hh, 1e-5)
-print(f"relative error {np.linalg.norm(exact - numeric) / np.linalg.norm(numeric):.1e}")
+print("relative error "
+      f"{np.linalg.norm(exact - numeric) / np.linalg.norm(numeric):.1e}")
 print(f"this needed {2 * weight_hh.size} forward passes")
 
 # %% [markdown]
@@ -295,15 +320,22 @@ print(f"this needed {2 * weight_hh.size} forward passes")
 def remainders(gradient, direction, steps):
     """r(eps) for every eps in steps, along one direction [H,H]."""
     start, slope = loss_with(weight_hh), (gradient * direction).sum()
-    return [abs(loss_with(weight_hh + eps * direction) - start - eps * slope) for eps in steps]
+    return [abs(loss_with(weight_hh + eps * direction) - start - eps * slope)
+            for eps in steps]
 
 
+my_slopes = {"exact gradient": 1, "1 % too large": 1}
 steps = np.logspace(-5, -2, 7)
 direction = np.random.default_rng(5).standard_normal(weight_hh.shape)
 gradients = {"exact gradient": exact, "1 % too large": 1.01 * exact}
-curves = {name: remainders(gradient, direction, steps) for name, gradient in gradients.items()}
+curves = {name: remainders(gradient, direction, steps)
+          for name, gradient in gradients.items()}
 axes = {"xlabel": "distance ε", "ylabel": "remainder r(ε)"}
-show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", steps, curves))
+show(figure_powers(steps, curves, **axes),
+     powers_in_words("Remainder over ε", steps, curves))
+for name, guess in my_slopes.items():
+    print(f"{name:14} slope {fitted_exponent(steps, curves[name]):.2f}, your "
+          f"guess {guess}")
 
 # %% [markdown]
 # The slope says more than a single error would, because you need no tolerance. An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1.
@@ -330,7 +362,8 @@ from rnncourse.views.truncation import figure_reach, reach_in_words
 drawings.show("two_truncations")
 
 show(figure_reach(T=8, k=3), reach_in_words(T=8, k=3))
-print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: window 2, chunks 0")
+print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
+      "window 2, chunks 0")
 
 # %% [markdown]
 # The window goes back to step 1, two steps before step 3. The second chunk begins with step 3, so there its loss reaches no earlier step.
@@ -350,9 +383,11 @@ print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: w
 
 # %%
 def distance(truncated):
-    """Relative distance of a truncated recurrent gradient from the exact one."""
+    """Relative distance of a truncated recurrent gradient from the exact
+    one."""
     exact = full.gradients["weight_hh_l0"]
-    return np.linalg.norm(truncated.gradients["weight_hh_l0"] - exact) / np.linalg.norm(exact)
+    off = np.linalg.norm(truncated.gradients["weight_hh_l0"] - exact)
+    return off / np.linalg.norm(exact)
 
 
 sequence = problem(T=48)
@@ -361,7 +396,8 @@ for k in (1, 2, 4, 8, 16, 48):
     window = reference.bptt_window(network, *sequence, k)
     chunks = reference.bptt_chunked(network, *sequence, k)
     print(
-        f"k = {k:2}: window {distance(window):7.2%} off for {window.cell_backwards:4} cell-backwards,"
+        f"k = {k:2}: window {distance(window):7.2%} off for "
+        f"{window.cell_backwards:4} cell-backwards,"
         f"  chunks {distance(chunks):7.2%} off for {chunks.cell_backwards}"
     )
 
@@ -404,14 +440,18 @@ explore_gradient_flow()
 my_guess = 0.9
 errors = {}
 for radius in (0.5, 0.9, 1.2):
-    start = Network.create("rnn_tanh", 8, 16, dtype="float64", init="orthogonal", seed=2)
+    start = Network.create("rnn_tanh", 8, 16, dtype="float64",
+                           init="orthogonal", seed=2)
     scaled = start.with_parameters(
-        start.parameters | {"weight_hh_l0": radius * start.parameters["weight_hh_l0"]}
+        start.parameters | {"weight_hh_l0": radius
+                            * start.parameters["weight_hh_l0"]}
     )
     full = reference.bptt_linear(scaled, *sequence)
     errors[radius] = distance(reference.bptt_window(scaled, *sequence, 8))
-    print(f"spectral radius {radius}: a window of 8 is {errors[radius]:.2%} off")
-print(f"your guess: radius {my_guess}; furthest off: radius {max(errors, key=errors.get)}")
+    print(f"spectral radius {radius}: a window of 8 is "
+          f"{errors[radius]:.2%} off")
+print(f"your guess: radius {my_guess}; furthest off: radius "
+      f"{max(errors, key=errors.get)}")
 
 # %% [markdown]
 # Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past anyway. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
@@ -432,10 +472,12 @@ print(f"{'T = 48':28}cell-backwards   exact")
 for name, count, exact_or_not in rows:
     print(f"{name:28}{count:14}   {exact_or_not}")
 T = 32  # section 4
-counts_hold = (linear.cell_backwards, quadratic.cell_backwards) == (T, T * (T + 1) // 2)
+counts = linear.cell_backwards, quadratic.cell_backwards
+counts_hold = counts == (T, T * (T + 1) // 2)
 holds = counts_hold and max(differences.values()) < 1e-12
 print("claim:", "holds" if holds else "does NOT hold", f"for T = {T}:", end=" ")
-print(f"{quadratic.cell_backwards} against {linear.cell_backwards} cell-backwards,", end=" ")
+print(f"{quadratic.cell_backwards} against {linear.cell_backwards} "
+      "cell-backwards,", end=" ")
 print(f"largest relative difference {max(differences.values()):.0e}")
 rnnlab.progress("bptt")
 

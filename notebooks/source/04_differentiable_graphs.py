@@ -66,7 +66,8 @@ my_guess = 1e-3
 g = Sketch(a=(3, 2), b=(2, 4))
 g.y = g.a @ g.b
 alone, rng = g.graph("y"), np.random.default_rng(0)
-values = {wire: rng.standard_normal(shape) for wire, shape in alone.inputs.items()}
+values = {wire: rng.standard_normal(shape)
+          for wire, shape in alone.inputs.items()}
 d = rng.standard_normal((3, 4))
 loss = lambda b: (d * run(alone, values | {"b": b})["y"]).sum()
 numeric = reference.numerical_gradient(loss, values["b"])
@@ -111,12 +112,16 @@ from rnnlab.network import Network
 
 T, B, I, H = 6, 4, 3, 5
 network = Network.create("rnn_tanh", I, H, dtype="float64", seed=1)
-x, state, dy = rng.standard_normal((T, B, I)), network.zero_state(B), rng.standard_normal((T, B, H))
+x, state, dy = (rng.standard_normal((T, B, I)), network.zero_state(B),
+                rng.standard_normal((T, B, H)))
 graph = sequence_graph("rnn_tanh", T, B, I, H)
-on_wires = gradients(graph, wire_values(network, x, state), {f"h{t + 1}": dy[t] for t in range(T)})
-_, _, exact = reference.backward(network, reference.forward(network, x, state)[2], dy)
+on_wires = gradients(graph, wire_values(network, x, state),
+                     {f"h{t + 1}": dy[t] for t in range(T)})
+_, _, exact = reference.backward(network,
+                                 reference.forward(network, x, state)[2], dy)
 for name, gradient in network_gradients(network, on_wires).items():
-    print(f"{name:13} relative difference {relative_error(gradient, exact[name]):.0e}")
+    print(f"{name:13} relative difference "
+          f"{relative_error(gradient, exact[name]):.0e}")
 
 # %% [markdown]
 # ## 4 · Cells with gates: GRU and LSTM
@@ -162,7 +167,8 @@ side_by_side(gru)
 # Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left; each node that you pass is one line of code. At z two gradients are added: one from z, and one from 1 − z with the opposite sign. At h **four** gradients are added.
 
 # %%
-values = {wire: rng.standard_normal(shape) for wire, shape in gru.inputs.items()}
+values = {wire: rng.standard_normal(shape)
+          for wire, shape in gru.inputs.items()}
 wires, dh_next = run(gru, values), rng.standard_normal((4, 5))
 h, r, z, n = (wires[name] for name in ("h", "r", "z", "n"))
 
@@ -174,7 +180,8 @@ dh = dh_next * z + drh * r + da_r @ wires["U_r"] + da_z @ wires["U_z"]
 
 print(f"h is read by {len(gru.readers('h'))} nodes; your guess: {my_guess}")
 exact = gradients(gru, values, {"h_next": dh_next})["h"]
-print(f"dh read off the picture: relative difference {relative_error(dh, exact):.0e}")
+print("dh read off the picture: relative difference "
+      f"{relative_error(dh, exact):.0e}")
 
 # %% [markdown]
 # **Break it:** leave out `drh * r`, run the cell, and look at the error. It grows from rounding to a size that you can see, and all shapes are still right: only a comparison finds a forgotten wire.
@@ -218,7 +225,8 @@ for T in (1, 10, 40):
     for cell in ("gru_before", "lstm"):
         plain = sequence_graph(cell, T, 2, 3, 4)
         counts += [plain.gemms(), stack_time(stack_gates(plain)).gemms()]
-    print("T = {:2}: GRU {} calls, stacked {}; LSTM {} calls, stacked {}".format(T, *counts))
+    print("T = {:2}: GRU {} calls, stacked {}; LSTM {} calls, stacked "
+          "{}".format(T, *counts))
 print(f"your guess for the GRU: {my_guess}")
 
 # %% [markdown]
@@ -245,7 +253,8 @@ variants = {
     "V2 stacked": stack_time(stack_gates(before)),
     "V3 reset after": stack_time(stack_gates(reset_after(before))),
 }
-values = {wire: rng.standard_normal(shape) / 2 for wire, shape in before.inputs.items()}
+values = {wire: rng.standard_normal(shape) / 2
+          for wire, shape in before.inputs.items()}
 textbook = run(before, values)[f"h{T}"]
 for name, graph in variants.items():
     backward = stack_weight_gradients(mirror(graph).graph)
@@ -263,7 +272,8 @@ print(f"your guess for V3: {my_guess}")
 diagonal = np.diag(rng.standard_normal(H))
 nearly = diagonal + 0.01 * np.eye(H, k=1)
 for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
-    V1, _, V3 = (run(graph, values | {"U_n": U_n})[f"h{T}"] for graph in variants.values())
+    V1, _, V3 = (run(graph, values | {"U_n": U_n})[f"h{T}"]
+                 for graph in variants.values())
     print(f"U_n {name:15}: V3 is {relative_error(V3, V1):.0e} from V1")
 
 # %% [markdown]
@@ -284,7 +294,8 @@ drawings.show("save_or_recompute")
 
 after = step_graph("gru_after", 4, 3, 5)
 for name, graph in {"reset before": gru, "reset after": after}.items():
-    inner = [wire for wire in mirror(graph).needed(graph) if wire not in graph.inputs]
+    inner = [wire for wire in mirror(graph).needed(graph)
+             if wire not in graph.inputs]
     print(f"{name:13} needs {', '.join(inner)}")
 side_by_side(after)
 
@@ -298,13 +309,13 @@ from rnnlab.graphs.plan import all_plans, cheapest, make_plan
 
 after = step_graph("gru_after", 64, 512, 512)
 reverse, product, alive = mirror(after), "h·U_nᵀ+c_n", ("x·W_nᵀ+b_n",)
-plans = {"V3": ("r", "z", "n"), "V4": ("r", "z", product), "save all": ("r", "z", "n", product)}
+plans = {"V3": ("r", "z", "n"), "V4": ("r", "z", product),
+         "save all": ("r", "z", "n", product)}
 for name, saved in plans.items():
     plan = make_plan(after, reverse, saved, alive)
-    print(
-        f"{name:9} saves {plan.saved_bytes / 1024:.0f} KiB a step, "
-        f"recomputes {plan.extra_gemms} GEMM and {plan.extra_flops / 1e6:.2f} MFLOP"
-    )
+    print(f"{name:9} saves {plan.saved_bytes / 1024:.0f} KiB a step, "
+          f"recomputes {plan.extra_gemms} GEMM and "
+          f"{plan.extra_flops / 1e6:.2f} MFLOP")
 
 # %% [markdown]
 # Variant 4 saves the product **instead of** n. It needs the same memory, and one tanh recomputes n. **Predict:** is there a better plan with three wires, or with two? One step has few wires, so `cheapest` simply tries all subsets.
@@ -314,10 +325,9 @@ wire = 4 * 64 * 512  # bytes
 print(f"{len(all_plans(after, reverse, alive))} plans tried")
 for wires in range(5):
     plan = cheapest(after, reverse, wires * wire, alive)
-    print(
-        f"room for {wires}: save {', '.join(plan.saved) or 'nothing':22} "
-        f"recompute {plan.extra_gemms} GEMM, {plan.extra_flops / 1e6:6.2f} MFLOP"
-    )
+    print(f"room for {wires}: save {', '.join(plan.saved) or 'nothing':22} "
+          f"recompute {plan.extra_gemms} GEMM, "
+          f"{plan.extra_flops / 1e6:6.2f} MFLOP")
 
 # %% [markdown]
 # With room for three wires the search finds variant 4: r, z and the product, with one tanh computed again (0.13 MFLOP). With two it saves r and z, and must compute a product again (34 MFLOP).
@@ -346,16 +356,21 @@ x, dy = rng.standard_normal((2, T, B, H))
 parameters = Network.create("gru", H, H, dtype="float64", seed=3).parameters
 gradient = {}
 for rung in VARIANTS:
-    reset = "before" if rung.name in ("gru_textbook", "gru_stacked") else "after"
-    network = Network.create("gru", H, H, reset=reset, dtype="float64").with_parameters(parameters)
+    first_two = rung.name in ("gru_textbook", "gru_stacked")
+    reset = "before" if first_two else "after"
+    network = Network.create("gru", H, H, reset=reset,
+                             dtype="float64").with_parameters(parameters)
     _, _, saved = rung.module.forward(network, x, None)
-    gradient[rung.name] = rung.module.backward(network, saved, dy, None)[2]["weight_hh_l0"]
+    _, _, gradients_of = rung.module.backward(network, saved, dy, None)
+    gradient[rung.name] = gradients_of["weight_hh_l0"]
 for name in gradient:
     from_V1, from_V3 = (
-        relative_error(gradient[name], gradient[other]) for other in ("gru_textbook", "gru_reset_after")
+        relative_error(gradient[name], gradient[other])
+        for other in ("gru_textbook", "gru_reset_after")
     )
     print(f"{name:22} {from_V1:5.0e} from V1, {from_V3:5.0e} from V3")
-print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 and V5")
+print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 "
+      "and V5")
 
 # %% [markdown]
 # ## 9 · What the clock says
@@ -373,16 +388,21 @@ for case in cases:
     if warning := disturbance(case.timings):
         print(f"hidden {case.hidden_size}: {warning}")
 if missing := sizes[len(cases) :]:
-    print("left out, because one size took more than a minute:", ", ".join(map(str, missing)), "units")
+    print("left out, because one size took more than a minute:",
+          ", ".join(map(str, missing)), "units")
 print("speed relative to V1, minibatch 128")
-print("hidden   TitanX, published: V1   V2   V3   V4     here: V1   V2   V3   V4   V5")
+print("hidden   TitanX, published: V1   V2   V3   V4     here: V1   V2   V3   "
+      "V4   V5")
 for case in cases:
-    published = " ".join(f"{speed:.2f}" for speed in PUBLISHED[case.hidden_size])
+    published = " ".join(f"{speed:.2f}"
+                         for speed in PUBLISHED[case.hidden_size])
     measured = " ".join(f"{speed:.2f}" for speed in case.relative_speed())
-    print(f"{case.hidden_size:6}                  {published}           {measured}")
+    print(f"{case.hidden_size:6}                  {published}           "
+          f"{measured}")
 print("\nspread of each variant")
 for case in cases:
-    spreads = "  ".join(f"{timing.relative_spread:.0%}" for timing in case.timings.values())
+    spreads = "  ".join(f"{timing.relative_spread:.0%}"
+                        for timing in case.timings.values())
     print(f"hidden {case.hidden_size:4}: {spreads}")
 
 # %% [markdown]
@@ -405,18 +425,24 @@ def three_products(h, U):
 after = step_graph("gru_after", 128, 1024, 1024)
 reverse = mirror(after)
 extra = make_plan(after, reverse, plans["V3"], alive).extra_flops
-print(f"V3 recomputes {extra / (after.flops() + reverse.graph.flops()):.1%} of a step, forward and backward")
+print(f"V3 recomputes {extra / (after.flops() + reverse.graph.flops()):.1%} of "
+      "a step, forward and backward")
+my_guess = {128: 10, 1024: 10}  # tanhs in the time of a product
 B = 128
 for H in (128, 256, 512, 1024):
-    h, U = (rng.standard_normal(shape).astype("float32") for shape in ((B, H), (3 * H, H)))
-    ways = {"three products": partial(three_products, h, U), "stacked": partial(np.matmul, h, U.T)}
+    h, U = (rng.standard_normal(shape).astype("float32")
+            for shape in ((B, H), (3 * H, H)))
+    ways = {"three products": partial(three_products, h, U),
+            "stacked": partial(np.matmul, h, U.T)}
     ways |= {"one": partial(np.matmul, h, U[:H].T), "tanh": partial(np.tanh, h)}
     times = take_turns(ways, 7)
-    words = ", ".join(f"{name} {1e6 * timing.median:.0f} µs" for name, timing in times.items())
+    words = ", ".join(f"{name} {1e6 * timing.median:.0f} µs"
+                      for name, timing in times.items())
     ratio = times["one"].median / times["tanh"].median
     if warning := disturbance(times):
         print(warning)
-    print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product)")
+    guessed = f", your guess {my_guess[H]}" if H in my_guess else ""
+    print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product{guessed})")
 
 # %% [markdown]
 # Compare your tables with three explanations. Which of them agree with what you measured?
@@ -441,11 +467,14 @@ from rnncourse import scoreboard
 from rnnlab.ladder import gru_store_product, gru_textbook
 
 ways, networks = {}, {}
-for name, rung, reset in (("V1", gru_textbook, "before"), ("V4", gru_store_product, "after")):
+for name, rung, reset in (("V1", gru_textbook, "before"),
+                          ("V4", gru_store_product, "after")):
     networks[name], x, state, dy = scoreboard.problem("gru", reset=reset)
-    step = lambda rung=rung, network=networks[name], x=x, state=state, dy=dy: rung.backward(
-        network, rung.forward(network, x, state)[2], dy, None
-    )
+
+    def step(rung=rung, network=networks[name], x=x, state=state, dy=dy):
+        return rung.backward(network, rung.forward(network, x, state)[2], dy,
+                             None)
+
     ways[f"training a GRU, {name}"] = step
 timings = scoreboard.measure("04", ways, networks["V1"], scoreboard.TRAINING)
 
@@ -453,8 +482,7 @@ timings = scoreboard.measure("04", ways, networks["V1"], scoreboard.TRAINING)
 published = PUBLISHED[cases[-1].hidden_size]
 measured = cases[-1].relative_speed()
 rows = [
-    ("V1 textbook", "6T", "-"),
-    ("V2 stacked", "1 + 2T", "-"),
+    ("V1 textbook", "6T", "-"), ("V2 stacked", "1 + 2T", "-"),
     ("V3 reset after", "1 + T", "T products"),
     ("V4 keep U·h, not n", "1 + T", "T times tanh"),
     ("V5 V3, all at once", "1 + T", "1 product"),
@@ -464,18 +492,22 @@ print(f"{'':22}{'calls forward':15}{'recomputed':14}TitanX  here")
 for k, (name, calls, recomputed) in enumerate(rows):
     on_titan = f"{published[k]:.2f}" if k < len(published) else "-"
     print(f"{name:22}{calls:15}{recomputed:14}{on_titan:>6}{measured[k]:6.2f}")
-steps = {name: graph.gemms() for name, graph in variants.items()}  # section 6, T = 8
-counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]
+steps = {name: graph.gemms() for name, graph in variants.items()}
+counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]  # section 6
 order = lambda speeds: sorted(range(4), key=lambda k: speeds[k])
 same_order = order(measured) == order(published)
 off = relative_error(dh, exact)  # section 4
-print("claim, gradient:", "holds" if off < 1e-12 else "does NOT hold", f"for h in one step: {off:.0e} off")
-print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8: {steps}")
-again = {name: make_plan(after, reverse, plans[name], alive).extra_gemms for name in ("V3", "V4")}
-print("claim, what to save:", "holds;" if again == {"V3": 1, "V4": 0} else "does NOT hold;", f"products again: {again}")
+print("claim, gradient:", "holds" if off < 1e-12 else "does NOT hold",
+      f"for h in one step: {off:.0e} off")
+print("claim, calls:", "holds" if counts_hold else "does NOT hold",
+      f"for T = 8: {steps}")
+again = {name: make_plan(after, reverse, plans[name], alive).extra_gemms
+         for name in ("V3", "V4")}
+print("claim, what to save:", "holds;" if again == {"V3": 1, "V4": 0}
+      else "does NOT hold;", f"products again: {again}")
 order_says = verdict(same_order, disturbance(cases[-1].timings))
-ranking = "the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX"
-print(f"claim, order of speed: {order_says}; in this run {ranking}")
+ranking = "as on the TitanX" if same_order else "not as on the TitanX"
+print(f"claim, order of speed: {order_says}; in this run it is {ranking}")
 rnnlab.progress("differentiable_graphs")
 
 # %% [markdown]

@@ -32,7 +32,8 @@ my_guess = 2.0
 
 
 def step_in_numpy(a, c):
-    """(h, c) [B,H] after the step, from gates before their functions a [B,4H] and c [B,H]."""
+    """(h, c) [B,H] after the step, from gates before their functions a [B,4H]
+    and c [B,H]."""
     i, f, g, o = np.split(a, 4, axis=1)
     i, f, o = 1 / (1 + np.exp(-i)), 1 / (1 + np.exp(-f)), 1 / (1 + np.exp(-o))
     c = f * c + i * np.tanh(g)
@@ -41,10 +42,12 @@ def step_in_numpy(a, c):
 
 B, H = 64, 512
 rng = np.random.default_rng(0)
-a, c = rng.normal(size=(B, 4 * H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
+a, c = (rng.normal(size=(B, 4 * H)).astype("float32"),
+        rng.normal(size=(B, H)).astype("float32"))
 moved = traffic(step_in_numpy, a, c)
 needed = a.nbytes + 3 * c.nbytes
-print(f"{moved.calls} passes move {moved.bytes_moved / 1e6:.1f} MB; needed: {needed / 1e6:.1f} MB")
+print(f"{moved.calls} passes move {moved.bytes_moved / 1e6:.1f} MB; needed: "
+      f"{needed / 1e6:.1f} MB")
 print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
@@ -88,7 +91,8 @@ times = take_turns({"NumPy": lambda: step_in_numpy(a, c), "one loop": fused})
 print(disturbance(times))
 for name, timing in times.items():
     print(f"{name:9} {1e9 * timing.median / c.size:6.1f} ns a unit")
-print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you guessed {my_guess}")
+print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you "
+      f"guessed {my_guess}")
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
@@ -125,14 +129,17 @@ def with_division(a, y):
 
 
 x, y = rng.normal(size=65536).astype("float32"), np.empty(65536, "float32")
-timings = take_turns({loop: lambda loop=loop: loop(x, y) for loop in (with_tanh, with_division)})
+timings = take_turns({loop: lambda loop=loop: loop(x, y)
+                      for loop in (with_tanh, with_division)})
 print(disturbance({loop.__name__: timing for loop, timing in timings.items()}))
 for loop, timing in timings.items():
     code = next(iter(loop.inspect_asm().values()))
     calls, rate = code.count("tanhf"), 1e-9 * x.size / timing.median
-    print(f"{loop.__name__:14} names tanh {calls} times in machine code, {rate:6.2f} numbers a nanosecond")
+    print(f"{loop.__name__:14} names tanh {calls} times in machine code, "
+          f"{rate:6.2f} numbers a nanosecond")
 slow, fast = (timings[loop].median for loop in (with_tanh, with_division))
-print(f"with_division is {slow / fast:.1f} times as fast; you guessed {my_guess}")
+print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
+      f"{my_guess}")
 
 # %% [markdown]
 # The loop whose machine code names no tanh is made of vectors. So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
@@ -151,7 +158,7 @@ my_guess = 5
 
 
 def ulps_off(got, a):
-    """How far results are from tanh(a), in units in the last place of a float32."""
+    """Distance of results from tanh(a), in units of a float32's last place."""
     want = np.tanh(a.astype("float64"))
     return np.abs(got - want) / np.spacing(np.abs(want).astype("float32"))
 
@@ -160,15 +167,19 @@ figure, axis = canvas()
 points, worst = np.linspace(0.01, 9, 2000), {}
 for levels in (5, 7, 9, 11, 13, 15):
     odd, even = lambert(levels)
-    quotient = points * np.polyval(odd[::-1], points**2) / np.polyval(even[::-1], points**2)
+    squares = points**2
+    quotient = (points * np.polyval(odd[::-1], squares)
+                / np.polyval(even[::-1], squares))
     off = ulps_off(quotient, points)
     worst[levels] = off.max()
     axis.semilogy(points, off, label=f"{levels} levels")
 axis.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
 axis.set(xlabel="a", ylabel="error (float32 ulps)", ylim=(1e-3, 1e7))
 axis.legend(fontsize=8, ncols=2)
-summary = ", ".join(f"{levels} levels {off:.1g}" for levels, off in worst.items())
-show(figure, f"Error in float32 ulps, worst up to a = 9: {summary}. Dotted: what rounding costs.")
+summary = ", ".join(f"{levels} levels {off:.1g}"
+                    for levels, off in worst.items())
+show(figure, f"Error in float32 ulps, worst up to a = 9: {summary}. Dotted: "
+     "what rounding costs.")
 print(summary, "· you guessed", my_guess)
 
 # %% [markdown]
@@ -196,13 +207,15 @@ SEVEN = tuple(map(np.float32, (135135, 17325, 378, 62370, 3150, 28)))
 
 
 def seven_levels(a, c):
-    """Lambert's fraction cut after seven levels, for |a| up to about 4; c holds its coefficients."""
+    """Lambert's fraction cut after seven levels, for |a| up to about 4; c holds
+    its coefficients."""
     z = a * a
-    return a * (c[0] + z * (c[1] + z * (c[2] + z))) / (c[0] + z * (c[3] + z * (c[4] + z * c[5])))
+    return (a * (c[0] + z * (c[1] + z * (c[2] + z)))
+            / (c[0] + z * (c[3] + z * (c[4] + z * c[5]))))
 
 
 def over_an_array(function, error_model):
-    """A compiled loop that writes function(a, coefficients) of every a into y."""
+    """A compiled loop: function(a, coefficients) of every a goes into y."""
     compiled = njit(error_model=error_model)(function)
 
     @njit(error_model=error_model)
@@ -214,10 +227,13 @@ def over_an_array(function, error_model):
 
 
 # %%
-my_guess = ["C library", "seven levels, python", "seven levels, numpy", "the course's own", "np.tanh"]
-loops = {f"seven levels, {rule}": over_an_array(seven_levels, rule) for rule in ("python", "numpy")}
+my_guess = ["C library", "seven levels, python", "seven levels, numpy",
+            "the course's own", "np.tanh"]
+loops = {f"seven levels, {rule}": over_an_array(seven_levels, rule)
+         for rule in ("python", "numpy")}
 loops["C library"] = over_an_array(lambda a, c: math.tanh(a), "numpy")
-loops["the course's own"] = over_an_array(lambda a, c: nonlinear.tanh(a), "numpy")
+own = lambda a, c: nonlinear.tanh(a)
+loops["the course's own"] = over_an_array(own, "numpy")
 tanh_ways = {name: partial(loop, x, y, SEVEN) for name, loop in loops.items()}
 tanh_ways["np.tanh"] = partial(np.tanh, x, y)
 
@@ -227,10 +243,13 @@ print(disturbance(tanh_times))
 for name in sorted(tanh_ways, key=lambda name: tanh_times[name].median):
     tanh_ways[name]()
     nanoseconds = 1e9 * tanh_times[name].median / x.size
-    print(f"{name:21} {nanoseconds:6.2f} ns a number, at most {ulps_off(y, x).max():.3g} ulps off")
+    print(f"{name:21} {nanoseconds:6.2f} ns a number, at most "
+          f"{ulps_off(y, x).max():.3g} ulps off")
 print("you guessed", ", ".join(my_guess))
-tested, untested = (tanh_times[f"seven levels, {rule}"].median for rule in ("python", "numpy"))
-print(f"the test for zero makes the same formula {tested / untested:.1f} times as slow")
+tested, untested = (tanh_times[f"seven levels, {rule}"].median
+                    for rule in ("python", "numpy"))
+print(f"the test for zero makes the same formula {tested / untested:.1f} times "
+      "as slow")
 
 # %% [markdown]
 # No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, so the compiler does not make vectors of it. A factor of 2 or more is the price of that; near 1, your compiler found a way around the test. NumPy's own tanh is made of vectors, too, on most processors. What NumPy cannot do is keep the result in a register for the next operation.
@@ -243,12 +262,15 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times a
 my_guess = 2.0
 coefficients = {"float32": SEVEN, "float64": tuple(map(float, SEVEN))}
 widths = take_turns(
-    {dtype: partial(loops["seven levels, numpy"], x, y, values) for dtype, values in coefficients.items()}
+    {dtype: partial(loops["seven levels, numpy"], x, y, values)
+     for dtype, values in coefficients.items()}
 )
 print(disturbance(widths))
 for dtype, timing in widths.items():
-    print(f"coefficients in {dtype}: {1e9 * timing.median / x.size:.2f} ns a number")
-print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you guessed {my_guess}")
+    print(f"coefficients in {dtype}: {1e9 * timing.median / x.size:.2f} ns a "
+          "number")
+print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you "
+      f"guessed {my_guess}")
 
 # %% [markdown]
 # ## 5 · The loop again
@@ -276,7 +298,8 @@ def all_rows(a, zeros, c, c_next, h_next):
 
 
 def in_one_pass(function):
-    """A compiled pass that writes function(a [B, first:first+H]) into y [B,H]."""
+    """A compiled pass that writes function(a [B, first:first+H]) into y
+    [B,H]."""
 
     @njit(error_model="numpy", fastmath=True)
     def loop(a, first, y):
@@ -288,11 +311,14 @@ def in_one_pass(function):
 
 
 # %%
-own_tanh, own_sigmoid = in_one_pass(nonlinear.tanh), in_one_pass(nonlinear.sigmoid)
+own_tanh, own_sigmoid = (in_one_pass(nonlinear.tanh),
+                         in_one_pass(nonlinear.sigmoid))
 
 def step_in_passes(a, c, i, f, g, o, c_next, h_next):
-    """The step by the course's own functions, a pass for each operation, into arrays [B,H] that exist."""
-    for function, k, gate in ((own_sigmoid, 0, i), (own_sigmoid, 1, f), (own_tanh, 2, g), (own_sigmoid, 3, o)):
+    """The step by the course's own functions, a pass for each operation, into
+    arrays [B,H] that exist."""
+    for function, k, gate in ((own_sigmoid, 0, i), (own_sigmoid, 1, f),
+                              (own_tanh, 2, g), (own_sigmoid, 3, o)):
         function(a, k * H, gate)
     np.add(np.multiply(f, c, out=f), np.multiply(i, g, out=i), out=c_next)
     own_tanh(c_next, 0, g)
@@ -304,8 +330,10 @@ zeros, work = np.zeros(4 * H, "float32"), a.copy()
 gate_arrays = np.empty((4, *c.shape), "float32")
 ways = {
     "NumPy": lambda: step_in_numpy(a, c),
-    "one loop, C library's tanh": lambda: step_in_one_loop(a, c, h_next, c_next),
-    "many passes, own functions": lambda: step_in_passes(a, c, *gate_arrays, c_next, h_next),
+    "one loop, C library's tanh": lambda:
+        step_in_one_loop(a, c, h_next, c_next),
+    "many passes, own functions": lambda:
+        step_in_passes(a, c, *gate_arrays, c_next, h_next),
     "one loop, own functions": lambda: all_rows(work, zeros, c, c_next, h_next),
 }
 
@@ -320,9 +348,11 @@ compared = {name: times[name] for name in ("NumPy", *list(ways)[2:])}
 numpy_seconds, many, one = (timing.median for timing in compared.values())
 disturbed = disturbance(compared)
 saved_by_loop = numpy_seconds - one
-by_functions, by_passes = (1e9 * seconds / c.size for seconds in (numpy_seconds - many, many - one))
+by_functions, by_passes = (1e9 * seconds / c.size
+                           for seconds in (numpy_seconds - many, many - one))
 print(f"faster by {numpy_seconds / one:.1f}, you guessed {my_guess}")
-print(f"saved per unit: {by_functions:.2f} ns by other functions, {by_passes:.2f} ns by fewer passes")
+print(f"saved per unit: {by_functions:.2f} ns by other functions, "
+      f"{by_passes:.2f} ns by fewer passes")
 all_rows(a.copy(), zeros, c, c_next, h_next)
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
@@ -356,15 +386,18 @@ first, again = {}, {}
 with tempfile.TemporaryDirectory() as folder:
     for state in ("cache empty", "cache filled"):
         inside = os.environ | {"NUMBA_CACHE_DIR": folder}
-        seconds = subprocess.check_output([sys.executable, "-c", program], env=inside, text=True)
+        seconds = subprocess.check_output([sys.executable, "-c", program],
+                                          env=inside, text=True)
         first[state], again[state] = map(float, seconds.split())
 for state, seconds in first.items():
-    steps = f"{seconds / saved_by_loop:.0f} steps" if saved_by_loop > 0 else "no number of steps: the loop saved nothing"
-    print(f"{state:12} first call {seconds:.3f} s, second {1e3 * again[state]:.3f} ms; paid back by {steps}")
+    steps = (f"{seconds / saved_by_loop:.0f} steps" if saved_by_loop > 0
+             else "no number of steps: the loop saved nothing")
+    print(f"{state:12} first call {seconds:.3f} s, second "
+          f"{1e3 * again[state]:.3f} ms; paid back by {steps}")
 print("you guessed", my_guess)
 
 # %% [markdown]
-# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or finding and loading what was compiled. Students at CMU paid the same compilation cost in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
+# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or finding and loading what was compiled. The project at CMU measured the same in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
 
 # %% [markdown]
 # ## 7 · A whole layer
@@ -378,16 +411,21 @@ from rnnlab.ladder import numba_fused, one_big_gemm
 my_guess = 2.0
 network, sequence, state, _ = scoreboard.problem("lstm")
 ways = {
-    "LSTM, gates in NumPy": partial(one_big_gemm.forward, network, sequence, state),
-    "LSTM, gates in one loop": partial(numba_fused.forward, network, sequence, state),
+    "LSTM, gates in NumPy": partial(one_big_gemm.forward, network, sequence,
+                                    state),
+    "LSTM, gates in one loop": partial(numba_fused.forward, network, sequence,
+                                       state),
 }
-plain, one_pass = (timing.median for timing in scoreboard.measure("06", ways, network).values())
+measured = scoreboard.measure("06", ways, network)
+plain, one_pass = (timing.median for timing in measured.values())
 print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 
 # %% [markdown]
 # The products are the same on both sides. What fusing removes is everything between them: calls into NumPy, passes, slower functions. A star marks a row that another program disturbed. Below 1 without a star, your BLAS does the products of NumPy's version faster than those inside the compiled loop.
 #
 # ## Recap
+#
+# **One compiled loop makes one pass where NumPy makes 18. What that saves depends on the functions in the loop: with a call for each number it may lose; with functions that are arithmetic alone it runs in vectors.**
 
 # %%
 rows = [
@@ -399,7 +437,8 @@ rows = [
 for question, answer in rows:
     print(f"{question:28}{answer}")
 says = verdict(by_passes > abs(by_functions), disturbed)
-print(f"\nclaim: {says}; here fewer passes save {by_passes:.2f} ns a unit, other functions {by_functions:.2f} ns")
+print(f"\nclaim: {says}; here fewer passes save {by_passes:.2f} ns a unit, "
+      f"other functions {by_functions:.2f} ns")
 rnnlab.progress("numba_cpu")
 
 # %% [markdown]

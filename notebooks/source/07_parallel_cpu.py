@@ -66,9 +66,10 @@ times = take_turns(ways, 7, settled=True)
 disturbed, speedups = disturbance(times), {}
 print(disturbed)
 for kind in ("products", "sequences"):
-    one, many = (times[f"{kind}{end}"].median for end in (", one thread", " shared"))
-    print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, {one / many:.2f} times; "
-          f"you guessed {my_guess[f'{kind} shared']}")
+    one, many = (times[f"{kind}{end}"].median
+                 for end in (", one thread", " shared"))
+    print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, "
+          f"{one / many:.2f} times; you guessed {my_guess[f'{kind} shared']}")
     speedups[kind] = one / many
 drawings.show("three_cuts")
 
@@ -82,7 +83,8 @@ drawings.show("three_cuts")
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
 # %%
-from rnncourse.views.thread_timeline import STEP, barrier_every_step, explore_threads
+from rnncourse.views.thread_timeline import (STEP, barrier_every_step,
+                                             explore_threads)
 
 my_guess = 4.0
 left = 8 * STEP / barrier_every_step(4, 8, barrier=10, uneven=20).makespan
@@ -113,7 +115,8 @@ def in_pieces(steps):
     with single_threaded_blas():
         for t in range(0, 100, steps):
             part = gates[t : t + steps], weights, bias, h[t : t + steps + 1]
-            together([partial(recurrence.rnn_forward, False, *part, *share) for share in shares(32, cores)])
+            together([partial(recurrence.rnn_forward, False, *part, *share)
+                      for share in shares(32, cores)])
 
 
 pieces = (1, 2, 5, 20, 100)
@@ -121,11 +124,13 @@ times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
 print(disturbance({str(steps): timing for steps, timing in times.items()}))
 for steps in pieces:
     ms = 1e3 * times[steps].median
-    print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} barriers")
+    print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} "
+          "barriers")
 
 # %%
 barrier = max(times[1].median - times[100].median, 0.0) / 99
-print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
+print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all "
+      f"sequences {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
 # That is why the loop over time belongs *inside* a thread. (A barrier of 0 µs says that another program disturbed the run, or that there is one core.) The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop has T barriers. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
@@ -156,9 +161,11 @@ def add_ones(counters, times):
 
 
 def count(own, threads=2, times=20_000_000):
-    """Sum of the counters: all threads share them, or each thread has its own."""
+    """Sum of the counters: all threads share them, or each thread has its
+    own."""
     counters = np.zeros((threads if own else 1, 64), "int64")
-    crew = [Thread(target=add_ones, args=(counters[k % len(counters)], times)) for k in range(threads)]
+    crew = [Thread(target=add_ones, args=(counters[k % len(counters)], times))
+            for k in range(threads)]
     for thread in crew:
         thread.start()
     for thread in crew:
@@ -166,10 +173,14 @@ def count(own, threads=2, times=20_000_000):
     return int(counters.sum())
 
 # %%
+my_guess = 40_000_000
 add_ones(np.zeros(1, "int64"), 1)  # compiled before it counts
 lost = [40_000_000 - count(own=False) for _ in range(5)]
-print("lost in five runs:", lost, "with counters of their own:", 40_000_000 - count(own=True))
-print("additions were lost" if any(lost) else "none was lost: the threads hardly ran at the same time; run it again")
+print("lost of 40,000,000 in five runs:", lost, "you guessed "
+      f"{40_000_000 - my_guess}")
+print("lost with counters of their own:", 40_000_000 - count(own=True))
+print("additions were lost" if any(lost) else "none was lost: the threads "
+      "hardly ran at the same time; run it again")
 
 # %% [markdown]
 # `counters[k] += 1` is a load, an addition and a store; of two threads that loaded the same number, the one that stores last wins. How much is lost differs from run to run, and a run that loses nothing proves nothing. If a lock lets one thread add at a time, nothing is lost, but the order of the additions differs from run to run, and floating-point sums depend on the order.
@@ -186,10 +197,14 @@ def gradient(threads):
         return numba_parallel.backward(network, saved, dy)[2]["weight_hh_l0"]
 
 
+my_guess = True, True
 once, again, alone = gradient(cores), gradient(cores), gradient(1)
 print("two runs, same threads: equal bits?", np.array_equal(once, again))
 print("one thread: equal bits?", np.array_equal(once, alone),
-      f"largest difference {np.abs(once - alone).max() / np.abs(alone).max():.0e} of the largest gradient")
+      "largest difference "
+      f"{np.abs(once - alone).max() / np.abs(alone).max():.0e} of the largest "
+      "gradient")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that compare bits must fix the number of threads; so must you when you search for a bug.
@@ -215,7 +230,8 @@ def ours(holding_blas):
     """The loop over time in our shares, with BLAS held to one thread or not."""
     with holding_blas():
         part = gates, weights, bias, h
-        together([partial(recurrence.rnn_forward, False, *part, *share) for share in shares(32, cores)])
+        together([partial(recurrence.rnn_forward, False, *part, *share)
+                  for share in shares(32, cores)])
 
 
 crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
@@ -224,10 +240,14 @@ times = take_turns(crowds, 7, settled=True)
 print(disturbance(times))
 for name, timing in times.items():
     low, high = timing.spread
-    print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
+    print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between "
+          f"{1e3 * low:.2f} and {1e3 * high:.2f}")
 single, several = times.values()
-disjoint = single.spread[1] < several.spread[0] or several.spread[1] < single.spread[0]
-print(f"with its own threads {several.median / single.median:.2f} times as long; you guessed {my_guess};", "the halves", "do not overlap" if disjoint else "overlap")
+disjoint = (single.spread[1] < several.spread[0]
+            or several.spread[1] < single.spread[0])
+print(f"with its own threads {several.median / single.median:.2f} times as "
+      f"long; you guessed {my_guess};", "the halves",
+      "do not overlap" if disjoint else "overlap")
 drawings.show("two_thread_pools")
 
 # %% [markdown]
@@ -243,7 +263,8 @@ drawings.show("two_thread_pools")
 # Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 
 # %%
-times = take_turns({n: partial(training_step, numba_parallel, n) for n in (1, cores)}, 9, settled=True)
+times = take_turns({n: partial(training_step, numba_parallel, n)
+                    for n in (1, cores)}, 9, settled=True)
 one, many = times[1].median, times[cores].median
 gained = max(one - many, 0.0)
 shared = min(gained / (1 - 1 / cores), one) if cores > 1 else one
@@ -251,11 +272,13 @@ serial = one - shared
 print(f"one thread {1e3 * one:.1f} ms, {cores} threads {1e3 * many:.1f} ms")
 print(f"serial {1e3 * serial:.2f} ms, shared {1e3 * shared:.2f} ms")
 if not gained:
-    print("nothing was gained: one core, or other programs use them; run this cell again")
+    print("nothing was gained: one core, or other programs use them; run this "
+          "cell again")
 elif serial:
     print(f"Amdahl's limit for this step: {one / serial:.1f} times one thread")
 quartiles = [times[1].spread[k] / times[cores].spread[1 - k] for k in (0, 1)]
-print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. {disturbance({str(n): times[n] for n in times})}")
+print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. "
+      f"{disturbance({str(n): times[n] for n in times})}")
 
 # %%
 from rnncourse.figures.picture import PALETTE, canvas, show
@@ -264,21 +287,27 @@ n, mine = np.arange(1, 65), serial / one
 figure, axis = canvas(width=6.5, height=3.2)
 yours = 1 / (mine + (1 - mine) / n)
 if gained:
-    axis.plot(n, yours, ":", color=PALETTE["purple"], label=f"{mine:.0%} serial: fitted to yours")
+    axis.plot(n, yours, ":", color=PALETTE["purple"],
+              label=f"{mine:.0%} serial: fitted to yours")
     axis.plot([1, cores], [1, one / many], "o", color=PALETTE["purple"])
-for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "red")):
-    axis.plot(n, 1 / (share + (1 - share) / n), color=PALETTE[colour], label=f"{share:.0%} serial")
+for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"),
+                      (0.2, "red")):
+    axis.plot(n, 1 / (share + (1 - share) / n), color=PALETTE[colour],
+              label=f"{share:.0%} serial")
     costly = 1 / (share + (1 - share) / n + 0.001 * (n - 1))
     axis.plot(n, costly, "--", color=PALETTE[colour])
-axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread",
+axis.set(xscale="log", yscale="log", xlabel="threads",
+         ylabel="times one thread",
          title="dashed: each thread at a barrier costs 0.1 % of the run")
 axis.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.set_yticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.legend(fontsize=8)
-fitted = f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one." if gained else (
-    "No curve is fitted to your machine, because more threads gained nothing.")
-show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread "
-     "all curves turn down again, the one without serial work at 32 threads. " + fitted)
+fitted = (f"Fitted to your machine: {mine:.0%} serial, 64 threads "
+          f"{yours[-1]:.1f} times one." if gained else
+          "No curve is fitted to your machine: more threads gained nothing.")
+show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
+     "with a price of 0.1 % a thread all curves turn down again, the one "
+     "without serial work at 32 threads. " + fitted)
 
 # %% [markdown]
 # ### Exercise: the limit
@@ -322,8 +351,10 @@ sizes = (288, 288, 288)
 tries = {
     "vectors": {"tile": {"n": 16}, "vectorise": 16},
     "vectors, threads": {"tile": {"n": 16}, "vectorise": 16, "parallel": True},
-    "a tile of 4 rows by 2 vectors": {"tile": {"m": 4, "n": 16}, "vectorise": 8},
-    "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16}, "vectorise": 8},
+    "a tile of 4 rows by 2 vectors":
+        {"tile": {"m": 4, "n": 16}, "vectorise": 8},
+    "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16},
+                            "vectorise": 8},
 }
 raced = {}
 for by in filter(find_spec, ("numba", "halide")):
@@ -334,7 +365,8 @@ for by in filter(find_spec, ("numba", "halide")):
 for name in tries:
     print(name, *(f"    {races[name]}" for races in raced.values()), sep="\n")
 for by, races in raced.items():
-    gain = races["a tile of 4 rows by 2 vectors"].gflops / races["vectors"].gflops
+    gain = (races["a tile of 4 rows by 2 vectors"].gflops
+            / races["vectors"].gflops)
     print(f"{by}: the tile reaches {gain:.1f} times the rate of vectors alone")
 
 # %% [markdown]
@@ -347,7 +379,8 @@ for by, races in raced.items():
 # %%
 my_guess = 2.0
 try:
-    result = race(tries["the same, k outside"] | {"parallel": True}, sizes, rounds=3)
+    result = race(tries["the same, k outside"] | {"parallel": True}, sizes,
+                  rounds=3)
     print(f"{result}; you guessed {my_guess}")
 except ValueError as refused:
     print(refused)
@@ -387,16 +420,20 @@ my_guess = 2.0
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: numba_parallel.forward(network, x, state)
 seconds = {
-    n: scoreboard.measure("07", {f"sequences shared, threads: {n}": forward}, network, threads=n, show=n == cores)
+    n: scoreboard.measure("07", {f"sequences shared, threads: {n}": forward},
+                          network, threads=n, show=n == cores)
     for n in sorted({1, cores})
 }
 one, many = (next(iter(seconds[n].values())).median for n in (1, cores))
-print(f"{one / many:.2f} times as fast with {cores} threads; you guessed {my_guess}")
+print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
+      f"{my_guess}")
 
 # %% [markdown]
 # Below the number of cores, what is missing was lost at the barrier, in the serial part, or to other programs; a star marks rows that those disturbed.
 #
 # ## Recap
+#
+# **Two cores gain most where their threads meet least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
 
 # %%
 rows = [
@@ -410,7 +447,8 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-reached = ", ".join(f"{kind} shared {speedup:.2f} times" for kind, speedup in speedups.items())
+reached = ", ".join(f"{kind} shared {speedup:.2f} times"
+                    for kind, speedup in speedups.items())
 says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
 print(f"\nclaim: {says}; here, with {cores} cores: {reached}")
 rnnlab.progress("parallel_cpu")

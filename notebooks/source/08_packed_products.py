@@ -37,29 +37,26 @@ from threadpoolctl import threadpool_limits
 
 from rnncourse.lab.turns import disturbance, take_turns
 
-B, SIZES, table, disturbed, rng = 64, (128, 512), {}, {}, np.random.default_rng(0)
+rng = np.random.default_rng(0)
+B, SIZES, table, disturbed = 64, (128, 512), {}, {}
 
 
 def turns_of(H):
-    """How often a product is repeated in a timed run: about 130 million operations, at least once."""
+    """How often a timed run repeats a product: about 130 million operations."""
     return max(1, 1_000_000 // (H * H))
 
 
-def climb(step, prepare, threads=1):
-    """Measure prepare(turns, a, weights, c)() beside NumPy, and print the table so far."""
-    row, disturbed[step] = {}, ""
-    for H in SIZES:
-        a, weights, c = (rng.random(shape, "float32") for shape in ((B, H), (H, H), (B, H)))
-        ways = {step: prepare(turns_of(H), a, weights, c), "NumPy": numpys(turns_of(H), a, weights, c)}
-        with threadpool_limits(threads):
-            times = take_turns(ways, 9, settled=threads > 1)
-        disturbed[step] = disturbed[step] or disturbance({f"{name}, {H}": t for name, t in times.items()})
-        ways[step]()
-        assert np.allclose(c, a @ weights, rtol=1e-4), "another product"
-        seconds = times[step].median / turns_of(H)
-        row[H] = 2e-9 * B * H * H / seconds, times["NumPy"].median / times[step].median
-    table[step] = row
-    show_table()
+def measure(prepare, H, threads):
+    """Times at H units of prepare(turns, a, weights, c)() and of NumPy."""
+    a, weights, c = (rng.random(shape, "float32")
+                     for shape in ((B, H), (H, H), (B, H)))
+    ways = {"own": prepare(turns_of(H), a, weights, c),
+            "NumPy": numpys(turns_of(H), a, weights, c)}
+    with threadpool_limits(threads):
+        times = take_turns(ways, 9, settled=threads > 1)
+    ways["own"]()
+    assert np.allclose(c, a @ weights, rtol=1e-4), "another product"
+    return times
 
 # %%
 def numpys(turns, a, weights, c):
@@ -67,12 +64,26 @@ def numpys(turns, a, weights, c):
     return lambda: [np.matmul(a, weights, out=c) for _ in range(turns)]
 
 
+def climb(step, prepare, threads=1):
+    """A row of the table: a product's rate, and the part of NumPy's."""
+    table[step], disturbed[step] = {}, ""
+    for H in SIZES:
+        times = measure(prepare, H, threads)
+        disturbed[step] = disturbed[step] or disturbance(times)
+        own, numpy = (times[way].median for way in ("own", "NumPy"))
+        rate = 2e-9 * B * H * H * turns_of(H) / own
+        table[step][H] = rate, numpy / own
+    show_table()
+
+
 def show_table():
-    """All steps so far: GFLOP/s and the part of the library's rate, at both sizes."""
-    print(f"{'GFLOP/s, part of NumPy':26}" + "".join(f"{f'{H} units':>17}" for H in SIZES))
+    """All steps so far: GFLOP/s and the part of NumPy's rate, at both sizes."""
+    heads = (f"{f'{H} units':>17}" for H in SIZES)
+    print(f"{'GFLOP/s, part of NumPy':26}" + "".join(heads))
     for step, row in table.items():
         cells = (f"{gflops:10.3g}{part:7.0%}" for gflops, part in row.values())
-        print(f"{step:26}" + "".join(cells), " disturbed" if disturbed[step] else "")
+        note = " disturbed" if disturbed[step] else ""
+        print(f"{step:26}" + "".join(cells), note)
 
 
 # %%
@@ -91,9 +102,10 @@ def three_loops(a, weights, c):
             c[b, j] = total
 
 
-climb("three loops", lambda turns, *work: lambda: [three_loops(*work) for _ in range(turns)])
-print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you guessed {my_guess:.0%}. "
-      f"{disturbed['three loops']}")
+climb("three loops", lambda turns, *work:
+      lambda: [three_loops(*work) for _ in range(turns)])
+print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you "
+      f"guessed {my_guess:.0%}. {disturbed['three loops']}")
 drawings.show("cache_lines")
 
 # %% [markdown]
@@ -112,22 +124,26 @@ COLUMNS = 32
 
 @njit(nogil=True)
 def pack(weights, panels):
-    """panels [P,K,columns] from weights [K,N]: the columns of a panel lie together, term after term."""
+    """panels [P,K,columns] from weights [K,N]: the columns of a panel lie
+    together, term after term."""
     for p in range(panels.shape[0]):
         for k in range(panels.shape[1]):
             for j in range(panels.shape[2]):
                 panels[p, k, j] = weights[k, p * panels.shape[2] + j]
 
 
-weights, panels = rng.random((512, 512), "float32"), np.empty((512 // COLUMNS, 512, COLUMNS), "float32")
+weights = rng.random((512, 512), "float32")
+panels = np.empty((512 // COLUMNS, 512, COLUMNS), "float32")
 rows = {B: rng.random((B, 512), "float32") for B in my_guess}
 ways = {f"{B} rows": numpys(20, a, weights, a.copy()) for B, a in rows.items()}
 with threadpool_limits(1):
-    times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9)
+    packing = lambda: [pack(weights, panels) for _ in range(20)]
+    times = take_turns(ways | {"packing": packing}, 9)
 print(disturbance(times))
 for B_of_product, guess in my_guess.items():
     part = times["packing"].median / times[f"{B_of_product} rows"].median
-    print(f"packing takes {part:.2g} times as long as a product with {B_of_product} rows; you guessed {guess}")
+    print(f"packing takes {part:.2g} times as long as a product with "
+          f"{B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
 # Packing costs the same for any number of rows, so its share falls as the rows become more: 16 times as many rows share it. The library packs in a faster way than this loop does, but in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
@@ -160,13 +176,15 @@ width = panel_width("float32")
 
 def packed(weights):
     """Panels [P,K,width] of weights [K,N], packed once."""
-    panels = np.empty((weights.shape[1] // width, weights.shape[0], width), "float32")
+    panels = np.empty((weights.shape[1] // width, weights.shape[0], width),
+                      "float32")
     pack(weights, panels)
     return panels
 
 
 def with_panels(product):
-    """For `climb`: product(a, panels, c), called so often from Python; packing is not timed."""
+    """For `climb`: product(a, panels, c), called so often from Python; packing
+    is not timed."""
     def prepare(turns, a, weights, c):
         panels = packed(weights)
         return lambda: [product(a, panels, c) for _ in range(turns)]
@@ -199,13 +217,16 @@ for registers, guess in my_guess.items():
     fitting = [(r, v) for r, v in tiles if r * v + v + 1 <= registers]
     loads = {(r, v): (r + v) / (r * v) for r, v in fitting}
     best = min(loads, key=loads.get)
-    print(f"{registers} registers: {best[0]} × {best[1]}, {loads[best]:.2f} loads for each FMA; you guessed "
-          f"{guess[0]} × {guess[1]}: {loads.get(guess, 'it does not fit')}")
+    print(f"{registers} registers: {best[0]} × {best[1]}, {loads[best]:.2f} "
+          f"loads for each FMA; you guessed {guess[0]} × {guess[1]}: "
+          f"{loads.get(guess, 'it does not fit')}")
 drawings.show("register_tile")
 
 # %%
-print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The model assumes {CORE.registers} registers, "
-      f"{CORE.fmas_per_cycle} FMAs and {CORE.loads_per_cycle} loads in a cycle, and a latency of {CORE.fma_latency} cycles")
+print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The "
+      f"model assumes {CORE.registers} registers, {CORE.fmas_per_cycle} FMAs "
+      f"and {CORE.loads_per_cycle} loads in a cycle, and a latency of "
+      f"{CORE.fma_latency} cycles")
 explore_tile(registers=CORE.registers)
 
 # %% [markdown]
@@ -244,7 +265,8 @@ def sum_by_sum(core, rows, vectors, terms):
 core = CountingCore(rows=4, vectors=3, terms=100, registers=3)
 sum_by_sum(core, 4, 3, 100)
 print("; ".join(core.listing[:5]), "…")
-print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed {my_guess}")
+print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed "
+      f"{my_guess}")
 
 # %% [markdown]
 # 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it. With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your own instructions are then compiled and timed: the core that counts is exchanged for one that emits **LLVM's** instructions, the compiler underneath Numba.
@@ -265,17 +287,19 @@ from rnncourse.lab.tile_rates import measure_tiles
 from rnnlab.kernels.packed.tiles import predicted_rate
 
 my_guess = {"fastest": (4, 2), "slowest": 0.5}
-tiles = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 3), (8, 2), (8, 3), (5, 5), (16, 2), (12, 3), (12, 4), (16, 4)]
+tiles = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 3), (8, 2), (8, 3), (5, 5),
+         (16, 2), (12, 3), (12, 4), (16, 4)]
 measured, timings = measure_tiles(tiles)
 peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
 print(disturbance(timings))
 print("rows × vectors   registers   predicted   measured                stack")
 for tile, (gflops, loop) in measured.items():
-    predicted = "spills" if tile.spills(CORE) else f"{predicted_rate(tile, CORE):.0%}"
+    predicted = ("spills" if tile.spills(CORE)
+                 else f"{predicted_rate(tile, CORE):.0%}")
     print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted:>13} "
           f"{gflops / peak:10.0%}, {gflops:5.1f} GFLOP/s {loop.stack:4}")
-slowest = min(rate.gflops for rate in measured.values()) / peak
-print(f"fastest {best.rows} × {best.vectors}, slowest {slowest:.0%}; you guessed {my_guess}")
+slow = min(rate.gflops for rate in measured.values()) / peak
+print(f"best {best.rows} × {best.vectors}, slowest {slow:.0%}; guess", my_guess)
 
 # %%
 from rnncourse.figures.picture import canvas, show
@@ -294,8 +318,10 @@ from rnnlab.kernels.packed.tiles import Tile
 
 my_guess, broken = 0.5, Tile(16, 6)
 spilled, timings = measure_tiles([best, broken], rounds=5)
-share, loop = spilled[broken].gflops / spilled[best].gflops, spilled[broken].loop
-print(disturbance(timings), f"{broken.rows} × {broken.vectors}: {share:.0%} of the best rate; you guessed {my_guess:.0%}")
+share, loop = (spilled[broken].gflops / spilled[best].gflops,
+               spilled[broken].loop)
+print(disturbance(timings), f"{broken.rows} × {broken.vectors}: {share:.0%} of "
+      f"the best rate; you guessed {my_guess:.0%}")
 print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 
 # %% [markdown]
@@ -313,11 +339,13 @@ my_guess = 0.5
 @njit(nogil=True)
 def tile_by_tile(a, panels, c):
     (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
-    flat_a, flat_panels, flat_c = a.reshape(-1), panels.reshape(-1), c.reshape(-1)
+    flat_a, flat_panels, flat_c = (a.reshape(-1), panels.reshape(-1),
+                                   c.reshape(-1))
     for p in range(len(panels)):
         for r in range(0, B, ROWS):
-            rows, at_panel, at_c = min(ROWS, B - r), p * K * width, r * N + p * width
-            multiply_tile(False, rows, flat_a, r * K, K, flat_panels, at_panel, K, flat_c, at_c, N, False)
+            rows, at_c = min(ROWS, B - r), r * N + p * width
+            multiply_tile(False, rows, flat_a, r * K, K, flat_panels,
+                          p * K * width, K, flat_c, at_c, N, False)
 
 
 climb("tiles in registers", with_panels(tile_by_tile))
@@ -340,17 +368,23 @@ my_guess = {128: 1.0, 512: 1.0}
 @njit(nogil=True)
 def piece_by_piece(a, panels, c):
     (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
-    flat_a, flat_panels, flat_c = a.reshape(-1), panels.reshape(-1), c.reshape(-1)
-    for p in range(len(panels)):  # multiply_rows cuts the terms into pieces of K_BLOCK
-        multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c, p * width, N, False)
+    flat_a, flat_panels, flat_c = (a.reshape(-1), panels.reshape(-1),
+                                   c.reshape(-1))
+    for p in range(len(panels)):
+        # multiply_rows cuts the terms into pieces of K_BLOCK
+        multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c,
+                      p * width, N, False)
 
 
-print(", ".join(f"{name} {size // 1024} KiB" for name, size in caches().items()))
-print(f"a panel: {4 * width * 512 // 1024} KiB, a piece: {4 * width * K_BLOCK // 1024} KiB")
+print(", ".join(f"{name} {size // 1024} KiB"
+                for name, size in caches().items()))
+print(f"a panel: {4 * width * 512 // 1024} KiB, a piece: "
+      f"{4 * width * K_BLOCK // 1024} KiB")
 climb("pieces of K", with_panels(piece_by_piece))
 for H, guess in my_guess.items():
     factor = table["pieces of K"][H][0] / table["tiles in registers"][H][0]
-    print(f"{H} units: {factor:.2f} times the rate of whole panels; you guessed {guess}")
+    print(f"{H} units: {factor:.2f} times the rate of whole panels; you "
+          f"guessed {guess}")
 print(disturbed["pieces of K"])
 drawings.show("panels_in_caches")
 
@@ -380,7 +414,8 @@ my_guess = {128: 1.0, 512: 1.0}
 
 @njit(nogil=True)
 def steps(turns, a, panels, c, arrivals, members):
-    """So many products; after each one all members of a team wait for each other."""
+    """So many products; after each one all members of a team wait for each
+    other."""
     for _ in range(turns):
         piece_by_piece(a, panels, c)
         wait(arrivals, members)
@@ -394,7 +429,8 @@ def in_one_call(turns, a, weights, c):
 climb("one call for all steps", in_one_call)
 for H, guess in my_guess.items():
     factor = table["one call for all steps"][H][0] / table["pieces of K"][H][0]
-    print(f"{H} units: {factor:.2f} times as fast in one call; you guessed {guess}")
+    print(f"{H} units: {factor:.2f} times as fast in one call; you guessed "
+          f"{guess}")
 
 # %% [markdown]
 # What a call costs should show at 128 units and hardly at 512.
@@ -411,31 +447,38 @@ my_guess, cores = {64: "minibatch", 1: "minibatch"}, team.count()
 
 
 def shared(way, turns, a, weights, c):
-    """For `climb`: a thread a core, each with its share of the rows or of the panels."""
+    """For `climb`: a thread a core, each with its share of rows or panels."""
     panels = packed(weights)
     if way == "minibatch":
-        parts = [(a[low:high], panels, c[low:high]) for low, high in shares(len(a), cores)]
+        parts = [(a[low:high], panels, c[low:high])
+                 for low, high in shares(len(a), cores)]
     else:
-        parts = [(a, panels[low:high], np.empty((len(a), width * (high - low)), "float32"))
+        of_c = lambda count: np.empty((len(a), width * count), "float32")
+        parts = [(a, panels[low:high], of_c(high - low))
                  for low, high in shares(len(panels), cores)]
-    members = 1 if way == "minibatch" else len(parts)  # that wait for each other
-
-    def run():
-        arrivals = np.zeros(1, "int64")
-        team.run(lambda n: steps(turns, *parts[n], arrivals, members), len(parts))
-
-    return run
+    # so many wait for each other
+    members = 1 if way == "minibatch" else len(parts)
+    return partial(run_team, turns, parts, members)
 
 
+def run_team(turns, parts, members):
+    arrivals = np.zeros(1, "int64")
+    team.run(lambda n: steps(turns, *parts[n], arrivals, members), len(parts))
+
+
+# %%
 for B, guess in my_guess.items():
-    a, weights, c = (rng.random(shape, "float32") for shape in ((B, 512), (512, 2048), (B, 2048)))
-    times = take_turns({way: shared(way, 10, a, weights, c) for way in ("minibatch", "units")}, 9, settled=True)
+    a, weights, c = (rng.random(shape, "float32")
+                     for shape in ((B, 512), (512, 2048), (B, 2048)))
+    times = take_turns({way: shared(way, 10, a, weights, c)
+                        for way in ("minibatch", "units")}, 9, settled=True)
     print(disturbance(times))
     for way, timing in times.items():
-        print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; you guessed {guess}")
+        print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; "
+              f"you guessed {guess}")
 
 # %% [markdown]
-# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads half of the weights, from its own cache. If the units lose even there, a barrier costs more than half of that reading. With 64 sequences both ways do the same arithmetic. Then the barriers count against the units, and the weights against the minibatch, because each core needs all of them: the smaller loss wins. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
+# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads half of the weights, from its own cache. If the units lose even there, a barrier costs more than half of that reading. With 64 sequences both ways do the same arithmetic. Sharing units costs barriers; sharing the minibatch lets each core read all weights. The cheaper of the two wins. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
 #
 # ## 8 · Beside all of NumPy's threads
 #
@@ -443,25 +486,31 @@ for B, guess in my_guess.items():
 
 # %%
 my_guess = {128: "NumPy", 512: "NumPy"}
-climb(f"{cores} cores" if cores > 1 else "a team of one", partial(shared, "minibatch"), cores)
+climb(f"{cores} cores" if cores > 1 else "a team of one",
+      partial(shared, "minibatch"), cores)
 *_, last = table
 for H, guess in my_guess.items():
     factor = table[last][H][1]
-    print(f"{H} units: {factor:.2f} times NumPy's rate with {cores} threads; you guessed {guess}")
+    print(f"{H} units: {factor:.2f} times NumPy's rate with {cores} threads; "
+          f"you guessed {guess}")
 print(disturbed[last])
 
 # %%
 figure, axis = canvas(height=3.6)
 for H, marker in zip(SIZES, "os", strict=True):
-    axis.plot([row[H][1] for row in table.values()], f"{marker}-", label=f"{H} units")
+    axis.plot([row[H][1] for row in table.values()], f"{marker}-",
+              label=f"{H} units")
 axis.axhline(1, color="black", linestyle=":", label="NumPy, as many threads")
 axis.set(yscale="log", ylabel="rate over NumPy's")
-axis.set_yticks(ticks := (0.01, 0.03, 0.1, 0.3, 1, 3), [f"{tick:g}" for tick in ticks])
+axis.set_yticks(ticks := (0.01, 0.03, 0.1, 0.3, 1, 3),
+                [f"{tick:g}" for tick in ticks])
 axis.minorticks_off()
-axis.set_xticks(range(len(table)), [step.replace(" ", "\n", 1) for step in table], fontsize=8)
+axis.set_xticks(range(len(table)), [step.replace(" ", "\n", 1)
+                                    for step in table], fontsize=8)
 axis.legend(fontsize=8)
-words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES) for step, row in table.items())
-show(figure, f"Rate over NumPy's at {SIZES[0]} and {SIZES[1]} units, after each idea. {words}.")
+words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
+                  for step, row in table.items())
+show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
 # Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 512, its tile or its order suits your processor better. Libraries know the idea, too: MKL, oneDNN and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
@@ -476,7 +525,8 @@ my_guess = {1: 0.8, cores: 1.6}
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: packed_weights.forward(network, x, state)
 for threads in sorted({1, cores}):
-    scoreboard.measure("08", {f"packed weights, threads: {threads}": forward}, network, rounds=9, threads=threads,
+    scoreboard.measure("08", {f"packed weights, threads: {threads}": forward},
+                       network, rounds=9, threads=threads,
                        show=threads == cores)
 print("you guessed", my_guess)
 
@@ -486,6 +536,8 @@ print("you guessed", my_guess)
 # That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does, so no row on one core can pass 100 % by much. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap
+#
+# **A product compiled for one network can do without assembly: weights packed once, sums in registers, pieces that stay in a cache, one call for all steps. Whether that beats your library, the table says.**
 
 # %%
 show_table()
@@ -495,15 +547,21 @@ rows = [
     ("registers of a tile", "r·v sums, v vectors of weights, 1 state"),
     ("loads a multiply-add", "(r + v) / (r·v)"),
     ("a spilled sum", "comes back late, and the next term waits for it"),
-    ("order of the calls", "a piece of a panel stays until all rows have used it"),
+    ("order of the calls",
+     "a piece of a panel stays until all rows have used it"),
     ("two cores", "minibatch without barriers, or units with one a step"),
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES if table[last][H][1] > 1.05]
-says = "is undecided: another program used the cores; run section 8 again" if disturbed[last] else (
-    f"does NOT hold here; the compiled product over NumPy's: {', '.join(ahead)} units" if ahead else
-    f"holds here, at {' and '.join(map(str, SIZES))} units")
+ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES
+         if table[last][H][1] > 1.05]
+if disturbed[last]:
+    says = "is undecided: another program used the cores; run section 8 again"
+elif ahead:
+    says = ("does NOT hold here; the compiled product over NumPy's: "
+            f"{', '.join(ahead)} units")
+else:
+    says = f"holds here, at {' and '.join(map(str, SIZES))} units"
 print(f"\nclaim: {says}")
 rnnlab.progress("packed_products")
 

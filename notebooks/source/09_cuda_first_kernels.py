@@ -109,7 +109,8 @@ for stride, guess in my_guess.items():
     x = np.zeros(32 * stride, "float32")
     moved = cuda.observe(strided_copy, 1, 32, x, y, stride, 0).counts
     sectors = moved.global_load_sectors if moved else "not counted on a GPU"
-    print(f"stride {stride:2}: you guessed {guess}, moved were {sectors} sectors")
+    print(f"stride {stride:2}: you guessed {guess}, moved were {sectors} "
+          "sectors")
 
 # %% [markdown]
 # From stride 8 on every lane has a sector of its own, 32 of them, and it gets no worse: seven eighths of what moves is thrown away. Now move the sliders. Colours are sectors, ticks are lanes.
@@ -152,13 +153,15 @@ def add_bias_exchanged(sums, bias, y):
 
 sums, bias = np.ones((32, 32), "float32"), np.arange(32, dtype="float32")
 maps = []
-for kernel, (name, guess) in zip((add_bias, add_bias_exchanged), my_guess.items(), strict=True):
+for kernel, (name, guess) in zip((add_bias, add_bias_exchanged),
+                                 my_guess.items(), strict=True):
     y = np.zeros_like(sums)
     mapped = cuda.observe(kernel, (4, 8), (8, 4), sums, bias, y)
     maps.append(mapped.counts)
-    print(f"{name}: right: {np.array_equal(y, sums + bias)};", "not counted on a GPU" if not mapped.counts else
-          f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests; "
-          f"you guessed {guess} for sums")
+    print(f"{name}: right: {np.array_equal(y, sums + bias)};",
+          f"{mapped.counts.global_load_sectors} sectors read in "
+          f"{mapped.counts.global_load_requests} requests; you guessed {guess} "
+          "for sums" if mapped.counts else "not counted on a GPU")
 
 # %% [markdown]
 # 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all, and the same result.
@@ -188,8 +191,10 @@ naive
 # %%
 if naive.counts:
     requests = naive.counts.global_load_requests
-    print(f"a read moves {naive.counts.global_load_sectors / requests:g} sectors, 4 rows of 32 bytes")
-    print(f"a write moves {naive.counts.global_store_sectors / requests:g} sectors, 8 rows of 16 bytes")
+    print(f"a read moves {naive.counts.global_load_sectors / requests:g} "
+          "sectors, 4 rows of 32 bytes")
+    print(f"a write moves {naive.counts.global_store_sectors / requests:g} "
+          "sectors, 8 rows of 16 bytes")
 print("you guessed", my_guess)
 drawings.show("transpose_sides")
 
@@ -231,13 +236,15 @@ def smooth_with_halo(x, y):
         y[i] = (part[k] + part[k + 1] + part[k + 2]) / np.float32(3)
 
 # %%
-x, my_guess = np.arange(32, dtype="float32") ** 2, {"directly": 32, "with a halo": 32}
+my_guess = {"directly": 32, "with a halo": 32}
+x = np.arange(32, dtype="float32") ** 2
 results = []
 for kernel in (smooth_directly, smooth_with_halo):
     y = np.zeros_like(x)
     smoothed = cuda.observe(kernel, 4, 8, x, y)
     results.append(y)
-    loads = f"{smoothed.counts.global_loads} loads" if smoothed.counts else "not counted on a GPU"
+    loads = (f"{smoothed.counts.global_loads} loads" if smoothed.counts
+             else "not counted on a GPU")
     print(f"{kernel.__name__}: {loads}, {len(smoothed.findings)} findings")
 print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
@@ -266,7 +273,8 @@ def reverse_with_a_race(x):
 numbers = np.arange(32, dtype="float32")
 race = cuda.observe(reverse_with_a_race, 1, 32, numbers)
 right = int((numbers == np.arange(32)[::-1]).sum())
-print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed {my_guess}")
+print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed "
+      f"{my_guess}")
 race
 
 # %% [markdown]
@@ -279,7 +287,8 @@ drawings.show("race")
 if cuda.is_simulated:
     for seed in (1, 2):
         with cuda.settings(shuffle=True, seed=seed):
-            found = cuda.observe(reverse_with_a_race, 1, 32, np.arange(32, dtype="float32")).findings
+            found = cuda.observe(reverse_with_a_race, 1, 32,
+                                 np.arange(32, dtype="float32")).findings
         print([finding.kind for finding in found])
 
 # %% [markdown]
@@ -340,6 +349,8 @@ print("you guessed:", my_guess)
 # A GPU may hang there for ever, or continue with wrong numbers; the manual calls the result undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
+#
+# **Two kernels that read and write the same numbers may move very different amounts of memory: what counts is how many sectors the lanes of a warp touch in one request.**
 
 # %%
 rows = [
@@ -353,13 +364,17 @@ for question, answer in rows:
     print(f"{question:30}{answer}")
 
 if naive.counts:
-    counts, (straight, exchanged) = naive.counts, (count.global_load_sectors for count in maps)
+    counts = naive.counts
+    straight, exchanged = (count.global_load_sectors for count in maps)
     factor = counts.global_store_sectors / counts.global_load_sectors
     print("\nclaim: does NOT hold; for the same numbers add_bias reads")
-    print(f"{straight} sectors, add_bias_exchanged {exchanged}; the transpose reads and writes")
-    print(f"{counts.global_loads} numbers each, and its writes move {factor:g} times the sectors of its reads")
+    print(f"{straight} sectors, add_bias_exchanged {exchanged}; the transpose "
+          "reads and writes")
+    print(f"{counts.global_loads} numbers each, and its writes move {factor:g} "
+          "times the sectors of its reads")
 else:
-    print("\nclaim: not tested here; a GPU does not count sectors without a profiler")
+    print("\nclaim: not tested here; a GPU does not count sectors without a "
+          "profiler")
 rnnlab.progress("cuda_first_kernels")
 
 # %% [markdown]

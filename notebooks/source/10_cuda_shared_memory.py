@@ -58,7 +58,8 @@ naive
 different = a.size + b.size
 if naive.counts:
     loads = naive.counts.global_loads
-    print(f"you guessed {my_guess}; loaded were {loads} numbers, {different} of them different")
+    print(f"you guessed {my_guess}; loaded were {loads} numbers, {different} "
+          "of them different")
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
@@ -96,27 +97,30 @@ def matmul_with_one_tile(a, b, c):
     """c [M,N] becomes a [M,K] times b [K,N]; all sizes are multiples of 8."""
     tile = cuda.shared.array((8, 8), np.float32)
     column, row = cuda.grid(2)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
     total = np.float32(0)
     for start in range(0, a.shape[1], 8):
-        tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[row, start + cuda.threadIdx.x]
+        tile[y, x] = a[row, start + x]
         cuda.syncthreads()
         for k in range(8):
-            total += tile[cuda.threadIdx.y, k] * b[start + k, column]
+            total += tile[y, k] * b[start + k, column]
         cuda.syncthreads()
     c[row, column] = total
 
 
 my_guess = 1
-
 one_tile = cuda.observe(matmul_with_one_tile, (4, 4), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
 if one_tile.counts:
-    for name, counts in (("naive", naive.counts), ("a in tiles", one_tile.counts)):
-        print(f"{name:10}: {counts.global_loads:6} loads, {counts.global_load_sectors:5} sectors, "
-              f"{counts.shared_loads:6} shared loads, {counts.barriers:3} barriers")
+    for name, counts in (("naive", naive.counts),
+                         ("a in tiles", one_tile.counts)):
+        print(f"{name:10}: {counts.global_loads:6} loads, "
+              f"{counts.global_load_sectors:5} sectors, "
+              f"{counts.shared_loads:6} shared, {counts.barriers:3} barriers")
     of_a = one_tile.counts.global_loads - naive.counts.global_loads // 2
-    print(f"a: {of_a} loads where the naive kernel has {naive.counts.global_loads // 2}, "
-          f"each number {of_a / a.size:g} times; you guessed {my_guess}")
+    print(f"a: {of_a} loads where the naive kernel has "
+          f"{naive.counts.global_loads // 2}, each number {of_a / a.size:g} "
+          f"times; you guessed {my_guess}")
 drawings.show("shared_tile")
 
 # %% [markdown]
@@ -132,12 +136,14 @@ my_guess = 65536
 
 @cuda.jit
 def matmul_with_register_tiles(a, b, c):
-    """c [M,N] becomes a [M,K] times b [K,N], 2 by 2 elements a thread; M and N are even."""
+    """c [M,N] becomes a [M,K] times b [K,N], 2 by 2 elements a thread; M and N
+    are even."""
     column, row = cuda.grid(2)
     column, row = 2 * column, 2 * row
     c00 = c01 = c10 = c11 = np.float32(0)
     for k in range(a.shape[1]):
-        a0, a1, b0, b1 = a[row, k], a[row + 1, k], b[k, column], b[k, column + 1]
+        a0, a1, b0, b1 = (a[row, k], a[row + 1, k], b[k, column],
+                          b[k, column + 1])
         c00, c01 = c00 + a0 * b0, c01 + a0 * b1
         c10, c11 = c10 + a1 * b0, c11 + a1 * b1
     c[row, column], c[row, column + 1] = c00, c01
@@ -147,8 +153,10 @@ def matmul_with_register_tiles(a, b, c):
 registers = cuda.observe(matmul_with_register_tiles, (2, 2), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
 if registers.counts:
-    print(f"{registers.counts.global_loads} loads, {registers.counts.global_load_requests} requests of warps; "
-          f"naive {naive.counts.global_loads} and {naive.counts.global_load_requests}; you guessed {my_guess} loads")
+    print(f"{registers.counts.global_loads} loads, "
+          f"{registers.counts.global_load_requests} requests of warps; naive "
+          f"{naive.counts.global_loads} and "
+          f"{naive.counts.global_load_requests}; you guessed {my_guess} loads")
 
 # %% [markdown]
 # **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
@@ -217,12 +225,15 @@ def sum_of_neighbours(x, out):
         out[0] = part[0]
 
 
-halving = 8 + 3 * sum(max(1, 256 // 2**k // 32) for k in range(1, 9)) + 1  # fill, add, read the sum
-neighbours = cuda.observe(sum_of_neighbours, 1, 256, np.ones(256, "float32"), out).counts
+# fill, add, read the sum
+halving = 8 + 3 * sum(max(1, 256 // 2**k // 32) for k in range(1, 9)) + 1
+neighbours = cuda.observe(sum_of_neighbours, 1, 256, np.ones(256, "float32"),
+                          out).counts
 print(f"sum {out[0]:g}; halving takes {halving} requests")
 if neighbours:
-    print(f"neighbours first takes {neighbours.shared_requests}, {neighbours.shared_requests / halving:.1f} times; "
-          f"you guessed {my_guess}")
+    print(f"neighbours first takes {neighbours.shared_requests}, "
+          f"{neighbours.shared_requests / halving:.1f} times; you guessed "
+          f"{my_guess}")
 
 # %% [markdown]
 # **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This was the first of seven kernels in Harris' famous talk of 2007, and halving the remedy. The check of your kernel counts requests, too.
@@ -268,9 +279,11 @@ my_guess = {"row": 0, "column": 0}
 from rnncourse.views.bank_map import walk_a_tile
 
 for direction, down in (("row", 0), ("column", 1)):
-    counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32, down).counts
+    counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32,
+                          down).counts
     conflicts = counts.bank_conflicts if counts else "not counted on a GPU"
-    print(f"a {direction}: you guessed {my_guess[direction]}, counted were {conflicts}")
+    print(f"a {direction}: you guessed {my_guess[direction]}, counted were "
+          f"{conflicts}")
 
 # %% [markdown]
 # The replay of the walk down the column shows every access. Under the source stands the warp's request: a column for each bank, a box for each word that the bank must serve. **Look for** the bank with 32 boxes. Then change `32, 1` in the cell into `33, 1`.
@@ -300,10 +313,12 @@ my_guess = 1.0
 
 square = np.ones((2048, 2048), "float32")
 padded = np.ones((2048, 2064), "float32")[:, :2048]
-timed = take_turns({"rows of 2048": lambda: square.T.copy(), "rows of 2064": lambda: padded.T.copy()}, 5)
+timed = take_turns({"rows of 2048": lambda: square.T.copy(),
+                    "rows of 2064": lambda: padded.T.copy()}, 5)
 print(disturbance(timed) or "nothing disturbed these times:")
 plain, odd = (timing.median * 1e3 for timing in timed.values())
-print(f"rows of 2048 {plain:.1f} ms, of 2064 {odd:.1f} ms: {plain / odd:.2f} times as long, you guessed {my_guess}")
+print(f"rows of 2048 {plain:.1f} ms, of 2064 {odd:.1f} ms: {plain / odd:.2f} "
+      f"times as long, you guessed {my_guess}")
 
 # %% [markdown]
 # If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your processor's caches has room for enough lines of the column, or the processor chooses the sets by hashing.
@@ -334,7 +349,8 @@ def transpose_through_a_tile(x, y):
     column, row = cuda.grid(2)
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
     cuda.syncthreads()
-    column, row = cuda.blockIdx.x * 32 + cuda.threadIdx.y, cuda.blockIdx.y * 32 + cuda.threadIdx.x
+    column = cuda.blockIdx.x * 32 + cuda.threadIdx.y
+    row = cuda.blockIdx.y * 32 + cuda.threadIdx.x
     y[column, row] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
 
 
@@ -344,7 +360,8 @@ def transpose_through_a_padded_tile(x, y):
     column, row = cuda.grid(2)
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
     cuda.syncthreads()
-    column, row = cuda.blockIdx.x * 32 + cuda.threadIdx.y, cuda.blockIdx.y * 32 + cuda.threadIdx.x
+    column = cuda.blockIdx.x * 32 + cuda.threadIdx.y
+    row = cuda.blockIdx.y * 32 + cuda.threadIdx.x
     y[column, row] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
 
 
@@ -353,14 +370,17 @@ my_guess = 1024
 
 x = rng.normal(size=(64, 64)).astype("float32")
 transposes = {}
-for kernel in (naive_transpose, transpose_through_a_tile, transpose_through_a_padded_tile):
+for kernel in (naive_transpose, transpose_through_a_tile,
+               transpose_through_a_padded_tile):
     y = np.zeros_like(x)
     report = cuda.observe(kernel, (2, 2), (32, 32), x, y)
     assert np.array_equal(y, x.T)
     if report.counts:
         counts = transposes[kernel.__name__] = report.counts
-        print(f"{kernel.__name__:32} {counts.global_load_sectors + counts.global_store_sectors:5} sectors, "
-              f"{counts.bank_conflicts:4} conflicts, {counts.barriers} barriers")
+        print(f"{kernel.__name__:32} "
+              f"{counts.global_load_sectors + counts.global_store_sectors:5} "
+              f"sectors, {counts.bank_conflicts:4} conflicts, "
+              f"{counts.barriers} barriers")
 print("for the naive one you guessed", my_guess, "sectors")
 
 # %% [markdown]
@@ -375,18 +395,20 @@ print("for the naive one you guessed", my_guess, "sectors")
 def matmul_with_one_barrier(a, b, c):
     tile = cuda.shared.array((8, 8), np.float32)
     column, row = cuda.grid(2)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
     total = np.float32(0)
     for start in range(0, a.shape[1], 8):
-        tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[row, start + cuda.threadIdx.x]
+        tile[y, x] = a[row, start + x]
         cuda.syncthreads()
         for k in range(8):
-            total += tile[cuda.threadIdx.y, k] * b[start + k, column]
+            total += tile[y, k] * b[start + k, column]
     c[row, column] = total
 
 
 result = np.zeros((8, 8), "float32")
 short_a, short_b = a[:8, :16].copy(), b[:16, :8].copy()
-report = cuda.observe(matmul_with_one_barrier, (1, 1), (8, 8), short_a, short_b, result)
+report = cuda.observe(matmul_with_one_barrier, (1, 1), (8, 8), short_a, short_b,
+                      result)
 wrong = int((~np.isclose(result, short_a @ short_b, atol=1e-5)).sum())
 print(f"{wrong} of {result.size} elements are wrong in this run")
 for finding in report.findings if cuda.is_simulated else ():
@@ -396,12 +418,15 @@ for finding in report.findings if cuda.is_simulated else ():
 # Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
+#
+# **A tile of 8 by 8 divides the loads by 8, its width: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
 # %%
 rows = [
     ("loads of a product, 32 by 32", "65 536 naive, 8 192 with tiles of 8"),
     ("barriers a tile", "2: full, and free again"),
-    ("2 by 2 results a thread", "half of the loads; w by w: 2·w for w² products"),
+    ("2 by 2 results a thread", "half of the loads; w by w: 2·w for w² "
+     "products"),
     ("a sum of n numbers", "log₂ n rounds; halving lets whole warps rest"),
     ("within a warp", "shuffles: no memory, no barrier"),
     ("bank of word w", "w mod 32; odd row lengths keep columns apart"),
@@ -410,10 +435,12 @@ for question, answer in rows:
     print(f"{question:32}{answer}")
 if one_tile.counts:
     factor = naive.counts.global_loads // 2 / of_a
-    barriers = one_tile.counts.barriers / (16 * 32 / 8)  # 16 blocks, each with 32 / 8 tiles of a
+    # 16 blocks, each with 32 / 8 tiles of a
+    barriers = one_tile.counts.barriers / (16 * 32 / 8)
     verdict = "holds" if factor == 64 else "does NOT hold"
-    print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it divides those of a by its width, "
-          f"{factor:g}, and costs {barriers:g} barriers")
+    print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it "
+          f"divides those of a by its width, {factor:g}, and costs "
+          f"{barriers:g} barriers")
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]

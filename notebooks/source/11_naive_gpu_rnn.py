@@ -50,12 +50,16 @@ print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 
 # %%
 for operation in [*step.operations[:3], *step.operations[-3:]]:
-    sizes = operation.gemm_shape if operation.kind == "gemm" else operation.writes[0].shape
-    print(f"{operation.name:22} {'·'.join(map(str, sizes)):11} {operation.flops / 1e6:7.2f} MFLOP "
-          f"{operation.bytes() / 1e6:6.2f} MB")
-products = [operation for operation in step.operations if operation.kind == "gemm"]
+    sizes = (operation.gemm_shape if operation.kind == "gemm"
+             else operation.writes[0].shape)
+    print(f"{operation.name:22} {'·'.join(map(str, sizes)):11} "
+          f"{operation.flops / 1e6:7.2f} MFLOP {operation.bytes() / 1e6:6.2f} "
+          "MB")
+products = [operation for operation in step.operations
+            if operation.kind == "gemm"]
 share = sum(operation.flops for operation in products) / step.flops
-print(f"\nproducts: {len(products) / step.count():.0%} of the launches, {share:.1%} of the FLOPs")
+print(f"\nproducts: {len(products) / step.count():.0%} of the launches, "
+      f"{share:.1%} of the FLOPs")
 
 # %% [markdown]
 # A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, does about one FLOP for each number, and writes its result to memory, where the next kernel reads it again.
@@ -104,8 +108,10 @@ my_guess = 64
 
 rng = np.random.default_rng(0)
 B, I, H = 4, 6, 8
-x, h = rng.normal(size=(B, I)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
-W, U, b = (rng.normal(size=size).astype("float32") for size in ((H, I), (H, H), H))
+x, h = (rng.normal(size=(B, I)).astype("float32"),
+        rng.normal(size=(B, H)).astype("float32"))
+W, U, b = (rng.normal(size=size).astype("float32")
+           for size in ((H, I), (H, H), H))
 a, u, h_next = np.zeros((3, B, H), "float32")
 launches = {
     "W": (product_with_bias, (x, W, b, a)),
@@ -115,8 +121,10 @@ launches = {
 for name, (kernel, arguments) in launches.items():
     observation = cuda.observe(kernel, (1, 1), (8, 4), *arguments)
     if observation.counts:
-        print(f"{name:5} {observation.counts.global_loads:4} loads, {observation.counts.global_stores:3} stores")
-print(f"a and u: {2 * (a.size + u.size)} loads and stores; you guessed {my_guess}")
+        print(f"{name:5} {observation.counts.global_loads:4} loads, "
+              f"{observation.counts.global_stores:3} stores")
+print(f"a and u: {2 * (a.size + u.size)} loads and stores; you guessed "
+      f"{my_guess}")
 print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
@@ -143,10 +151,12 @@ my_guess = 1e6
 
 for name in ("M40", "V100", "A100", "H200"):
     device = DEVICES[name]
-    print(f"{name:5}{'*' * device.assumed:2} host {device.launch} µs, device {device.node} µs a kernel; "
-          f"{device.peak:4.1f} TFLOP/s: {device.launch * device.peak:4.0f} MFLOP a launch")
+    print(f"{name:5}{'*' * device.assumed:2} host {device.launch} µs, device "
+          f"{device.node} µs a kernel; {device.peak:4.1f} TFLOP/s: "
+          f"{device.launch * device.peak:4.0f} MFLOP a launch")
 print("* assumed; the others are published or fitted, see the sources")
-print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} FLOPs; you guessed {my_guess:.0e}")
+print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
+      f"FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
 # **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by about an eighth.)
@@ -159,12 +169,15 @@ from rnncourse.lab.turns import disturbance, take_turns
 my_guess = 64
 
 arrays = {size: np.ones(size, "float32") for size in (16, 1024, 16384)}
-calls = {str(size): (lambda array=array: [np.add(array, array) for _ in range(200)]) for size, array in arrays.items()}
+often = lambda array: [np.add(array, array) for _ in range(200)]
+calls = {str(size): (lambda array=array: often(array))
+         for size, array in arrays.items()}
 timed = take_turns(calls, 5)
 print(disturbance(timed) or "measured here, nothing disturbed it:")
 for size, timing in timed.items():
     print(f"{size:>7} numbers: {timing.median / 200 * 1e6:7.2f} µs a call")
-print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} times, you guessed {my_guess}")
+print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
+      f"times, you guessed {my_guess}")
 
 # %% [markdown]
 # If your ratio is near 1, the call is the price and the 1 024 additions cost next to nothing: this is a **launch-bound** operation on your own machine. If it is well above 2, your NumPy's calls are unusually cheap. 16 384 numbers take longer in any case, because there the additions themselves count.
@@ -202,12 +215,15 @@ H200 = DEVICES["H200"]
 times = {}
 for rows in (512, 2048, 8448, 16896):
     plan = forward_plan("lstm", Sizes(T=1, B=64, I=512, H=rows, L=1))
-    product = plan.operations[0]  # one gate of a layer with so many units: the same shape
+    # one gate of a layer with so many units: the same shape
+    product = plan.operations[0]
     work = Work.of(product, H200, itemsize=4)
     times[rows] = work.solo_us
-    print(f"{rows:5} rows: {product.flops / 1e6:7.1f} MFLOP, {work.blocks:3} blocks, {work.solo_us:5.1f} µs, "
+    print(f"{rows:5} rows: {product.flops / 1e6:7.1f} MFLOP, {work.blocks:3} "
+          f"blocks, {work.solo_us:5.1f} µs, "
           f"{product.flops / work.solo_us / 1e6 / H200.peak:5.1%} of the peak")
-print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed {my_guess}")
+print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed "
+      f"{my_guess}")
 
 # %% [markdown]
 # **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. With more blocks the time grows, but less than you may expect: twice the blocks, 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
@@ -229,7 +245,8 @@ from rnncourse.views.schedule_view import (
     prediction,
 )
 
-small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5, device="H200")
+small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
+                 device="H200")
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
@@ -241,12 +258,13 @@ draw_schedule(small, launches_shown=30)
 my_guess = {16: 1.0, 128: 4.0}
 
 for H in (16, 32, 64, 128, 256, 512):
-    result = prediction(Settings(layers=1, hidden_size=H, minibatch=16, steps=100))
+    result = prediction(Settings(layers=1, hidden_size=H, minibatch=16,
+                                 steps=100))
     launch_bound = result.launches * H200.launch / 1e3
     kind = "launch-bound" if result.idle > 0.01 else "kernels take longer"
     guess = f"; you guessed {my_guess[H]}" if H in my_guess else ""
-    print(f"{H:4} units: {result.makespan / 1e3:5.2f} ms, idle {result.idle:3.0%}; "
-          f"launches {launch_bound:.2f} ms: {kind}{guess}")
+    print(f"{H:4} units: {result.makespan / 1e3:5.2f} ms, idle "
+          f"{result.idle:3.0%}; launches {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
 # **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a product takes longer than a launch, launched kernels queue up, and the gaps close.
@@ -256,7 +274,8 @@ for H in (16, 32, 64, 128, 256, 512):
 # <details><summary>What you find</summary>At 64 units, with 0.07 TFLOP/s: a thousandth of the peak. A pass without gaps need not do much work. On an M40 there are no gaps at 32 units either: there a kernel costs the device 8 µs and the host only 5.</details>
 
 # %%
-explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20, launches_shown=25)
+explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20,
+                 launches_shown=25)
 
 # %% [markdown]
 # If your machine has a GPU, the next cell measures a kernel that does nothing, a thousand launches in a row. **Guess** first. The result contains what Python and Numba add to each launch; a loop in C comes nearer to the data sheet. A **profiler** shows the real timeline: `nsys profile python script.py` draws launches, kernels and gaps like the picture above, and `ncu` counts what one kernel does.
@@ -273,7 +292,8 @@ def empty_kernel():
 
 
 if cuda.is_simulated:
-    print("no GPU here: nothing to measure, the simulator has no launches that cost")
+    print("no GPU here: nothing to measure, the simulator has no launches that "
+          "cost")
 else:
     empty_kernel[1, 1]()  # compiles
     cuda.synchronize()
@@ -281,7 +301,8 @@ else:
     for _ in range(1000):
         empty_kernel[1, 1]()
     cuda.synchronize()
-    print(f"you guessed {my_guess} µs; measured {(perf_counter() - start) * 1e3:.1f} µs a launch")
+    print(f"you guessed {my_guess} µs; measured "
+          f"{(perf_counter() - start) * 1e3:.1f} µs a launch")
 
 # %% [markdown]
 # ## 6 · A pass without gaps
@@ -291,13 +312,18 @@ else:
 # %%
 my_guess = 50
 
-large = Settings(cell="lstm", layers=4, hidden_size=512, minibatch=64, steps=100)
+large = Settings(cell="lstm", layers=4, hidden_size=512, minibatch=64,
+                 steps=100)
 at_512 = prediction(large)
 share = at_512.tflops / H200.peak
-print(f"predicted {at_512.tflops:.2f} TFLOP/s, {share:.1%} of the peak; you guessed {my_guess} %")
+print(f"predicted {at_512.tflops:.2f} TFLOP/s, {share:.1%} of the peak; you "
+      f"guessed {my_guess} %")
 print(f"time without a kernel: {at_512.idle:.0%}")
-in_products = (at_512.bars.end - at_512.bars.start)[at_512.bars.kind == 0].sum() / at_512.makespan
-print(f"time in products: {in_products:.0%}, each on {8 / H200.multiprocessors:.0%} of the chip")
+bars = at_512.bars
+products_us = (bars.end - bars.start)[bars.kind == 0].sum()
+in_products = products_us / at_512.makespan
+print(f"time in products: {in_products:.0%}, each on "
+      f"{8 / H200.multiprocessors:.0%} of the chip")
 draw_schedule(large, launches_shown=50)
 
 # %% [markdown]
@@ -316,8 +342,10 @@ free = replace(H200, launch=0.0, node=0.0)
 for H in (64, 512):
     plan = forward_plan("lstm", Sizes(T=20, B=64, I=H, H=H, L=1))
     real_launches, free_launches = predict(plan, H200), predict(plan, free)
-    print(f"{H:4} units: {real_launches.makespan:5.0f} µs, with free launches {free_launches.makespan:5.0f} µs, "
-          f"{free_launches.makespan / real_launches.makespan:.0%} of it; you guessed {my_guess[H]} %")
+    print(f"{H:4} units: {real_launches.makespan:5.0f} µs, with free launches "
+          f"{free_launches.makespan:5.0f} µs, "
+          f"{free_launches.makespan / real_launches.makespan:.0%} of it; you "
+          f"guessed {my_guess[H]} %")
 
 # %% [markdown]
 # 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time.
@@ -329,11 +357,14 @@ for H in (64, 512):
 # %%
 my_guess = 25
 print(f"you guessed {my_guess} for the LSTM")
-print("cell         forward = products + others   backward = products + others + sums")
+print("cell         forward = products + others   backward = products + others "
+      "+ sums")
 for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     one_step = Sizes(T=1, B=2, I=3, H=4, L=1)
-    forward, backward = ([plan.count(kind) for kind in (None, "gemm", "pointwise", "reduce")]
-                         for plan in (forward_plan(cell, one_step), backward_plan(cell, one_step)))
+    forward, backward = ([plan.count(kind)
+                          for kind in (None, "gemm", "pointwise", "reduce")]
+                         for plan in (forward_plan(cell, one_step),
+                                      backward_plan(cell, one_step)))
     print("{:12} {:7} = {:8} + {:6}".format(cell, *forward), end="")
     print("{:11} = {:8} + {:6} + {:4}".format(*backward))
 
@@ -365,23 +396,30 @@ from rnncourse.views.published_timelines import FIGURES
 
 my_guess = "two streams"
 
-ladder = [(where | switches, figure) for where, switches, figure in FIGURES if figure.times_naive]
-times = [prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "layers")})).makespan]
-ideas = "gates in one product", "two streams", "one pointwise kernel", "transposed once"
+ladder = [(where | switches, figure) for where, switches, figure in FIGURES
+          if figure.times_naive]
+times = [prediction(Settings(**{key: ladder[0][0][key]
+                                for key in ("device", "layers")})).makespan]
+ideas = ("gates in one product", "two streams", "one pointwise kernel",
+         "transposed once")
 for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
     times.append(prediction(Settings(**switches)).makespan)
-    print(f"{idea:20}  published {figure.times_naive:.1f} × naive, predicted {times[0] / times[-1]:.1f}, "
-          f"{times[-2] / times[-1]:.2f} × line above")
+    print(f"{idea:20}  published {figure.times_naive:.1f} × naive, predicted "
+          f"{times[0] / times[-1]:.1f}, {times[-2] / times[-1]:.2f} × line "
+          "above")
 print("you guessed", my_guess)
 
 # %% [markdown]
 # In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8). Lesson 12 is about these two and the streams between them.
 #
 # ## Recap
+#
+# **A GPU that always runs a kernel can be nearly empty: in the model, 512 units keep an H200 busy all the time and reach 1.6 % of its peak.**
 
 # %%
 rows = [
-    ("kernels a step, forward", "one per operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),
+    ("kernels a step, forward",
+     "one per operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),
     ("launch-bound", "time = launches × time of a launch"),
     ("idle in time", "the host has not issued the next kernel"),
     ("idle in space", "fewer tiles than multiprocessors"),
@@ -392,8 +430,10 @@ for question, answer in rows:
     print(f"{question:28}{answer}")
 
 full = at_512.tflops > 0.5 * H200.peak
-print(f"\nclaim, always busy means in full use: {'holds' if full else 'does NOT hold'} in the model; 512 units run "
-      f"a kernel {1 - at_512.idle:.0%} of the time and reach {share:.1%} of the peak")
+print("\nclaim, always busy means in full use: "
+      f"{'holds' if full else 'does NOT hold'} in the model; 512 units run a "
+      f"kernel {1 - at_512.idle:.0%} of the time and reach {share:.1%} of the "
+      "peak")
 rnnlab.progress("naive_gpu_rnn")
 
 # %% [markdown]

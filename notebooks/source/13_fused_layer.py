@@ -33,15 +33,28 @@ from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Sizes
 
 T, B = 4, 64
-plans = {make_plan.__name__.split("_")[0]: fuse_pointwise(group_gates(make_plan("lstm", Sizes(T, B, 512, 512, 1))))
-         for make_plan in (forward_plan, backward_plan)}
+sizes = Sizes(T, B, 512, 512, 1)
+plans = {"forward": forward_plan("lstm", sizes),
+         "backward": backward_plan("lstm", sizes)}
+plans = {direction: fuse_pointwise(group_gates(plan))
+         for direction, plan in plans.items()}
+
+
+def named(region):
+    """The region's buffer, with its step where it has one for each step."""
+    whole = region.buffer.startswith(("weight", "bias"))
+    if whole or not region.buffer.endswith("_l0"):
+        return region.buffer
+    return f"{region.buffer}[{region.rows[0] // B}]"
+
+
 for direction, plan in plans.items():
     for operation in plan.operations:
         if operation.steps == (1, 2):
-            reads, writes = (sorted({f"{region.buffer}[{region.rows[0] // B}]" if region.buffer[-3:] == "_l0"
-                                     and not region.buffer.startswith(("weight", "bias")) else region.buffer
-                                     for region in regions}) for regions in (operation.reads, operation.writes))
-            print(f"{direction}, {operation.name}: reads {', '.join(reads)}; writes {', '.join(writes)}")
+            reads, writes = (sorted(set(map(named, regions))) for regions in
+                             (operation.reads, operation.writes))
+            print(f"{direction}, {operation.name}: reads {', '.join(reads)}; "
+                  f"writes {', '.join(writes)}")
 
 # %% [markdown]
 # What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before, inside or after the loop.
@@ -69,11 +82,13 @@ my_guess = {"gemm → gates_l0"}
 leaving = set()
 for direction, plan in plans.items():
     moved = weight_gradient_after_loop(batch_inputs(plan))
-    leaving |= {operation.name for operation in moved.operations if operation.steps == (0, T)}
+    leaving |= {operation.name for operation in moved.operations
+                if operation.steps == (0, T)}
     stay = {operation.name for operation in moved.operations} - leaving
     print(f"{direction:8} stay in the loop: {', '.join(sorted(stay))}")
 print("may leave:", ", ".join(sorted(leaving)))
-print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your {len(my_guess)}")
+print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
+      f"{len(my_guess)}")
 drawings.show("fused_layer")
 
 # %% [markdown]
@@ -86,9 +101,11 @@ from rnnlab.schedule.order import reorder
 
 plan = plans["forward"]
 names = [str(operation) for operation in plan.operations]
-recurrent = next(k for k, name in enumerate(names) if name.startswith("gemm → ~hU") and "step 1" in name)
+recurrent = next(k for k, name in enumerate(names)
+                 if name.startswith("gemm → ~hU") and "step 1" in name)
 try:
-    reorder(plan, [recurrent, *(k for k in range(len(names)) if k != recurrent)])
+    reorder(plan, [recurrent, *(k for k in range(len(names))
+                                if k != recurrent)])
 except ValueError as hazard:
     print(hazard)
 
@@ -108,15 +125,21 @@ from rnnlab.schedule.timeline import Work
 
 my_guess = 5
 
-H200, long = DEVICES["H200"], fuse_pointwise(group_gates(forward_plan("lstm", Sizes(100, 64, 512, 512, 1))))
+H200 = DEVICES["H200"]
+long = forward_plan("lstm", Sizes(100, 64, 512, 512, 1))
+long = fuse_pointwise(group_gates(long))
 times = {}
 for k in (1, 2, 4, 10, 100):
-    products = [operation for operation in batch_inputs(long, steps=k).operations
-                if operation.kind == "gemm" and operation.reads[1].buffer == "weight_ih_l0"]
+    operations = batch_inputs(long, steps=k).operations
+    products = [operation for operation in operations
+                if operation.kind == "gemm"
+                and operation.reads[1].buffer == "weight_ih_l0"]
     work = [Work.of(product, H200, 4) for product in products]
     times[k] = sum(product.solo_us for product in work)
-    print(f"k = {k:3}: {len(products):3} products, {work[0].blocks:4} blocks each, {times[k] / 1e3:5.2f} ms together")
-print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed {my_guess}")
+    print(f"k = {k:3}: {len(products):3} products, {work[0].blocks:4} blocks "
+          f"each, {times[k] / 1e3:5.2f} ms together")
+print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed "
+      f"{my_guess}")
 
 # %% [markdown]
 # **9.7 times.** By hand: 32 blocks fill 32/132 of the chip and reach 0.4 of the best rate there; 3 200 blocks fill all of it, 24.2 on each multiprocessor, and reach 24.2 / 25.7 = 0.94. That is 4.1 times 2.35.
@@ -127,11 +150,15 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed {my_g
 
 # %%
 two = fuse_pointwise(group_gates(forward_plan("lstm", Sizes(4, 2, 3, 5, 2))))
-for name, way in (("step by step", two), ("all steps at once", batch_inputs(two))):
-    first = next(k for k, operation in enumerate(way.operations) if operation.layer == 1)
-    awaited = [way.operations[k] for k in dependencies(way)[first] if way.operations[k].layer == 0]
+for name, way in (("step by step", two),
+                  ("all steps at once", batch_inputs(two))):
+    first = next(k for k, operation in enumerate(way.operations)
+                 if operation.layer == 1)
+    awaited = [way.operations[k] for k in dependencies(way)[first]
+               if way.operations[k].layer == 0]
     last = max(operation.steps[1] for operation in awaited) - 1
-    print(f"{name}: the first product of layer 1 waits for layer 0 up to step {last} of 0 to {two.sizes.T - 1}")
+    print(f"{name}: the first product of layer 1 waits for layer 0 up to step "
+          f"{last} of 0 to {two.sizes.T - 1}")
 
 # %% [markdown]
 # It is legal. Before, layer 1 could begin after step 0 of layer 0; now it waits for the last step. So the layers can no longer overlap. Lesson 14 is about that price.
@@ -148,13 +175,17 @@ drawings.show("gradient_after_loop")
 # %%
 my_guess = 20
 
-in_loop = fuse_pointwise(group_gates(backward_plan("lstm", Sizes(20, 64, 512, 512, 1))))
+in_loop = backward_plan("lstm", Sizes(20, 64, 512, 512, 1))
+in_loop = fuse_pointwise(group_gates(in_loop))
 shares = []
-for name, way in (("in the loop", in_loop), ("after it", weight_gradient_after_loop(in_loop))):
-    products = [operation for operation in way.operations if operation.writes[0].buffer.startswith("dweight")]
-    shares.append(sum(operation.bytes() for operation in products) / way.bytes())
-    print(f"{name:12} {way.count():3} launches, {way.bytes() / 1e6:6.0f} MB, {shares[-1]:.0%} for weight gradients, "
-          f"{way.flops / 1e9:.1f} GFLOP")
+for name, way in (("in the loop", in_loop),
+                  ("after it", weight_gradient_after_loop(in_loop))):
+    products = [operation for operation in way.operations
+                if operation.writes[0].buffer.startswith("dweight")]
+    shares.append(sum(operation.bytes()
+                      for operation in products) / way.bytes())
+    print(f"{name:12} {way.count():3} launches, {way.bytes() / 1e6:6.0f} MB, "
+          f"{shares[-1]:.0%} for weight gradients, {way.flops / 1e9:.1f} GFLOP")
 print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 
 # %% [markdown]
@@ -173,16 +204,19 @@ my_guess = 10
 
 M40 = DEVICES["M40"]
 transposed = transpose_once(plan)
-slow, fast = ([operation for operation in way.operations if operation.kind == "gemm"][-1] for way in (plan, transposed))
+slow, fast = ([operation for operation in way.operations
+               if operation.kind == "gemm"][-1] for way in (plan, transposed))
 gain = Work.of(slow, M40, 4).solo_us - Work.of(fast, M40, 4).solo_us
-transposition = next(operation for operation in transposed.operations if operation.kind == "transpose")
+transposition = next(operation for operation in transposed.operations
+                     if operation.kind == "transpose")
 price = Work.of(transposition, M40, 4).solo_us + M40.node
 print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
-      f"{price / gain:.1f} times as much, so it pays off from {ceil(price / gain)} steps on; you guessed {my_guess}")
+      f"{price / gain:.1f} times as much, so it pays off from "
+      f"{ceil(price / gain)} steps on; you guessed {my_guess}")
 drawings.show("transposed_once")
 
 # %% [markdown]
-# **6 steps.** The backward pass multiplies with U as it is stored, so a transposed U alone would only move the 12 % there.
+# **6 steps.** The backward pass multiplies with U as it is stored, so it would pay the 12 % if U were kept in transposed form alone. Hence a copy.
 #
 # ## 5 · Which of the three gains most?
 #
@@ -193,12 +227,14 @@ from rnncourse.views.schedule_view import Settings, explore_schedule, prediction
 
 my_guess = "gradients"
 
-moves = {"transposed": {"transpose_once": True}, "inputs": {"batch_inputs": "T"},
+moves = {"transposed": {"transpose_once": True},
+         "inputs": {"batch_inputs": "T"},
          "gradients": {"weight_gradient_after_loop": True}}
 gains = {}
 for direction in ("forward", "backward"):
     for device in ("M40", "H200"):
-        settings = {"direction": direction, "device": device, "layers": 1, "group_gates": True, "fuse_pointwise": True}
+        settings = {"direction": direction, "device": device, "layers": 1,
+                    "group_gates": True, "fuse_pointwise": True}
         before = prediction(Settings(**settings)).makespan
         line = []
         for name, move in moves.items():
@@ -222,10 +258,10 @@ import numpy as np
 from rnncourse.lab.turns import disturbance, take_turns
 
 my_guess = {"inputs": 2.0, "gradients": 2.0}
-
 rng = np.random.default_rng(0)
 x, states = rng.normal(size=(2, 50, 16, 256)).astype("float32")
-d, W = rng.normal(size=(50, 16, 1024)).astype("float32"), rng.normal(size=(1024, 256)).astype("float32")
+d, W = (rng.normal(size=(50, 16, 1024)).astype("float32"),
+        rng.normal(size=(1024, 256)).astype("float32"))
 
 
 def gradients_in_loop():
@@ -235,14 +271,18 @@ def gradients_in_loop():
     return total
 
 
-ways = {"inputs": (lambda: [x_t @ W.T for x_t in x], lambda: x.reshape(800, 256) @ W.T),
-        "gradients": (gradients_in_loop, lambda: d.reshape(800, 1024).T @ states.reshape(800, 256))}
-timed = {name: take_turns({"loop": loop, "once": once}, 5) for name, (loop, once) in ways.items()}
-print(" ".join(disturbance(timing) for timing in timed.values()).strip() or "nothing disturbed these times:")
+d_rows, state_rows = d.reshape(800, 1024), states.reshape(800, 256)
+ways = {"inputs": (lambda: [x_t @ W.T for x_t in x],
+                   lambda: x.reshape(800, 256) @ W.T),
+        "gradients": (gradients_in_loop, lambda: d_rows.T @ state_rows)}
+timed = {name: take_turns({"loop": loop, "once": once}, 5)
+         for name, (loop, once) in ways.items()}
+print(" ".join(disturbance(timing) for timing in timed.values()).strip()
+      or "nothing disturbed these times:")
 for name, timing in timed.items():
     loop, once = timing["loop"].median, timing["once"].median
-    print(f"{name}: in the loop {1e3 * loop:.2f} ms, once {1e3 * once:.2f} ms, {loop / once:.1f} times as fast; "
-          f"you guessed {my_guess[name]}")
+    print(f"{name}: in the loop {1e3 * loop:.2f} ms, once {1e3 * once:.2f} ms, "
+          f"{loop / once:.1f} times as fast; you guessed {my_guess[name]}")
 
 # %% [markdown]
 # On a CPU the sum in the loop is read and written 50 times, and 1 MB of it does not stay in the nearest cache. If your `gradients` gain more than your `inputs`, your machine agrees with CuLSTM and not with the model of a GPU. If it is the other way round, your caches are large, or the products of 16 rows are slow.
@@ -250,13 +290,17 @@ for name, timing in timed.items():
 # Move the switches yourself. **Look for** a minibatch for which the gradients make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
 
 # %%
-explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_after_loop"), layers=1, steps=20,
-                 group_gates=True, fuse_pointwise=True, streams=2, device="M40", direction="backward")
+explore_schedule(passes=("transpose_once", "batch_inputs",
+                         "weight_gradient_after_loop"), layers=1, steps=20,
+                 group_gates=True, fuse_pointwise=True, streams=2, device="M40",
+                 direction="backward")
 
 # %% [markdown]
 # <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. A product of few rows does little arithmetic for each number of dU that it reads and writes, so the bytes decide. With 64 sequences the arithmetic takes longer, and halving the bytes gains little. In one stream and with 16 sequences the gradients gain more than the inputs, 1.45 against 1.28; with 32 sequences they gain less, 1.19 against 1.40. So the claim holds for small minibatches.</details>
 #
 # ## Recap
+#
+# **An operation may leave the loop if it never waits for itself; here five of nine may. What gains most is what fills the chip, the inputs; only with small minibatches do the bytes of the weight gradients decide.**
 
 # %%
 rows = [
@@ -264,16 +308,21 @@ rows = [
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),
     ("hazard", "one operation changes what another one touches"),
     ("inputs of k steps", "the largest gain for one layer; memory for k steps"),
-    ("gradients after the loop", "same FLOPs, half of the bytes, a few % in the model"),
-    ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 units on an M40"),
+    ("gradients after the loop", "same FLOPs, half of the bytes, a few % in "
+     "the model"),
+    ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 "
+     "units on an M40"),
 ]
 for question, answer in rows:
     print(f"{question:26}{answer}")
 
-largest = {device: max(moves, key=lambda name: gains["backward", device, name]) for device in ("M40", "H200")}
+largest = {device: max(moves, key=lambda name: gains["backward", device, name])
+           for device in ("M40", "H200")}
 holds = all(name == "gradients" for name in largest.values())
-print(f"\nclaim, what moves the most bytes gains most: {'holds' if holds else 'does NOT hold'} in the model, backward;",
-      ", ".join(f"{device}: {name} {gains['backward', device, name]:.2f}" for device, name in largest.items()))
+print("\nclaim, what moves the most bytes gains most: "
+      f"{'holds' if holds else 'does NOT hold'} in the model, backward;",
+      ", ".join(f"{device}: {name} {gains['backward', device, name]:.2f}"
+                for device, name in largest.items()))
 rnnlab.progress("fused_layer")
 
 # %% [markdown]

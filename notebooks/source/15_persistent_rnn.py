@@ -27,8 +27,10 @@ my_guess = {"read": 1.0, "compute": 1.0}
 titan, H, B = DEVICES["TitanX"], 1152, 4
 read = 4 * H * H / titan.bandwidth * 1e-3
 compute = 2 * B * H * H / titan.peak / 1e6
-print(f"read {read:.1f} µs, compute {compute:.1f} µs a step: {read / compute:.0f} times as long; you guessed {my_guess}")
-print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of {titan.peak:.1f} TFLOP/s")
+print(f"read {read:.1f} µs, compute {compute:.1f} µs a step: "
+      f"{read / compute:.0f} times as long; you guessed {my_guess}")
+print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of "
+      f"{titan.peak:.1f} TFLOP/s")
 
 # %% [markdown]
 # At the peak rates of the data sheet, reading takes nine times as long as computing. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass, and that is why the group wanted small minibatches.
@@ -41,7 +43,8 @@ from rnncourse import drawings
 my_guess = {"before": 20.0, "after": 16.0}
 for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
     step = 2 * B * H * H / rate / 1e6
-    print(f"{name:6}: {step:5.1f} µs a step, {step / read:.2f} of one reading; you guessed {my_guess[name]} µs")
+    print(f"{name:6}: {step:5.1f} µs a step, {step / read:.2f} of one reading; "
+          f"you guessed {my_guess[name]} µs")
 drawings.show("weights_on_chip")
 
 # %% [markdown]
@@ -54,11 +57,13 @@ drawings.show("weights_on_chip")
 
 # %%
 my_guess = {"MiB": 4, "units": 500}
-print(f"{'float32':7}{'registers, MiB':>16}{'half: units of a plain RNN':>30}{'of an LSTM':>13}")
+print(f"{'float32':7}{'registers, MiB':>16}{'half: units of a plain RNN':>30}"
+      f"{'of an LSTM':>13}")
 for name in ("TitanX", "V100", "A100", "H200"):
     device = DEVICES[name]
     half = device.registers / 2
-    print(f"{name:7}{device.registers / 2**20:16.1f}{(half / 4) ** 0.5:30.0f}{(half / 16) ** 0.5:13.0f}")
+    print(f"{name:7}{device.registers / 2**20:16.1f}{(half / 4) ** 0.5:30.0f}"
+          f"{(half / 16) ** 0.5:13.0f}")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -90,11 +95,14 @@ from rnnlab.kernels.persistence.tiles import weights_of_thread
 from rnnlab.kernels.persistence.tiles import Tiles
 
 my_guess = [3]
-print("published tilings:", weights_of_thread(1152, 1152, 24, 256), weights_of_thread(1792, 1792, 56, 256))
+print("published tilings:", weights_of_thread(1152, 1152, 24, 256),
+      weights_of_thread(1792, 1792, 56, 256))
 tiles = Tiles(gates=1, hidden=100, units=2, warps=4)
 mine = [column for column in range(100) if tiles.owner(0, column)[1] == 3]
-print(f"lane 3 of the first warp stores columns {mine} of unit 0; you guessed {my_guess}")
-print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} weights each")
+print(f"lane 3 of the first warp stores columns {mine} of unit 0; you guessed "
+      f"{my_guess}")
+print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} "
+      "weights each")
 drawings.show("weights_of_threads")
 
 # %% [markdown]
@@ -123,7 +131,8 @@ from rnnlab import cuda
 def synchronise_by_counter(history, counter, steps):
     i = cuda.grid(1)
     for t in range(steps):
-        history[t + 1, i] = history[t, i - 1] + np.float32(1)  # thread 0 reads the last column
+        # thread 0 reads the last column
+        history[t + 1, i] = history[t, i - 1] + np.float32(1)
         if cuda.threadIdx.x == 0:
             cuda.atomic.add(counter, 0, 1)
             while cuda.atomic.add(counter, 0, 0) < (t + 1) * cuda.gridDim.x:
@@ -133,11 +142,12 @@ def synchronise_by_counter(history, counter, steps):
 
 my_guess = "wrong numbers"
 history = np.zeros((4, 8), "float32")
-observation = cuda.observe(synchronise_by_counter, 2, 4, history, np.zeros(1, "int32"), 3)
+observation = cuda.observe(synchronise_by_counter, 2, 4, history,
+                           np.zeros(1, "int32"), 3)
 for finding in observation.findings:
     print(finding)
-print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRONG",
-      "- you guessed", my_guess)
+print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
+      else "WRONG", "- you guessed", my_guess)
 
 # %% [markdown]
 # On the simulator: right numbers and a race. The kernel is wrong all the same: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
@@ -218,19 +228,24 @@ from inspect import getsource
 my_guess = 8 * 12 * 12
 tiles = Tiles(gates=1, hidden=12, units=1, warps=1)
 source = getsource(kernels).splitlines()
-reads_weights = next(number for number, text in enumerate(source, 1) if "= weights[" in text)
+reads_weights = next(number for number, text in enumerate(source, 1)
+                     if "= weights[" in text)
 kernel = kernels.forward_kernel("rnn_tanh", tiles, "float32")
 rng = np.random.default_rng(0)
 weights = rng.normal(size=(12, 12)).astype("float32") / 4
 for steps in (1, 8):
-    gates, h = rng.normal(size=steps * 12).astype("float32"), np.zeros((steps + 1) * 12, "float32")
+    gates, h = (rng.normal(size=steps * 12).astype("float32"),
+                np.zeros((steps + 1) * 12, "float32"))
     flags, failed = np.zeros(tiles.blocks, "int32"), np.zeros(1, "int32")
-    observation = cuda.observe(kernel, tiles.blocks, tiles.threads, weights, np.zeros(12, "float32"), gates, h,
-                       np.zeros(steps * 12, "float32"), flags, failed, steps, 1)
+    observation = cuda.observe(kernel, tiles.blocks, tiles.threads, weights,
+                               np.zeros(12, "float32"), gates, h,
+                               np.zeros(steps * 12, "float32"), flags, failed,
+                               steps, 1)
     if observation.counts:
         weight_loads = observation.lines[reads_weights].global_loads
-        print(f"{steps} steps on {tiles.blocks} blocks: {weight_loads} loads of weights, "
-              f"with a launch a step {steps * 12 * 12}; findings: {len(observation.findings)}")
+        print(f"{steps} steps on {tiles.blocks} blocks: {weight_loads} loads "
+              f"of weights, with a launch a step {steps * 12 * 12}; findings: "
+              f"{len(observation.findings)}")
 print("you guessed", my_guess, "for 8 steps")
 
 # %% [markdown]
@@ -240,9 +255,12 @@ print("you guessed", my_guess, "for 8 steps")
 
 # %%
 few = Tiles(gates=1, hidden=4, units=1, warps=1)
-four, flags = kernels.forward_kernel("rnn_tanh", few, "float32"), np.zeros(few.blocks, "int32")
-arrays = [np.zeros(size, "float32") for size in (4, 8, 12, 8)]  # bias, sums, h, activations
-cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays, flags, failed, 2, 1)
+four, flags = kernels.forward_kernel("rnn_tanh", few,
+                                     "float32"), np.zeros(few.blocks, "int32")
+# bias, sums, h, activations
+arrays = [np.zeros(size, "float32") for size in (4, 8, 12, 8)]
+cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays,
+            flags, failed, 2, 1)
 
 # %% [markdown]
 # <details><summary>What you find</summary>Thread 0 of block k sets `flags[k]`. Thread k of every block polls it. The threads without a flag to poll wait at the barrier of their block, `syncthreads_or`.</details>
@@ -264,7 +282,8 @@ import math
 
 @cuda.jit
 def lanes_share_a_row(h, weights, inputs):
-    """h [T+1,B,32] from h[0], weights [32,32], inputs [T,B,32]; a warp for each unit."""
+    """h [T+1,B,32] from h[0], weights [32,32], inputs [T,B,32]; a warp for each
+    unit."""
     lane, unit = cuda.threadIdx.x % 32, cuda.grid(1) // 32
     weight = weights[unit, lane]
     for t in range(inputs.shape[0]):
@@ -280,14 +299,17 @@ def lanes_share_a_row(h, weights, inputs):
 my_guess = {"weights": 3, "h": 3}
 shared_row = rng.normal(size=(32, 32)).astype("float32") / 6
 for B in (1, 3):
-    a, h = rng.normal(size=(4, B, 32)).astype("float32"), np.zeros((5, B, 32), "float32")
+    a, h = (rng.normal(size=(4, B, 32)).astype("float32"),
+            np.zeros((5, B, 32), "float32"))
     launch = cuda.observe(lanes_share_a_row, 4, 256, h, shared_row, a)
     want = np.zeros_like(h)
     for t in range(4):
         want[t + 1] = np.tanh(a[t] + want[t] @ shared_row.T)
     loads = launch.counts.global_loads if launch.counts else None
-    counted = f"{loads} loads: 1024 of weights, {loads - 1024} of h and inputs" if loads else "not counted on a GPU"
-    print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: {len(launch.findings)}, {counted}")
+    counted = (f"{loads} loads: 1024 of weights, {loads - 1024} of h and inputs"
+               if loads else "not counted on a GPU")
+    print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: "
+          f"{len(launch.findings)}, {counted}")
 
 # %% [markdown]
 # 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
@@ -307,7 +329,8 @@ y, _, saved = persistent.forward(network, x)
 dx, _, gradients = persistent.backward(network, saved, np.ones_like(y))
 want, _, saved = reference.forward(network, x)
 print("right:", np.allclose(y, want, atol=1e-5),
-      np.allclose(dx, reference.backward(network, saved, np.ones_like(y))[0], atol=1e-4))
+      np.allclose(dx, reference.backward(network, saved, np.ones_like(y))[0],
+                  atol=1e-4))
 print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 
 # %% [markdown]
@@ -325,10 +348,12 @@ my_guess, layers_held = 16, []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
-    print(f"minibatch {B}: {saved_bytes / 1e6:.0f} MB a layer for 700 steps of 1152 units, two arrays; "
-          f"6 GB hold {layers} layers, {layers * 2 * 1152**2 / 1e6:.0f} million weights")
+    print(f"minibatch {B}: {saved_bytes / 1e6:.0f} MB a layer for 700 steps of "
+          f"1152 units, two arrays; 6 GB hold {layers} layers, "
+          f"{layers * 2 * 1152**2 / 1e6:.0f} million weights")
     layers_held.append(layers)
-print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the layers; you guessed {my_guess}")
+print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
+      f"the layers; you guessed {my_guess}")
 
 # %% [markdown]
 # 8.0 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. The paper reports twelve times the parameters in the same memory, between this and the 16 of activations alone, and does not say what it counts.
@@ -345,13 +370,16 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the
 # And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today. It still saves launches, and it need not read the weights from the cache in each step. In a cluster h need not go through the cache either. Only a measurement can tell how much that is.
 #
 # ## Recap
+#
+# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. What a step pays instead is a barrier of all blocks.**
 
 # %%
 rows = [
     ("persistent", "one launch for a sequence; weights stay in registers"),
     ("room", "about half of the registers, most of the shared memory"),
     ("tile", "every weight is stored by exactly one thread"),
-    ("barrier of flags", "block barrier, fence, flag; all flags, fence, block barrier"),
+    ("barrier of flags", "block barrier, fence, flag; all flags, fence, block "
+     "barrier"),
     ("co-resident", "no more blocks than can run at once"),
     ("history", "each element is written once: no reader finds an old number"),
     ("small minibatch", "memory for depth, and for more GPUs"),
@@ -361,8 +389,9 @@ for question, answer in rows:
 
 if observation.counts:
     holds = weight_loads > 12 * 12
-    print(f"\nclaim, weights must be loaded in each step: {'holds' if holds else 'does NOT hold'};",
-          f"{weight_loads} loads for {steps} steps")
+    print("\nclaim, weights must be loaded in each step: "
+          f"{'holds' if holds else 'does NOT hold'};", f"{weight_loads} loads "
+          f"for {steps} steps")
 rnnlab.progress("persistent_rnn")
 
 # %% [markdown]

@@ -27,11 +27,14 @@ from rnnlab.kernels.persistence.floor import H200
 drawings.show("cluster_exchange")
 
 my_guess = {"order": "launch, ...", "pushes for a barrier": 1}
-prices = {"launch": H200.launch, "graph node": H200.node, "barrier of the chip": H200.grid_barrier,
-          "exchange": H200.grid_exchange, "push": H200.push, "read of the second-level cache": H200.l2}
+prices = {"launch": H200.launch, "graph node": H200.node,
+          "barrier of the chip": H200.grid_barrier,
+          "exchange": H200.grid_exchange, "push": H200.push,
+          "read of the second-level cache": H200.l2}
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
-print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you guessed {my_guess}")
+print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
+      f"guessed {my_guess}")
 
 # %% [markdown]
 # The launch is the slowest, and a barrier costs four pushes. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
@@ -48,7 +51,8 @@ from pocketgpu.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
 gpu, ratios = find("H200"), {}
-print("units   B  predicted exchange  broadcast    product   step, µs exchange/step")
+print("units   B  predicted exchange  broadcast    product   step, µs "
+      "exchange/step")
 for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
     ways = {"grid": grid_shape("lstm", hidden, "bfloat16", B, gpu)}
     if hidden <= 512:
@@ -56,12 +60,13 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
     for name, shape in ways.items():
         parts = floor(shape, B, gpu)
         ratios[hidden, B, name] = parts.exchange / parts.step
-        print(f"{hidden:5}{B:4}  {name:8}" + "".join(f"{time:11.2f}" for time in (*parts, parts.step)),
+        print(f"{hidden:5}{B:4}  {name:8}"
+              + "".join(f"{time:11.2f}" for time in (*parts, parts.step)),
               f"{parts.exchange / parts.step:12.0%}")
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 0.33 µs over the whole chip and 0.61 in a cluster: for 8 sequences the grid is ahead, for 64 the cluster, 0.61 against 1.22. The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step, 64 to 96 %. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
+# 0.33 µs over the whole chip and 0.61 in a cluster: for 8 sequences the grid is ahead, for 64 the cluster, 0.61 against 1.22. The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step, 64 to 96 %. With 64, reading h costs more (the column *broadcast*): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
 #
 # 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
 #
@@ -86,8 +91,10 @@ from rnnlab.kernels.persistence.shapes import SOURCES
 
 my_guess = {"weights": 1, "h": 1, "sums": 1}
 text = (SOURCES / "instructions.cuh").read_text(encoding="utf-8")
-print(text[text.index("// sum [16,8]"):text.index("DEVICE float from_lane")].strip())
-print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 // 32}; you guessed {my_guess}")
+begin, end = map(text.index, ("// sum [16,8]", "DEVICE float from_lane"))
+print(text[begin:end].strip())
+print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums "
+      f"{16 * 8 // 32}; you guessed {my_guess}")
 
 # %% [markdown]
 # Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
@@ -96,10 +103,12 @@ print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 //
 my_guess = 0
 print("h: the lane that holds each word, its two registers a and b")
 for word in range(8):
-    print(f"  word {word}", *(f"{4 * sequence + word % 4:3}{'ab'[word // 4]}" for sequence in range(8)))
+    print(f"  word {word}", *(f"{4 * sequence + word % 4:3}{'ab'[word // 4]}"
+                              for sequence in range(8)))
 print("sums: the lane of each row, its four registers a to d")
 for row in (0, 1, 7, 8, 15):
-    print(f"  row {row:3}", *(f"{4 * (row % 8) + sequence // 2:3}{'abcd'[2 * (row // 8) + sequence % 2]}"
+    print(f"  row {row:3}", *(f"{4 * (row % 8) + sequence // 2:3}"
+                              f"{'abcd'[2 * (row // 8) + sequence % 2]}"
                               for sequence in range(8)))
 print("you guessed lane", my_guess)
 drawings.show("fragment_of_a_lane")
@@ -120,14 +129,16 @@ from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
 
 place = "(lane / 4) * 8 + lane % 4 + 4 * reg"  # h: sequence, word
-source = f"""extern "C" __global__ void store(unsigned *to, const unsigned *from) {{
+source = f"""
+extern "C" __global__ void store(unsigned *to, const unsigned *from) {{
     int lane = threadIdx.x;
     for (int reg = 0; reg < 2; reg++) to[{place}] = from[2 * lane + reg];
 }}"""
 if compilers.missing():
     print("recorded: 14 registers for h;", compilers.missing())
 else:
-    print("compiled, not run:", compile_report(source, arch="sm_90")["store", "sm_90"].registers, "registers")
+    kernel = compile_report(source, arch="sm_90")["store", "sm_90"]
+    print("compiled, not run:", kernel.registers, "registers")
 
 # %% [markdown]
 # The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
@@ -139,10 +150,12 @@ import numpy as np
 
 rng = np.random.default_rng(0)
 weights, h = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (16, 8))
-tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)] for which in (0, 1)]
+tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)]
+         for which in (0, 1)]
 paired = sum(weights[:, words] @ h[words] for words in tiles)
 for which, words in enumerate(tiles):
-    print(f"tile {which} takes words {words}; lane t = 1 holds {words[1]} and {words[5]}")
+    print(f"tile {which} takes words {words}; lane t = 1 holds {words[1]} and "
+          f"{words[5]}")
 print("the same product:", np.array_equal(paired, weights @ h))
 
 # %% [markdown]
@@ -163,21 +176,26 @@ print("the same product:", np.array_equal(paired, weights @ h))
 from rnncourse.records import register_table
 
 my_guess, beside = 200, []
-print("words: of weights that a thread holds in registers, and in shared memory")
+print("words: weights of a thread in registers, and in shared memory")
 print("kernel       units dtype      threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
-forward = [line.strip("| ").split(" | ") for line in page if " | forward | " in line]
+forward = [line.strip("| ").split(" | ") for line in page
+           if " | forward | " in line]
 for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
     launch, away = shape.launch("forward", 8), 0
-    words = (1 if shape.gates == 1 else 4) * shape.hidden**2 * (4 if shape.dtype == "tf32" else 2) // 4
+    matrices = 1 if shape.gates == 1 else 4
+    itemsize = 4 if shape.dtype == "tf32" else 2
+    words = matrices * shape.hidden**2 * itemsize // 4
     words //= launch.blocks * launch.threads
     if row[0] == "persistent_grid":
         away = 8 * shape.away[0] * shape.units[0] // shape.tile_units
     beside.append(int(row[7]) - words + away)
     if (arch, shape.cell) == ("sm_90", "lstm"):
-        print(f"{row[0].removeprefix('persistent_'):13}{shape.hidden:5} {shape.dtype:9}{row[5]:>9}"
-              f"{words - away:6}{away:8}{row[7]:>11}{row[8]:>9}")
-print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
+        print(f"{row[0].removeprefix('persistent_'):13}{shape.hidden:5} "
+              f"{shape.dtype:9}{row[5]:>9}{words - away:6}{away:8}{row[7]:>11}"
+              f"{row[8]:>9}")
+print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed "
+      f"{my_guess} in all")
 
 # %% [markdown]
 # With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
@@ -187,10 +205,11 @@ print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {m
 # %%
 my_guess = {"bytes spilled": 0}
 if compilers.missing():
-    print("recorded:", next(line for line in page if line.startswith("with ")), *register_table.recorded_crowded(),
-          compilers.missing(), sep="\n")
+    print("recorded:", next(line for line in page if line.startswith("with ")),
+          *register_table.recorded_crowded(), compilers.missing(), sep="\n")
 else:
-    print(f"compiled here, not run: {register_table.compilers()}", *map(register_table.crowded, (1, 2)), sep="\n")
+    print(f"compiled here, not run: {register_table.compilers()}",
+          *map(register_table.crowded, (1, 2)), sep="\n")
 print("you guessed", my_guess)
 drawings.show("registers_of_a_thread")
 
@@ -213,7 +232,8 @@ drawings.show("flag_or_value")
 
 exchange = (SOURCES / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
-print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
+begin = text.index("DEVICE void push")
+print(text[begin:text.index("DEVICE void push(Remote to, uint2")])
 
 # %% [markdown]
 # <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait after 50 ms.</details>
@@ -233,9 +253,11 @@ print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")
 def warp(block, number, rows, row, arrivals, pushes, is_wrong):
     """Backward, 6 steps; the sums of this warp belong to block `number`."""
     for step in range(6):
-        while pushes[block] < 2 * step:  # wait for all bytes that are pushed to this block
+        # wait for all bytes that are pushed to this block
+        while pushes[block] < 2 * step:
             yield
-        row[block, step % rows, number] = step  # its half of the gates' gradients
+        # its half of the gates' gradients
+        row[block, step % rows, number] = step
         arrivals[block] += 1
         while arrivals[block] < 2 * (step + 1):  # __syncthreads()
             yield
@@ -248,8 +270,10 @@ def warp(block, number, rows, row, arrivals, pushes, is_wrong):
 import random
 
 def goes_wrong(rows, seed):
-    order, shared = random.Random(seed), (np.zeros((2, rows, 2)), [0, 0], [0, 0], [])
-    running = [warp(block, number, rows, *shared) for block in (0, 1) for number in (0, 1)]
+    order = random.Random(seed)
+    shared = np.zeros((2, rows, 2)), [0, 0], [0, 0], []
+    running = [warp(block, number, rows, *shared) for block in (0, 1)
+               for number in (0, 1)]
     while running:
         turn = order.choice(running)
         if next(turn, "end") == "end":
@@ -257,7 +281,8 @@ def goes_wrong(rows, seed):
     return any(shared[-1])
 
 my_guess = 100
-print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
+print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)),
+      "of 500 runs; you guessed", my_guess)
 drawings.show("row_overwritten")
 
 # %% [markdown]
@@ -267,9 +292,11 @@ drawings.show("row_overwritten")
 
 # %%
 my_guess = "two rows are enough because ..."
-print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)), "of 500 runs")
+print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)),
+      "of 500 runs")
 kernel = (SOURCES / "persistent_cluster.cu").read_text(encoding="utf-8")
-print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
+print(next(line.strip() for line in kernel.splitlines()
+           if "Word *row = " in line))
 
 # %% [markdown]
 # In none of them. A warp cannot be two steps ahead. Before it writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
@@ -285,17 +312,23 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 
 # %%
 my_guess = {"cuDNN over floor": 1.0}
-published = {"cuDNN, nn.LSTM in float16": 2.01, "FlashRNN, fused, bfloat16": 4.87,
-             "FlashRNN, alternating, bfloat16": 10.79, "Haste, float32": 18.41}
+published = {"cuDNN, nn.LSTM in float16": 2.01,
+             "FlashRNN, fused, bfloat16": 4.87,
+             "FlashRNN, alternating, bfloat16": 10.79,
+             "Haste, float32": 18.41}
 h100 = find("H100")
 parts = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100)
 least = parts.step
-by_flags = least - parts.exchange + H200.grid_barrier  # no barrier was measured on an H100
+# no barrier was measured on an H100
+by_flags = least - parts.exchange + H200.grid_barrier
 for name, milliseconds in published.items():
     step = milliseconds * 1000 / 1024
-    print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a step,{step / least:5.1f} × the floor")
-print(f"{'persistent_grid, predicted':32}{least * 1.024:6.2f} ms,{least:6.2f} µs a step")
-print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} ms,{by_flags:6.2f} µs a step")
+    print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a "
+          f"step,{step / least:5.1f} × the floor")
+print(f"{'persistent_grid, predicted':32}{least * 1.024:6.2f} ms,{least:6.2f} "
+      "µs a step")
+print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} "
+      f"ms,{by_flags:6.2f} µs a step")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -313,27 +346,35 @@ explore_minibatch()
 # On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
 #
 # ## Recap
+#
+# **On paper, a step over the whole chip mostly waits with 8 sequences and not with 64, and a barrier of the chip takes 3.5 times as long as an exchange.**
 
 # %%
 rows = [
     ("floor", "exchange, broadcast, product; a cluster overlaps the last"),
-    ("fragment", "the words of a tile that a lane holds; fixed by the hardware"),
+    ("fragment", "the words of a tile that a lane holds; fixed by the "
+     "hardware"),
     ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
-    ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill costs time"),
+    ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside "
+     "them; a spill costs time"),
     ("polling", "h is its own flag; no fence is needed"),
     ("push", "data and notification together; the barrier counts bytes"),
-    ("two rows in turn", "a warp that is two steps ahead has waited for all readers"),
+    ("two rows in turn", "a warp that is two steps ahead has waited for all "
+     "readers"),
     ("run it", "a table of registers shows no race"),
 ]
 for question, answer in rows:
     print(f"{question:18}{answer}")
 
 grid = {key: share for key, share in ratios.items() if key[2] == "grid"}
-mostly = [f"{hidden} units, {B} sequences" for (hidden, B, _), share in grid.items() if share > 0.5]
-print(f"\nclaim, a grid's step mostly waits: holds for {len(mostly)} of {len(grid)} sizes ({'; '.join(mostly)})")
+mostly = [f"{hidden} units, {B} sequences"
+          for (hidden, B, _), share in grid.items() if share > 0.5]
+print(f"\nclaim, a grid's step mostly waits: holds for {len(mostly)} of "
+      f"{len(grid)} sizes ({'; '.join(mostly)})")
 barrier = H200.grid_barrier / H200.grid_exchange
 print(f"claim, a barrier takes more than three times as long as an exchange: "
-      f"{'holds' if barrier > 3 else 'does NOT hold'} on paper, {barrier:.1f} times; no GPU has measured it")
+      f"{'holds' if barrier > 3 else 'does NOT hold'} on paper, {barrier:.1f} "
+      "times; no GPU has measured it")
 rnnlab.progress("persistent_cuda")
 
 # %% [markdown]

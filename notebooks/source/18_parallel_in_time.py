@@ -31,16 +31,21 @@ from rnnlab.kernels.persistence.floor import floor
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 
 def lower_bound(H, B):
-    """Microseconds of a GRU's step at least, by the quicker of lesson 16's two kernels."""
-    shapes = cluster_shape("gru", H, "bfloat16", gpu), grid_shape("gru", H, "bfloat16", B, gpu)
+    """Microseconds of a GRU's step at least, by the quicker of lesson 16's two
+    kernels."""
+    shapes = (cluster_shape("gru", H, "bfloat16", gpu),
+              grid_shape("gru", H, "bfloat16", B, gpu))
     return min(floor(shape, B, gpu).step for shape in shapes)
 
 my_guess = 1.0  # milliseconds
 gpu, T = DEVICES["H200"], 100_000
 lowest = lower_bound(256, 8)
-print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps {1e-3 * T * lowest:.0f} ms; you guessed {my_guess}")
-moved = 2 * T * 8 * 256 * 2  # bytes: read and written, 8 sequences, 256 units, 16 bits
-print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} ms")
+print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps "
+      f"{1e-3 * T * lowest:.0f} ms; you guessed {my_guess}")
+# bytes: read and written, 8 sequences, 256 units, 16 bits
+moved = 2 * T * 8 * 256 * 2
+print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} "
+      "ms")
 
 # %% [markdown]
 # 31 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
@@ -60,13 +65,16 @@ from rnnlab import scan
 from rnnlab.scan import Maps
 
 rng = np.random.default_rng(0)
-first, second, third = (Maps(rng.uniform(-1, 1, (1, 1)), rng.normal(size=(1, 1))) for _ in range(3))
+first, second, third = (Maps(rng.uniform(-1, 1, (1, 1)),
+                             rng.normal(size=(1, 1))) for _ in range(3))
 both = scan.compose(second, first)
 h = np.array([[2.0]])
-print("step by step:", second.a * (first.a * h + first.b) + second.b, "  as one map:", both.a * h + both.b)
+print("step by step:", second.a * (first.a * h + first.b) + second.b,
+      "  as one map:", both.a * h + both.b)
 left = scan.compose(third, scan.compose(second, first)).b
 right = scan.compose(scan.compose(third, second), first).b
-print("grouped differently:", left, right, "in the other order:", scan.compose(first, second).b, "not", both.b)
+print("grouped differently:", left, right, "in the other order:",
+      scan.compose(first, second).b, "not", both.b)
 
 # %% [markdown]
 # Grouping does not matter: the composition is **associative**. Order does: it is not **commutative**. An operation that is associative can be applied to T things in a tree. All prefixes together are called a **scan** (or prefix sum).
@@ -85,11 +93,13 @@ from functools import partial
 my_guess = {"levels": 1023, "compositions": 1023}
 T = 1024
 maps = Maps(rng.uniform(-1, 1, (T, 1)), rng.normal(size=(T, 1)))
-SCANS = {"sequential": scan.sequential, "hillis_steele": scan.hillis_steele, "blelloch": scan.blelloch,
+SCANS = {"sequential": scan.sequential, "hillis_steele": scan.hillis_steele,
+         "blelloch": scan.blelloch,
          "chunks of 32": partial(scan.chunked, chunk=32)}
 for name, run in SCANS.items():
     sizes = []
-    counted = lambda later, earlier: sizes.append(len(later.b)) or scan.compose(later, earlier)
+    counted = lambda later, earlier: (
+        sizes.append(len(later.b)) or scan.compose(later, earlier))
     scan.states(maps, np.zeros(1), partial(run, compose=counted))
     print(f"{name:14} {len(sizes):5} levels  {sum(sizes):6} compositions")
 print("you guessed", my_guess)
@@ -122,7 +132,8 @@ network = Network.create("min_gru", 8, 32, layers=2, seed=0)
 x = rng.standard_normal((1000, 4, 8)).astype("float32")
 y, _, saved = find("parallel_in_time").module.forward(network, x)
 loop, _, _ = reference.forward(network, x)
-print(f"largest difference of scan and loop: {np.abs(y - loop).max():.1e}, of numbers up to {np.abs(loop).max():.1f}")
+print(f"largest difference of scan and loop: {np.abs(y - loop).max():.1e}, of "
+      f"numbers up to {np.abs(loop).max():.1f}")
 print(find("parallel_in_time").refuses(Network.create("gru", 8, 32), 1000, 4))
 
 # %% [markdown]
@@ -134,12 +145,16 @@ from rnnlab.training import Adam, Model, evaluate, fit
 
 my_guess = ["gru"]
 task, shares = adding.task(20), {}
-for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)):
+for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1),
+                     ("min_gru", 2)):
     model = Model.create(cell, 2, 24, 1, seed=1, layers=layers)
-    rung = find("parallel_in_time" if cell == "min_gru" else "one_big_gemm").module
-    model, _ = fit(model, task, Adam(0.01), 400, seed=1, clip=1.0, rung=rung, progress=False)
+    rung = find("parallel_in_time" if cell == "min_gru"
+                else "one_big_gemm").module
+    model, _ = fit(model, task, Adam(0.01), 400, seed=1, clip=1.0, rung=rung,
+                   progress=False)
     shares[cell, layers] = evaluate(model, task) / task.baseline.value
-    print(f"{cell:9} {layers} layer(s): {shares[cell, layers]:6.1%} of the baseline's error")
+    print(f"{cell:9} {layers} layer(s): {shares[cell, layers]:6.1%} of the "
+          "baseline's error")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -157,7 +172,8 @@ with np.errstate(all="ignore"):
     by_division = A * np.cumsum((1 - gates) / A, axis=0)
 by_scan = scan.states(Maps(gates, 1 - gates), np.zeros(1, "float32"))
 for t in (99, 799, 999, 1099):
-    print(f"after {t + 1:4} steps: product {A[t, 0]:8.1e}  by division {by_division[t, 0]:9.6f}  by scan {by_scan[t, 0]:.6f}")
+    print(f"after {t + 1:4} steps: product {A[t, 0]:8.1e}  by division "
+          f"{by_division[t, 0]:9.6f}  by scan {by_scan[t, 0]:.6f}")
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -184,13 +200,17 @@ from rnnlab import cuda
 my_guess = {"copy": 2, "scan": 6}  # words a step
 blocks = 12
 T = 32 * blocks
-arrays = look_back.arguments(rng.uniform(-1, 1, T).astype("float32"), rng.normal(size=T).astype("float32"))
+arrays = look_back.arguments(rng.uniform(-1, 1, T).astype("float32"),
+                             rng.normal(size=T).astype("float32"))
 launch = cuda.observe(look_back.scan_with_tickets, blocks, 32, *arrays)
-want = scan.states(Maps(arrays[0][:, None], arrays[1][:, None]), np.zeros(1, "float32"), scan.sequential)[:, 0]
-print("right:", np.allclose(arrays[2], want, atol=1e-5), " findings:", len(launch.findings))
+want = scan.states(Maps(arrays[0][:, None], arrays[1][:, None]),
+                   np.zeros(1, "float32"), scan.sequential)[:, 0]
+print("right:", np.allclose(arrays[2], want, atol=1e-5), " findings:",
+      len(launch.findings))
 if launch.counts:
     loads, stores = launch.counts.global_loads, launch.counts.global_stores
-    print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
+    print(f"{loads} loads and {stores} stores for {T} steps: "
+          f"{(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
 # On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and others read these while they look back.
@@ -200,12 +220,15 @@ if launch.counts:
 # %%
 my_guess = {"tickets": 1920, "no tickets": 1920}
 for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
-    arrays = look_back.arguments(np.ones(1920, "float32"), np.ones(1920, "float32"))
+    arrays = look_back.arguments(np.ones(1920, "float32"),
+                                 np.ones(1920, "float32"))
     if cuda.is_simulated:
-        with cuda.settings(device="T4", shuffle=True, seed=0, checks=False, raise_findings=True):
+        with cuda.settings(device="T4", shuffle=True, seed=0, checks=False,
+                           raise_findings=True):
             try:
                 kernel[60, 32, 0, 48 * 1024](*arrays)
-                print(f"{kernel.__name__}: the last state is {arrays[2][-1]:.0f}")
+                print(f"{kernel.__name__}: the last state is "
+                      f"{arrays[2][-1]:.0f}")
             except cuda.Findings as found:
                 print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
 
@@ -233,7 +256,9 @@ y, _, saved = reference.forward(lstm, x)
 dy = rng.standard_normal(y.shape)
 dx, _, gradients = newton.backward(lstm, x, None, dy)
 want_dx, _, want = reference.backward(lstm, saved, dy)
-print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want), "- you guessed", my_guess)
+print(f"dx {relative_error(dx, want_dx):.0e}",
+      *(f"{name} {relative_error(gradients[name], want[name]):.0e}"
+        for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
 # The only difference is rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
@@ -258,13 +283,16 @@ x = rng.standard_normal((512, 1, 16))
 one_by_one, _, saved = reference.forward(gru, x)
 steps = newton.steps_of(gru, x)
 largest = []
-for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16))), strict=False):
+for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16))),
+                    strict=False):
     largest.append(np.abs(guess - one_by_one).max())
     print(f"round {k}: largest error of any state {largest[-1]:.0e}")
 exact_after = next(k for k, error in enumerate(largest, 1) if error < 1e-10)
 diagonal = newton.iterate(steps, np.zeros((1, 16)), diagonal=True)
-diagonal_after = next(k for k, guess in enumerate(diagonal, 1) if np.abs(guess - one_by_one).max() < 1e-10)
-print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the diagonals alone {diagonal_after}")
+diagonal_after = next(k for k, guess in enumerate(diagonal, 1)
+                      if np.abs(guess - one_by_one).max() < 1e-10)
+print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the "
+      f"diagonals alone {diagonal_after}")
 
 # %% [markdown]
 # **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round squares it. `one_by_one` is the loop: compare single states, if you do not believe it. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
@@ -294,11 +322,13 @@ my_guess = "above 0"
 gains, rates, rounds = (0.5, 1, 2, 3, 3.5, 4, 6, 12), [], []
 x = 0.5 * np.random.default_rng(5).normal(size=(256, 1, 4))
 for gain in gains:
-    network = Network.create("rnn_tanh", 4, 32, dtype="float64", gain=gain, seed=2)
+    network = Network.create("rnn_tanh", 4, 32, dtype="float64", gain=gain,
+                             seed=2)
     _, _, saved = reference.forward(network, x)
     steps = newton.steps_of(network, x)
     before = np.stack([step.state[0] for step in saved.steps[0]])
-    rates.append(newton.growth_rate(newton.jacobians(steps, steps.run(before)[1])))
+    _, after = steps.run(before)
+    rates.append(newton.growth_rate(newton.jacobians(steps, after)))
     rounds.append(newton.solve(steps, np.zeros((1, 32)), 1e-10).iterations)
 
 # %%
@@ -306,12 +336,15 @@ from rnncourse.figures.picture import PALETTE, canvas, show
 
 figure, axis = canvas(width=6.4, height=3.2)
 axis.plot(rates, rounds, "o-", color=PALETTE["blue"])
-axis.axhline(256, linestyle="--", color=PALETTE["red"], label="T: no better than the loop")
+axis.axhline(256, linestyle="--", color=PALETTE["red"],
+             label="T: no better than the loop")
 axis.axvline(0, color=PALETTE["black"], linewidth=0.8)
-axis.set(xlabel="growth of a difference, log a step", ylabel="rounds", title="Newton's rounds for 256 steps")
+axis.set(xlabel="growth of a difference, log a step", ylabel="rounds",
+         title="Newton's rounds for 256 steps")
 axis.legend()
-show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.2f}, {rounds[-1]} of 256 at {rates[-1]:.2f}; "
-     "they rise steeply where the exponent comes near zero.")
+show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
+     f"{rates[0]:.2f}, {rounds[-1]} of 256 at {rates[-1]:.2f}; they rise "
+     "steeply where the exponent comes near zero.")
 
 # %% [markdown]
 # The rounds become many already just below zero. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed. Where they grow, 120 to 256 are needed: in the end as many rounds as steps. The same quantity makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
@@ -321,26 +354,32 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
 # Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
 
 # %%
-from rnncourse.lab.turns import take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 
 my_guess = {1: 1.0, 512: 1.0}
 for H in my_guess:
     small = Network.create("min_gru", 16, H, seed=0)
     x32 = rng.standard_normal((2000, 1, 16)).astype("float32")
     times = take_turns({name: partial(find(name).module.forward, small, x32)
-                        for name in ("one_big_gemm", "parallel_in_time")}, rounds=5)
-    loop, by_scan = (times[name].median for name in ("one_big_gemm", "parallel_in_time"))
-    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, scan {1e3 * by_scan:.1f} ms, "
-          f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
+                        for name in ("one_big_gemm", "parallel_in_time")},
+                       rounds=5)
+    if warning := disturbance(times):
+        print(warning)
+    loop, by_scan = (times[name].median
+                     for name in ("one_big_gemm", "parallel_in_time"))
+    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, scan "
+          f"{1e3 * by_scan:.1f} ms, {by_scan / loop:.2f} times as long; you "
+          f"guessed {my_guess[H]}")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. None of this says anything about a GPU. For that there is only a model: no GPU has run this yet.
 #
 # The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
 
 # %%
 def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
-    """Milliseconds on the H200 of section 1: the loop, a linear cell's scan, Newton's method twice."""
+    """Milliseconds on the H200 of section 1: the loop, a linear cell's scan,
+    Newton's method twice."""
     exchange, peak = 0.3, gpu.peak * 1e6  # µs; operations a µs
     levels = 2 * np.ceil(np.log2(T)) * exchange
     scan_us = levels + 3 * word * T * B * H / (gpu.bandwidth * 1e3)
@@ -351,10 +390,12 @@ def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
     return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
 
 
-print("ms, model:  H       T       loop   min_gru scan   Newton   Newton, diagonals")
+print("ms, model:  H       T       loop   min_gru scan   Newton   Newton, "
+      "diagonals")
 for H in (64, 256, 512):
     for T in (1_000, 100_000):
-        print(f"{H:13} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
+        print(f"{H:13} {T:7,}",
+              "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
 
 # %% [markdown]
 # By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
@@ -363,18 +404,24 @@ for H in (64, 256, 512):
 
 # %% [markdown]
 # ## Recap
+#
+# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, a GRU that forgets takes a few of Newton's rounds, and only a chaotic network needs about T of them.**
 
 # %%
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
-        ("scan", "all prefixes in log₂T levels; order matters, grouping does not"),
-        ("look-back", "one pass over blocks: flags of three values, tickets by an atomic"),
+        ("scan", "all prefixes in log₂T levels; order matters, grouping does "
+         "not"), ("look-back", "one pass over blocks: flags of three values, "
+                  "tickets by an atomic"),
         ("backward", "linear for every cell: one scan in reverse"),
-        ("Newton", "tangents at a guess, a scan, repeat: exact after a few rounds"),
-        ("limit", "rounds follow from the growth of differences; in chaos there are T")]
+        ("Newton", "tangents at a guess, a scan, repeat: exact after a few "
+         "rounds"), ("limit", "rounds follow from the growth of differences; "
+                     "in chaos there are T")]
 for name, answer in rows:
     print(f"{name:11}{answer}")
 holds = exact_after >= 512
-print(f"\nclaim, T steps need T dependent steps: {'holds' if holds else 'does NOT hold'}; {exact_after} rounds for 512 steps of a GRU")
+print("\nclaim, T steps need T dependent steps: "
+      f"{'holds' if holds else 'does NOT hold'}; {exact_after} rounds for 512 "
+      "steps of a GRU")
 rnnlab.progress("parallel_in_time")
 
 # %% [markdown]

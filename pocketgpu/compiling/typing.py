@@ -7,6 +7,7 @@ The copy has the kernel's own code, so that every error and every type keeps its
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import CellType, CodeType, FunctionType, ModuleType
 
 from numba import cuda as numba_cuda
@@ -60,7 +61,8 @@ def _cells(function: FunctionType) -> tuple[CellType, ...] | None:
 def _numba_value(value: object, known: dict) -> object:
     """Numba's counterpart of a value that the kernel uses by name."""
     if hasattr(value, "on_gpu"):  # of pocketgpu.device_words
-        return value.on_gpu
+        module, name = value.on_gpu
+        return getattr(import_module(module), name)
     if isinstance(value, ModuleType):
         return numba_cuda if value.__name__ in OURS else value
     function = getattr(value, "py_func", None)

@@ -17,9 +17,10 @@ import numpy as np
 from pocketgpu.simulator import trace
 from pocketgpu.simulator.counts import bank_turns, requests, sector_places
 from pocketgpu.simulator.races import counted_before
-from pocketgpu.simulator.report import Report, source_of
+from pocketgpu.simulator.report import Report
+from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding, thread_name
-from pocketgpu.simulator.trace import SPACES, Accesses, Columns, Watch, label_of, line_of
+from pocketgpu.simulator.trace import SPACES, Accesses, Columns, Watch, label_of
 
 EVENTS = 10_000  # of a replay; what a launch does after them is left out
 BANK_ROW = 128  # bytes of all banks
@@ -35,7 +36,7 @@ def record(result: Report, events: int = EVENTS) -> dict:
         "kind": columns.kind, "thread": columns.thread, "site": columns.site, "array": array,
         "element": element, "request": request, "until": _waits(columns, watch),
     }  # fmt: skip
-    codes = {id(code): code for code in (watch.kernel.__code__, *(code for code, _ in columns.sites))}
+    codes = {id(code): code for code in (watch.kernel.__code__, *(site.code for site in columns.sites))}
     sources = [source_of(code) for code in codes.values()]
     findings = [_finding(finding, columns, watch, events) for finding in result.findings]
     # the request with most turns of banks; with most sectors where no bank has two; -1 without a request
@@ -44,10 +45,10 @@ def record(result: Report, events: int = EVENTS) -> dict:
         "kernel": result.kernel, "grid": [*watch.grid], "block": [*watch.block], "summary": result.sentence(),
         "total": len(columns.kind),
         "events": {name: values[:events].tolist() for name, values in lists.items()},
-        "sites": [[[*codes].index(id(code)), line_of(code, position)] for code, position in columns.sites],
+        "sites": [[[*codes].index(id(site.code)), site.line] for site in columns.sites],
         "sources": [{"first": first, "lines": [*map(str.rstrip, lines)]} for lines, first in sources],
         "arrays": arrays, "requests": moved, "findings": findings, "dearest": dearest,
-        "starts": _first_steps(watch.trace.turns, events), "ends": _first_steps(watch.trace.ends, events),
+        "starts": _first_steps(columns.turns, events), "ends": _first_steps(columns.ends, events),
         "opens": _opens_at(findings, request[:events], dearest),
     }  # fmt: skip
 
@@ -60,12 +61,11 @@ def _opens_at(findings: list[dict], request: np.ndarray, dearest: int) -> int:
     return int(np.flatnonzero(request == dearest)[-1]) + 1 if dearest >= 0 else len(request)
 
 
-def _first_steps(turns: list[int], events: int) -> list[list[int]]:
-    """[thread, step] of every thread in a list of entries and threads; those beyond the cut are left out."""
+def _first_steps(turns: np.ndarray, events: int) -> list[list[int]]:
+    """[thread, step] of every thread in a table of steps and threads; those beyond the cut are left out."""
     steps = {}
-    for entries, thread in zip(turns[::2], turns[1::2], strict=True):
-        if entries // trace.FIELDS <= events:
-            steps.setdefault(thread, entries // trace.FIELDS)
+    for step, thread in turns[turns[:, 0] <= events].tolist():
+        steps.setdefault(thread, step)
     return [[thread, step] for thread, step in steps.items()]
 
 
@@ -117,8 +117,8 @@ def _waits(columns: Columns, watch: Watch) -> np.ndarray:
     behind the event: it lasts until the thread's next turn.
     """
     thread, events = columns.thread, len(columns.kind)
-    begins = np.array(watch.trace.turns[::2], np.int64) // trace.FIELDS
-    until, goes_on = np.zeros(events, np.int64), dict(_first_steps(watch.trace.ends, events))
+    begins = columns.turns[:, 0]
+    until, goes_on = np.zeros(events, np.int64), dict(_first_steps(columns.ends, events))
     starts = np.flatnonzero(np.r_[events > 0, thread[1:] != thread[:-1]])
     turn = begins[np.searchsorted(begins, starts, side="right") - 1].tolist()
     for start, stop, begin in reversed(
@@ -131,7 +131,7 @@ def _waits(columns: Columns, watch: Watch) -> np.ndarray:
     for kind, size in ((trace.BARRIER, per_block), (trace.GRID_SYNC, per_block * int(np.prod(watch.grid)))):
         arrived: dict[tuple, list[int]] = {}
         for event in np.flatnonzero(columns.kind == kind).tolist():
-            arrived.setdefault((int(thread[event]) // size, columns.detail[event]), []).append(event)
+            arrived.setdefault((int(thread[event]) // size, int(columns.detail[event])), []).append(event)
         for group in arrived.values():
             opens = group[-1] + 1 if len(group) == size else events + 1
             until[group] = [opens if event + 1 < opens else 0 for event in group]

@@ -1,24 +1,20 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
-`from pocketgpu import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
-threads), threads and synchronisation (barriers, warps, atomics), memory (what an access does), trace (what
-is written down), and what follows from it: counts, races, diagnosis, report.
+`from pocketgpu import cuda` is this where there is no GPU.  Read: launch (cuda.jit), rewriting (a kernel's
+text as a generator), scheduler (the order of threads), threads and synchronisation (barriers, warps,
+atomics), memory (what an access does), trace (what is written down), and what follows from it: counts, races,
+diagnosis, report.
 """
 
-import sys
 from difflib import get_close_matches
-from types import ModuleType
 
-from numba import cuda as numba_cuda
-from numba import types  # numba.cuda has it, too
-
-from pocketgpu.simulator import arithmetic, host
+from pocketgpu.simulator import device_arrays, host
 from pocketgpu.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
-from pocketgpu.simulator.host import VECTOR_TYPES
 from pocketgpu.simulator.launch import Kernel, jit
 from pocketgpu.simulator.memory import Const as const
 from pocketgpu.simulator.memory import Local as local
 from pocketgpu.simulator.memory import Shared as shared
+from pocketgpu.simulator.number_types import VECTORS, types
 from pocketgpu.simulator.settings import settings
 from pocketgpu.simulator.synchronisation import (
     activemask,
@@ -67,26 +63,13 @@ from pocketgpu.simulator.threads import (
     warpsize,
 )
 
-# what host defines, and what it imports from Numba
-HOST = {
-    name: value
-    for name, value in vars(host).items()
-    if not name.startswith("_") and getattr(value, "__module__", "").startswith(("numba", host.__name__))
-}
-globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
-
-
-def _replacements_of_numba() -> dict[int, object]:
-    """{id of a name of numba.cuda: the simulator's}, for kernels that use `from numba import cuda`."""
-    words = {id(numba_cuda): sys.modules[__name__]}
-    for name, value in globals().items():
-        theirs = None if name.startswith("_") else getattr(numba_cuda, name, None)  # some are None there
-        if theirs is not None and not isinstance(value, int | ModuleType):
-            words[id(theirs)] = value
-    return words
-
-
-arithmetic.REPLACEMENTS.update(_replacements_of_numba())
+globals().update(VECTORS)
+for _module in (device_arrays, host):
+    globals().update(
+        (name, value)
+        for name, value in vars(_module).items()
+        if name[0] != "_" and getattr(value, "__module__", "") == _module.__name__
+    )
 
 
 def __getattr__(name: str):

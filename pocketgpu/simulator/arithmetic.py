@@ -2,22 +2,17 @@
 the value of a lane that took no part.
 
 Python's math computes in float64 and raises where the result is infinite or not a number; NumPy's integers
-raise where a number does not fit.  While a launch runs, wherever the kernel names them, functions of math are
-replaced by float32 ones, and types of integers by conversions that wrap.
+raise where a number does not fit.  Wherever a kernel names them, it gets functions of float32 for those of
+math, and conversions that wrap for types of integers (translation.py).
 """
 
 import math
 import operator
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import CellType, FunctionType, SimpleNamespace
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
-from numba.core import types
-from numba.core.dispatcher import Dispatcher
-from numba.cuda.simulator.kernelapi import FakeCUDAFp16
 
-from pocketgpu.simulator.language import is_library
 from pocketgpu.simulator.threads import remark
 
 
@@ -203,19 +198,32 @@ def selp(condition: object, yes: object, no: object) -> object:
     return yes if condition else no
 
 
-class _Fp16(FakeCUDAFp16):
-    """Arithmetic in half precision."""
-
-    def hfma(self, a: np.float16, b: np.float16, c: np.float16) -> np.float16:
-        """a·b + c, where the product is not rounded."""
-        return np.float16(float(a) * float(b) + float(c))
-
-    def hfloor(self, x: np.float16) -> np.float16:
-        """Numba's own rounds up."""
-        return np.floor(x, dtype=np.float16)
+def _half(function: Callable) -> Callable:
+    return lambda *values: np.float16(function(*values))
 
 
-fp16 = _Fp16()
+ROUNDED_IN_HALF = "sin cos log log2 log10 exp exp2 sqrt floor ceil trunc rint".split()
+fp16 = SimpleNamespace(  # arithmetic in half precision
+    **{f"h{name}": _half(getattr(np, name)) for name in ROUNDED_IN_HALF},
+    hadd=_half(operator.add),
+    hsub=_half(operator.sub),
+    hmul=_half(operator.mul),
+    hdiv=_half(operator.truediv),
+    hfma=lambda a, b, c: np.float16(float(a) * float(b) + float(c)),  # the product is not rounded
+    hneg=operator.neg,
+    habs=abs,
+    hexp10=_half(lambda x: 10**x),
+    hrsqrt=_half(lambda x: x**-0.5),
+    hrcp=_half(np.reciprocal),
+    heq=operator.eq,
+    hne=operator.ne,
+    hge=operator.ge,
+    hgt=operator.gt,
+    hle=operator.le,
+    hlt=operator.lt,
+    hmax=max,
+    hmin=min,
+)
 
 
 def _bits(value: int) -> tuple[int, int]:
@@ -227,7 +235,6 @@ def _bits(value: int) -> tuple[int, int]:
 NUMPY_NAMES = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "atanh": "arctanh", "pow": "power"}
 RAISING = (*"exp expm1 log log10 log1p log2 sqrt sin cos tan sinh cosh fmod".split(), *NUMPY_NAMES)
 QUIET = "asinh atan atan2 copysign degrees erf erfc fabs hypot radians tanh".split()
-EMPTY = CellType()  # of a name that is bound later
 SMALL = (np.float16, np.float32)
 
 
@@ -296,33 +303,4 @@ REPLACEMENTS = {
     **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()},
     id(np): NUMPY,
     **INTEGERS,
-    **{id(getattr(types, conversion.__name__)): conversion for conversion in INTEGERS.values()},
 }
-
-
-@contextmanager
-def words_of_gpu(kernel: Callable) -> Iterator[None]:
-    """Inside the block, the kernel and all it calls have our `math` and `np`; jitted functions are plain."""
-    uses = [*_uses(kernel, set())]
-    for scope, name, _, other in uses:
-        scope[name] = other
-    try:
-        yield
-    finally:
-        for scope, name, value, _ in uses:
-            scope[name] = value
-
-
-def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object, object]]:
-    """(globals, name, value, replacement) wherever the function, or one that it calls, uses such a name."""
-    visited.add(id(function.__code__))
-    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
-        other = value.py_func if isinstance(value, Dispatcher) else REPLACEMENTS.get(id(value), value)
-        if other is not value:
-            yield function.__globals__, name, value, other
-        cells.append(other)
-    for value in cells:
-        if isinstance(value, FunctionType) and not is_library(value) and id(value.__code__) not in visited:
-            yield from _uses(value, visited)

@@ -10,11 +10,11 @@ from types import CodeType
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.language import source_tree
 from pocketgpu.simulator.memory import whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
+from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Watch, cells, label_of, line_of
+from pocketgpu.simulator.trace import Accesses, Columns, Site, Watch, cells, label_of
 
 Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is
@@ -233,28 +233,28 @@ def misaligned(log: Accesses) -> np.ndarray:
     return places[np.sort(first)]
 
 
-def waiting_sites(sites: list[tuple[CodeType, int]]) -> WaitingSites:
+def waiting_sites(sites: list[Site]) -> WaitingSites:
     """Which places of the program are in a loop that waits."""
     result = WaitingSites(*np.zeros((3, max(1, len(sites))), bool))
-    for number, (code, instruction) in enumerate(sites):
+    for number, site in enumerate(sites):
+        code = site.code
         if id(code) not in _loops:
             _loops[id(code)] = code, _while_lines(code)
-        line = line_of(code, instruction)
         for mask, lines in zip(result, _loops[id(code)][1], strict=True):
-            mask[number] = line in lines
+            mask[number] = site.line in lines
     return result
 
 
 def _while_lines(code: CodeType) -> tuple[set[int], set[int], set[int]]:
     """Lines of conditions of while; these, and the bodies of loops that a break leaves; what loops test."""
-    tree, shift = source_tree(code)
+    tree = definition_of(code)
     conditions, polls, tested = set(), set(), set()
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.While):
             conditions |= _lines_of(node.test)
             polls |= _lines_of(node if _holds(node, ast.Break) else node.test)
             tested |= _tested_lines(node)
-    return tuple({line + shift for line in lines} for lines in (conditions, polls, tested))
+    return conditions, polls, tested
 
 
 def _tested_lines(loop: ast.While) -> set[int]:

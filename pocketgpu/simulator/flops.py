@@ -22,20 +22,38 @@ from numba.core.errors import NumbaError
 from pocketgpu.compiling.target import ir
 from pocketgpu.compiling.typing import SHIFT, TypedKernel, type_of, typed
 from pocketgpu.simulator.strict import ImplicitFloat64
-from pocketgpu.simulator.trace import Columns
+from pocketgpu.simulator.trace import KINDS, Columns, Site
+
+Seen = dict[tuple[int, ...], int]  # instructions of one place in the program: how often it ran
 
 
-def executions(program: TypedKernel, seen: dict[int, int], entries: int | None) -> dict[int, int]:
-    """{block: how often it ran}, for {instruction: events there} and the number of calls."""
+def executions(program: TypedKernel, seen: Seen, entries: int | None) -> dict[int, int]:
+    """{block: how often it ran}, for how often each place ran and the number of calls.
+
+    The condition of a while stands in two blocks: before the loop and at its end.
+    """
     starts = sorted(program.blocks)
     counts = {start: 0 for start in starts if _touches_memory(program, start)}
-    for instruction, times in seen.items():
-        start = starts[bisect_right(starts, instruction) - 1]
-        counts[start] = max(counts.get(start, 0), times)
+    of_places = [
+        ({starts[bisect_right(starts, i) - 1] for i in place}, times) for place, times in seen.items()
+    ]
+    for blocks, times in of_places:
+        if len(blocks) == 1:
+            (start,) = blocks
+            counts[start] = max(counts.get(start, 0), times)
+    shared = [(blocks, times) for blocks, times in of_places if len(blocks) > 1]
+    for start in set().union(*(blocks for blocks, _ in shared)):
+        if not counts.get(start):
+            counts.pop(start, None)
     flow = Flow(program, counts, entries)
-    while flow.step():
+    while flow.step() or any(flow.complete(*place) for place in shared):
         pass  # each step makes the count of one more block or edge known
     return flow.counts
+
+
+def instructions(site: Site) -> tuple[int, ...]:
+    """Where the instructions of a site stand in its code."""
+    return tuple(2 * k for k, place in enumerate(site.code.co_positions()) if place == site.position)
 
 
 def _touches_memory(program: TypedKernel, start: int) -> bool:
@@ -64,6 +82,14 @@ class Flow:
     def step(self) -> bool:
         """Derive one more count; False if no more can be derived."""
         return any(self._derive(block, sides) for block in self.blocks for sides in self._sides(block))
+
+    def complete(self, blocks: set[int], times: int) -> bool:
+        """Derive the count of the one block of these that is unknown, where all ran so often together."""
+        unknown = [block for block in blocks if block not in self.counts]
+        if len(unknown) != 1:
+            return False
+        self.counts[unknown[0]] = max(0, times - sum(self.counts[b] for b in blocks if b in self.counts))
+        return True
 
     def _sides(self, block: int) -> Iterator[list]:
         yield [edge for edge in self.edges if edge[1] == block]
@@ -101,9 +127,13 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
 
     Raises FlopsUnknown where Numba finds no types for the kernel.
     """
-    seen: dict = {}
-    for (code, instruction), times in zip(columns.sites, np.bincount(columns.site).tolist(), strict=False):
-        seen.setdefault(code, {})[instruction] = times
+    seen: dict[int, Seen] = {}
+    kinds = columns.site * KINDS + columns.kind
+    for number, times in zip(*np.unique(kinds, return_counts=True), strict=True):
+        site = columns.sites[int(number) // KINDS]
+        places = seen.setdefault(id(site.code), {})
+        place = instructions(site)
+        places[place] = max(places.get(place, 0), int(times))  # a[i] += 1 loads and stores
     result: dict[int, Counter] = {}
     try:
         kinds = tuple(map(type_of, arguments))
@@ -116,7 +146,7 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
 def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, result: dict) -> None:
     """Add a function's operations, and those of the device functions it calls."""
     program, operations = _typed(function, kinds)
-    counts = executions(program, seen.get(function.__code__, {}), entries)
+    counts = executions(program, seen.get(id(function.__code__), {}), entries)
     calls = Counter()
     for block, times in counts.items():
         for line, kind, number in operations[block]:

@@ -1,4 +1,4 @@
-"""The host's side: device memory, streams, events.  Most of it is Numba's own simulator.
+"""The host's side: streams, events, the device and its context.
 
 Launches run here at once, one after another.  A GPU keeps that order only within a stream.  Launches on two
 streams are ordered by an event, by a synchronisation with the host, or by a launch on the default stream,
@@ -6,44 +6,16 @@ which waits for all others and which all others wait for.  Two launches on two s
 memory, of which one writes, need one of the three: without it they are a finding.
 """
 
-from collections.abc import Callable
+import functools
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numba.cuda.simulator.api import (
-    In,
-    InOut,
-    Out,
-    close,
-    declare_device,
-    defer_cleanup,
-    detect,
-    is_float16_supported,
-    list_devices,
-    select_device,
-)
-from numba.cuda.simulator.cudadrv.devicearray import (
-    FakeCUDAArray,
-    auto_device,
-    is_cuda_ndarray,
-    managed_array,
-    mapped_array,
-    pinned,
-    pinned_array,
-    pinned_array_like,
-    to_device,
-)
-from numba.cuda.simulator.cudadrv.devicearray import device_array as _device_array
-from numba.cuda.simulator.cudadrv.devicearray import device_array_like as _device_array_like
-from numba.cuda.simulator.cudadrv.devices import get_context as current_context
-from numba.cuda.simulator.cudadrv.devices import gpus, require_context
-from numba.cuda.simulator.cudadrv.runtime import runtime
-from numba.cuda.simulator.reduction import Reduce
-from numba.cuda.simulator.vector_types import vector_types
 
 from pocketgpu.devices import Device
-from pocketgpu.simulator.memory import poisoned
 from pocketgpu.simulator.settings import clock_now, current
 from pocketgpu.simulator.threads import Finding
 from pocketgpu.simulator.trace import GLOBAL, LOADS, WARP, Watch
@@ -183,25 +155,6 @@ def _drop_completed(clock: dict[int, int] | None) -> None:
     ]
 
 
-reduce = Reduce
-VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
-
-
-def device_array(
-    shape: int | tuple[int, ...],
-    dtype: object = np.float64,
-    strides: tuple[int, ...] | None = None,
-    order: str = "C",
-    stream: object = 0,
-) -> FakeCUDAArray:
-    """Memory of the device that nobody has written: reading it is a finding."""
-    return _unwritten(_device_array(shape=shape, dtype=dtype, strides=strides, order=order, stream=stream))
-
-
-def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:
-    return _unwritten(_device_array_like(array, stream=stream))
-
-
 class CurrentDevice:
     """The device of the settings, with the names that numba.cuda.get_current_device() has for its limits."""
 
@@ -222,12 +175,142 @@ def current_device() -> CurrentDevice:
 get_current_device = current_device
 
 
-def _unwritten(array: FakeCUDAArray) -> FakeCUDAArray:
-    array._ary[...] = poisoned(array._ary.shape, array._ary.dtype)
-    array.unwritten = True
-    return array
+class Context:
+    """The one context of the one device."""
+
+    id = 0
+
+    @property
+    def device(self) -> CurrentDevice:
+        return current_device()
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        return current().sheet.compute_capability
+
+    def memory_info(self) -> "MemoryInfo":
+        """What is free, and all: as much as the host has."""
+        return MemoryInfo(float("inf"), float("inf"))
+
+    get_memory_info = memory_info
+
+    def synchronize(self) -> None:
+        synchronize()
+
+    def reset(self) -> None:
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return f"<Managed Device {self.id}>"
 
 
+class Gpus(list):
+    """All devices: one."""
+
+    current = property(lambda self: self[0])
+
+
+MemoryInfo = namedtuple("MemoryInfo", "free, total")
+gpus = Gpus([Context()])
+
+
+def current_context(devnum: int = 0) -> Context:
+    return gpus[devnum]
+
+
+def select_device(device_id: int = 0) -> Context:
+    """The context of the device.  Raises ValueError for another than the one there is."""
+    if device_id != 0:
+        raise ValueError(f"select_device({device_id}): the simulator has one device, 0")
+    return gpus[0]
+
+
+def list_devices() -> Gpus:
+    return gpus
+
+
+def detect() -> bool:
+    """Say which devices there are."""
+    sheet = current().sheet
+    capability = ".".join(map(str, sheet.compute_capability))
+    print(f"Found 1 CUDA devices\nid 0    {sheet.name:>20} {'[SUPPORTED]':>40}")
+    print(f"{'compute capability':>40}: {capability} (simulated)")
+    return True
+
+
+def require_context(function: Callable) -> Callable:
+    """There always is one."""
+    return function
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """There is nothing to clean up."""
+    yield
+
+
+def close() -> None:
+    pass
+
+
+def declare_device(name: str, signature: object = None, link: object = None) -> Callable:
+    """A device function of CUDA C++, which cannot be called here."""
+
+    def function(*arguments: object):
+        raise NotImplementedError(f"{name} is CUDA C++, and the simulator runs Python only")
+
+    return function
+
+
+def is_float16_supported() -> bool:
+    return True
+
+
+class Runtime:
+    """The CUDA runtime, of which the simulator has no version."""
+
+    supported_versions = (-1, -1)
+
+    def version(self) -> tuple[int, int]:
+        return self.supported_versions
+
+    get_version = version
+
+    def is_supported_version(self) -> bool:
+        return True
+
+
+runtime = Runtime()
+
+
+class Reduce:
+    """A function of two numbers as a reduction: reduce(array), with `init` before the first element."""
+
+    def __init__(self, functor: Callable):
+        self.function = functor
+
+    def __call__(
+        self,
+        arr: Sequence,
+        size: int | None = None,
+        res: object = None,
+        init: object = 0,
+        stream: object = 0,
+    ):
+        result = functools.reduce(self.function, arr[:size], init)
+        if res is None:
+            return result
+        res[0] = result
+        return None
+
+
+reduce = Reduce
 legacy_default_stream = per_thread_default_stream = default_stream
 
 

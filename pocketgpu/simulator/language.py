@@ -8,14 +8,14 @@ everything else.
 
 import ast
 import builtins
-import inspect
-import textwrap
 from collections.abc import Callable, Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 
 import numpy as np
 
+from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding
+from pocketgpu.simulator.translation import is_library
 
 MUTABLE = (list, dict, set, bytearray)
 DISPLAYS = {
@@ -53,7 +53,7 @@ def refused(function: Callable) -> tuple[Finding, ...]:
 
 def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iterator[Finding]:
     visited.add(id(function.__code__))
-    tree, shift = source_tree(function)
+    tree = definition_of(function)
     if tree is None:
         return
     outside = _outside(function)
@@ -65,10 +65,10 @@ def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iter
     for node in ast.walk(tree):
         for what, remedy in _faults(node, outside):
             line = node.handlers[0].lineno if getattr(node, "handlers", None) else node.lineno
-            yield _finding(line + shift, what, remedy)
+            yield _finding(line, what, remedy)
     if is_kernel:
         for line in _returned(tree):
-            yield _finding(line + shift, "a kernel that returns a value", "store it in an array")
+            yield _finding(line, "a kernel that returns a value", "store it in an array")
     for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & outside.keys():
         called = getattr(outside[name], "py_func", outside[name])
         if isinstance(called, FunctionType) and id(called.__code__) not in visited and not is_library(called):
@@ -123,21 +123,6 @@ def _outside(function: FunctionType) -> dict[str, object]:
     return names
 
 
-def source_tree(function: Callable | CodeType) -> tuple[ast.FunctionDef | None, int]:
-    """The function's definition, and what to add to its line numbers; None where its text cannot be had."""
-    try:
-        source, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(source))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):  # made by exec, or a lambda within a line
-        return None, 0
-    if not isinstance(tree, ast.FunctionDef):
-        return None, 0
-    tree.decorator_list, tree.args.defaults, tree.returns = [], [], None
-    for argument in tree.args.args:
-        argument.annotation = None
-    return tree, max(first, 1) - 1
-
-
 def _returned(tree: ast.FunctionDef) -> Iterator[int]:
     """Lines where the function itself, not one within it, returns something."""
     todo = [*tree.body]
@@ -152,13 +137,6 @@ def _returned(tree: ast.FunctionDef) -> Iterator[int]:
 
 def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def is_library(function: FunctionType) -> bool:
-    """Is it a word of a package, and no device function of the learner's?"""
-    return (function.__module__ or "").split(".")[0] in ("numba", "numpy", "math") or (
-        function.__module__ or ""
-    ).startswith("pocketgpu.simulator")
 
 
 def _finding(line: int, what: str, remedy: str) -> Finding:

@@ -1,37 +1,27 @@
 """cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that reports what it did.
 
 What the host passes reaches the kernel as arrays that are watched or bare; copies are written back.
-
-A watchdog ends launches that would run for ever.  A thread that waits by plain loads never yields, and a
-GPU's compiler may keep the value in a register and load it only once:
-
-    while flag[0] == 0: pass
-
-Nothing in such a loop calls the scheduler.  So another thread of Python reads the trace every SECONDS.
 """
 
-import ctypes
 import functools
 import gc
 import inspect
+import numbers
 import random
 import re
-import threading
-import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import isgeneratorfunction
 from pathlib import Path
 
 import numpy as np
-from numba.core.sigutils import is_signature
-from numba.cuda.errors import normalize_kernel_dimensions
-from numba.cuda.simulator.api import In, InOut, Out
-from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
-from pocketgpu.simulator.arithmetic import as_bare, as_register, words_of_gpu
+from pocketgpu.simulator.arithmetic import as_bare, as_register
+from pocketgpu.simulator.device_arrays import DeviceArray, In, InOut, Out, check_contiguous
 from pocketgpu.simulator.diagnosis import waiting_sites
+from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
 from pocketgpu.simulator.host import unordered
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import report
@@ -44,68 +34,10 @@ from pocketgpu.simulator.settings import (
     current,
     limits,
 )
+from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
-from pocketgpu.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
-
-SECONDS = 1.5  # between two readings of the trace
-EVENTS = 20_000  # of one thread in a row, all loads: then it spins
-PLACES = 64  # most elements that a spinning thread loads in turn
-
-
-class SpinningThread(Exception):
-    """Raised in a thread that polls by plain loads, and so would never stop."""
-
-
-class EndlessLaunch(Exception):
-    """Raised in a launch that runs for too long, or whose trace grows too long."""
-
-
-class Watchdog:
-    """Context manager around a launch: raises SpinningThread or EndlessLaunch in it if it would never end."""
-
-    def __init__(self, trace: Trace | None, now: Settings):
-        self.trace, self.now, self.thread, self.over = trace, now, threading.get_ident(), threading.Event()
-        self.watcher = threading.Thread(target=self._watch, daemon=True)
-        self.turn, self.began = None, time.monotonic()  # whose turn it is, and since when
-
-    def __enter__(self) -> None:
-        self.watcher.start()
-
-    def __exit__(self, *raised: object) -> None:
-        self.over.set()
-        self.watcher.join()
-
-    def _watch(self) -> None:
-        while not self.over.wait(min(SECONDS, self.now.seconds / 4)):
-            error = self._fault()
-            if error is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self.thread), ctypes.py_object(error)
-                )
-                return
-
-    def _fault(self) -> type[Exception] | None:
-        turn = machine.now, len(self.trace.turns) if self.trace is not None else 0
-        if turn != self.turn:
-            self.turn, self.began = turn, time.monotonic()
-        if self.trace is not None:
-            if spins(self.trace):
-                return SpinningThread
-            if len(self.trace) > self.now.events:
-                return EndlessLaunch
-        return EndlessLaunch if time.monotonic() - self.began > self.now.seconds else None
-
-
-def spins(trace: Trace) -> bool:
-    """Does the running thread do nothing but load the same few elements?"""
-    events = trace.events
-    last = events[-EVENTS * FIELDS :]
-    begun = trace.turns[-2] if trace.turns else 0
-    if len(last) < EVENTS * FIELDS or len(events) - len(last) < begun:
-        return False
-    loads = all(tag % KINDS == LOAD for tag in last[::FIELDS])
-    return loads and len({*zip(last[::FIELDS], map(str, last[1::FIELDS]), strict=True)}) <= PLACES
-
+from pocketgpu.simulator.trace import GLOBAL, Trace, Watch
+from pocketgpu.simulator.translation import Translation
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
 THREADS_PER_BLOCK = 128  # default of forall
@@ -118,12 +50,11 @@ def jit(function_or_signature: object = None, device: bool = False, **options):
     make = _device_function if device else functools.partial(Kernel, options=options)
     if function_or_signature is None or isinstance(function_or_signature, list | tuple | str):
         return make
-    if not inspect.isfunction(function_or_signature) and is_signature(function_or_signature):
-        return make
-    return make(function_or_signature)
+    return make(function_or_signature) if inspect.isfunction(function_or_signature) else make
 
 
 def _device_function(function: Callable) -> Callable:
+    remember(function)
     function.py_func = function
     return function
 
@@ -141,12 +72,14 @@ class Kernel:
         self.watch: Watch | None = None
         self._origin = origin or self
         functools.update_wrapper(self, function)
+        if origin is None:
+            remember(function)
 
     def __getitem__(self, configuration: tuple) -> "Kernel":
         if not isinstance(configuration, tuple) or len(configuration) not in (2, 3, 4):
             raise ValueError("must specify at least the griddim and blockdim")
         stream_and_shared = (*configuration[2:], 0, 0)[:2]
-        grid_and_block = normalize_kernel_dimensions(*configuration[:2])
+        grid_and_block = dimensions(*configuration[:2])
         return Kernel(self.py_func, self.options, (*grid_and_block, *stream_and_shared), self._origin)
 
     def __call__(self, *arguments) -> None:
@@ -168,15 +101,18 @@ class Kernel:
 
     def run(self, arguments: tuple, now: Settings) -> Watch:
         """Launch once; faults that end the launch are in the watch's `stopped`."""
-        grid, block = normalize_kernel_dimensions(self.grid, self.block)
+        grid, block = dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)
         check_launch_bounds(self.options.get("launch_bounds"), block)
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
-        passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
+        translation = Translation(trace)
+        passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func), translation)
         shuffle = random.Random(now.seed) if now.shuffle else None
-        launch = Launch(self.py_func, passed.values, grid, block, bounds, shuffle, trace)
-        stopped = _run(launch, "raise" if self.options.get("debug") else "ignore", now)
+        launch = Launch(translation, grid, block, bounds, shuffle, trace)
+        stopped = _run(
+            launch, self.py_func, passed.values, "raise" if self.options.get("debug") else "ignore", now
+        )
         passed.write_back()
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
             trace = Trace()  # an analysis of ten million accesses would take minutes
@@ -201,7 +137,7 @@ class Kernel:
 
     def max_cooperative_grid_blocks(self, blockdim: int | tuple[int, ...], dynsmemsize: int = 0) -> int:
         """Number of blocks of that size that the device holds at once."""
-        _, block = normalize_kernel_dimensions(1, blockdim)
+        _, block = dimensions(1, blockdim)
         return limits(current().sheet, block[0] * block[1] * block[2], dynsmemsize).resident
 
     @property
@@ -214,18 +150,19 @@ def _no_launch(*arguments) -> None:
     """The launch of forall(0): nothing runs."""
 
 
-def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding, ...]:
+def _run(
+    launch: Launch, kernel: Callable, arguments: list, division_by_zero: str, now: Settings
+) -> tuple[Finding, ...]:
     """Faults that ended the launch, if any did."""
     collecting = gc.isenabled()
-    gc.disable()  # a trace is a million small tuples, and none of them is garbage
+    gc.disable()  # the objects of a launch are many, and none of them is garbage
     try:
-        with np.errstate(all="ignore", divide=division_by_zero), words_of_gpu(launch.function):
-            with Watchdog(launch.trace, now):
-                launch.run()
+        function = launch.translation.function(kernel)
+        with np.errstate(all="ignore", divide=division_by_zero):
+            launch.run(function, arguments, isgeneratorfunction(function))
     except SpinningThread:
-        *_, instruction, code = launch.trace.events
-        line = line_of(code, instruction)
-        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)]).polls[0])),)
+        site = launch.trace.last_site()
+        return (spinning(launch.fault, site.line, bool(waiting_sites([site]).polls[0])),)
     except EndlessLaunch as error:
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
@@ -248,7 +185,7 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
 def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
     """A launch that was stopped because it would not end."""
     thread, line = launch.fault, _line_in_kernel(error)
-    if launch.trace is not None and len(launch.trace) > now.events:
+    if launch.trace is not None and launch.trace.events() > now.events:
         why = f"the launch has made more than {now.events:,} accesses"
     else:
         why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
@@ -268,6 +205,30 @@ def _line_in_kernel(error: Exception) -> int | None:
     return next((frame.lineno for frame in reversed(frames) if not frame.filename.startswith(own)), None)
 
 
+HELP = """
+Kernel launch configuration was not specified. Use the syntax:
+
+kernel_function[blockspergrid, threadsperblock](arg0, arg1, ..., argn)
+"""
+
+
+def dimensions(grid: object, block: object) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Both with three dimensions.  Raises ValueError or TypeError for what is no size."""
+    if grid is None or block is None:
+        raise ValueError(HELP)
+    return _three(grid, "griddim"), _three(block, "blockdim")
+
+
+def _three(size: object, name: str) -> tuple[int, int, int]:
+    sizes = [*size] if isinstance(size, tuple | list) else [size]
+    if len(sizes) > 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {sizes}")
+    for extent in sizes:
+        if not isinstance(extent, numbers.Integral):
+            raise TypeError(f"{name} must be a sequence of integers, got {sizes}")
+    return (*sizes, 1, 1)[:3]
+
+
 def _parameters(function: Callable) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount]
 
@@ -276,9 +237,14 @@ class Arguments:
     """The arguments of one launch, `values` for its threads; afterwards write_back() updates the host's."""
 
     def __init__(
-        self, arguments: tuple, trace: Trace | None, extensions: Sequence = (), names: Sequence[str] = ()
+        self,
+        arguments: tuple,
+        trace: Trace | None,
+        extensions: Sequence = (),
+        names: Sequence[str] = (),
+        translation: Translation | None = None,
     ):
-        self.trace, self.copies, self.after = trace, [], []
+        self.trace, self.copies, self.after, self.translation = trace, [], [], translation
         names = [*names, *[""] * len(arguments)]
         self.values = [
             self._value(self._prepared(argument, extensions), name)
@@ -305,20 +271,22 @@ class Arguments:
             return type(argument)(*whole) if hasattr(argument, "_fields") else whole
         if isinstance(argument, In | Out | InOut):
             return self._hinted(argument, name)
-        if isinstance(argument, FakeCUDAArray):
+        if isinstance(argument, DeviceArray):
             data = argument._ary
             written = is_written(data) if getattr(argument, "unwritten", False) else True
             return self._array(data, name, written, _allocation(data))
         if isinstance(argument, np.void):
             return self._array(np.asarray(argument), name)
         if isinstance(argument, np.ndarray) and argument.ndim:
-            sentry_contiguous(argument)
+            check_contiguous(argument)
             return self._array(argument, name, owner=_aligned(argument))
+        if inspect.isfunction(argument) and self.translation:
+            return self.translation.value(argument)
         return as_register(check_argument(argument))
 
     def _hinted(self, hint: In | Out | InOut, name: str) -> object:
         """In is not copied back, Out is not copied to the device."""
-        if isinstance(hint.value, FakeCUDAArray):
+        if isinstance(hint.value, DeviceArray):
             return self._value(hint.value, name)
         data, written = np.array(hint.value), True
         if isinstance(hint, Out):

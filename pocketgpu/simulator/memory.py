@@ -8,26 +8,34 @@ where that of the bare array costs 0.08, and would cost 0.23 with __getattr__.
 Memory that a kernel allocates (cuda.shared, cuda.local, cuda.const) is poisoned where nobody has written.
 """
 
+import sys
 from sys import _getframe
-from types import FrameType
 
 import numpy as np
-from numba.core import types
-from numba.np import numpy_support
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from pocketgpu.simulator.arithmetic import Narrow, as_bare, as_kernel_sees, wrapped
+from pocketgpu.simulator.arithmetic import Narrow, Wrapping, as_bare, as_kernel_sees
 from pocketgpu.simulator.settings import current
-from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark
-from pocketgpu.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
+from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark, word
+from pocketgpu.simulator.trace import (
+    CONSTANT,
+    EVENT,
+    KINDS,
+    LOAD,
+    LOCAL,
+    SHARED,
+    SITES,
+    STORE,
+    Trace,
+    as_indices,
+    site_of,
+)
 
 
 class Watched(NDArrayOperatorsMixin):
     """A NumPy array in a kernel, `data`; a slice's `root` is the array it was cut from."""
 
-    __slots__ = (
-        "data", "events", "label", "load", "owner", "recorder", "root", "space", "store", "tag", "written",
-    )  # fmt: skip
+    __slots__ = ("data", "label", "number", "owner", "recorder", "root", "space", "written")
     __hash__ = object.__hash__  # the mixin compares element by element
 
     def __init__(
@@ -44,42 +52,40 @@ class Watched(NDArrayOperatorsMixin):
         assign("root", self if root is None else root)
         assign("written", written)  # had it a value before the launch?  An array where some elements had
         assign("recorder", trace)
-        assign("events", trace.events)
-        assign("tag", trace.tag(self))
-        assign("load", self.tag + LOAD)
-        assign("store", self.tag + STORE)
+        assign("number", trace.number(self))
 
     def __getitem__(self, index):
+        return self.load(index, site_of(_getframe(1)))
+
+    def __setitem__(self, index, value):
+        self.store(index, value, site_of(_getframe(1)))
+
+    def note(self, kind: int, index: object, site: int) -> None:
+        """Write an access down."""
+        self.recorder.note((EVENT + KINDS * site + kind, self.number, *as_indices(index)))
+
+    def load(self, index: object, site: int) -> object:
+        """The element at the index; a part of the array where that names several."""
         try:
             value = self.data[index]
         except (IndexError, OverflowError):  # no place has a number of more than 63 bits
-            raise beyond(self, index, _getframe(1), "reads") from None
-        if type(value) is ndarray:
+            raise beyond(self, index, SITES[site].line, "reads") from None
+        if isinstance(value, ndarray):
             return part(self, value, index)
-        frame, events = _getframe(1), self.events
-        events += self.load, index, frame.f_lasti, frame.f_code
+        self.note(LOAD, index, site)
         return value
 
-    def __setitem__(self, index, value):
+    def store(self, index: object, value: object, site: int) -> None:
+        """Store into the element at the index."""
         try:
             self.data[index] = value
-        except IndexError:
-            raise beyond(self, index, _getframe(1), "writes") from None
-        except OverflowError:
-            self._store_wrapped(index, value, _getframe(1))
+        except (IndexError, OverflowError):
+            raise beyond(self, index, SITES[site].line, "writes") from None
         except ValueError:
             if isinstance(value, Watched | ndarray):
-                raise _row_for_element(_getframe(1).f_lineno, value.shape) from None
+                raise row_for_element(SITES[site].line, value.shape) from None
             raise
-        frame, events = _getframe(1), self.events
-        events += self.store, index, frame.f_lasti, frame.f_code
-
-    def _store_wrapped(self, index, value, frame: FrameType) -> None:
-        """Store an integer that the elements, or the index that an address, cannot hold."""
-        try:
-            self.data[index] = wrapped(value, self.data.dtype)
-        except OverflowError:
-            raise beyond(self, index, frame, "writes") from None
+        self.note(STORE, index, site)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -89,7 +95,7 @@ class Watched(NDArrayOperatorsMixin):
             if isinstance(value, ndarray):
                 yield part(self, value)
             else:
-                self.recorder.note(self.load, i, _getframe(1))
+                self.note(LOAD, i, site_of(_getframe(1)))
                 yield value
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -105,40 +111,36 @@ class Watched(NDArrayOperatorsMixin):
         return getattr(function, method)(*map(bare, inputs), **options)
 
 
-class WatchedNarrow(Watched):
-    """An array of which slices are of a class of their own."""
-
-    __slots__ = ()
-
-    def __getitem__(self, index):
-        try:
-            value = self.data[index]
-        except (IndexError, OverflowError):
-            if self.data.ndim == 0 and self.data.dtype.names:
-                return self[self.data.dtype.names[index]]  # a record's fields have numbers, too
-            raise beyond(self, index, _getframe(1), "reads") from None
-        if isinstance(value, np.ndarray) and value.ndim:
-            return part(self, value, index)
-        self.recorder.note(self.load, index, _getframe(1))
-        return value[()] if isinstance(value, np.ndarray) else value
-
-
-class WatchedRecords(WatchedNarrow):
+class WatchedRecords(Watched):
     """An array of records: a["x"] and a.x are one field of all of them, a[i].x that of one."""
 
     __slots__ = ()
 
+    def load(self, index: object, site: int) -> object:
+        """An element, a part of the array, or a field of a record."""
+        names = self.data.dtype.names
+        if self.data.ndim == 0 and names and isinstance(index, int):
+            index = names[index]  # a record's fields have numbers, too
+        try:
+            value = self.data[index]
+        except (IndexError, OverflowError):
+            raise beyond(self, index, SITES[site].line, "reads") from None
+        if isinstance(value, ndarray) and value.ndim:
+            return part(self, value, index)
+        self.note(LOAD, index, site)
+        return value[()] if isinstance(value, ndarray) else value
+
     def __getattr__(self, name: str):
         if name not in self.data.dtype.names:
             raise AttributeError(f"a record of {self.data.dtype} has no {name}")
-        return self[name]
+        return self.load(name, site_of(_getframe(1)))
 
     def __setattr__(self, name: str, value: object) -> None:
-        self[name] = value
+        self.store(name, value, site_of(_getframe(1)))
 
 
 ndarray = np.ndarray
-SHELLS = {np.ndarray: Watched, Narrow: WatchedNarrow, np.recarray: WatchedRecords}
+SHELLS = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray: WatchedRecords}
 
 
 def watched(
@@ -151,10 +153,10 @@ def watched(
 ) -> Watched:
     """The array, of any shape, as a kernel gets it in a watched launch.
 
-    label: its name in the kernel, or the (code, instruction) that made it.  owner: address where the memory
+    label: its name in the kernel, or the site that made it.  owner: address where the memory
     begins that it is a view of, in bytes.
     """
-    data = as_kernel_sees(data)
+    data = as_bare(data)
     shell = SHELLS[type(data)](data, space, trace, written=written)
     object.__setattr__(shell, "label", label)
     object.__setattr__(shell, "owner", data.__array_interface__["data"][0] if owner is None else owner)
@@ -166,20 +168,20 @@ def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
     indices = index if type(index) is tuple else (index,)
     if any(isinstance(axis, list | ndarray | Watched) for axis in indices):
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
-    data = as_kernel_sees(data)
+    data = as_bare(data)
     return SHELLS[type(data)](data, whole.space, whole.recorder, whole.root)
 
 
-def beyond(array: Watched, index: object, frame: FrameType, verb: str) -> Exception:
+def beyond(array: Watched, index: object, line: int, verb: str) -> Exception:
     """The fault that names thread, block, line, index and shape."""
     if isinstance(index, str):
         return AttributeError(f"a record of {array.data.dtype} has no {index}")
     access = f"{verb} index {index} of a {array.space} array of shape {array.data.shape}"
-    message = f"{name_of(machine.now)} {access} on line {frame.f_lineno}: {_remedy(array, index)}"
-    return fault("out_of_bounds", message, frame.f_lineno)
+    message = f"{name_of(machine.now)} {access} on line {line}: {_remedy(array, index)}"
+    return fault("out_of_bounds", message, line)
 
 
-def _row_for_element(line: int, shape: tuple[int, ...]) -> Exception:
+def row_for_element(line: int, shape: tuple[int, ...]) -> Exception:
     """The fault of an array of that shape that is stored where one element stands."""
     message = (
         f"{name_of(machine.now)} stores an array of shape {shape} into one element on line {line}: a row has "
@@ -271,34 +273,33 @@ class Shared:
     """cuda.shared: one array a block for every place in the program that allocates one."""
 
     @staticmethod
-    def array(shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
-        block, frame = machine.now.block, _getframe(1)
-        quick = frame.f_lasti, id(frame.f_code), shape, dtype
-        array = block.shared.get(quick)
-        if array is None:
-            place = start_of(frame.f_code, frame.f_lasti), *quick[1:], "exactly"
-            if place not in block.shared:
-                block.shared[place] = _shared_array(block, shape, numpy_dtype(dtype), frame)
-            array = block.shared[quick] = block.shared[place]
-        return array
+    @word
+    def array(site: int, shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
+        place = site, shape, dtype
+        memory = machine.now.block.shared
+        if place not in memory:
+            memory[place] = _shared_array(machine.now.block, shape, numpy_dtype(dtype), site)
+        return memory[place]
 
 
 class Local:
     """cuda.local: an array of the thread's own."""
 
     @staticmethod
-    def array(shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
-        return _new(poisoned(shape, numpy_dtype(dtype)), LOCAL, _getframe(1))
+    @word
+    def array(site: int, shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
+        return _new(poisoned(shape, numpy_dtype(dtype)), LOCAL, site)
 
 
 class Const:
     """cuda.const: a read-only copy of a host array."""
 
     @staticmethod
-    def array_like(array: object):
+    @word
+    def array_like(site: int, array: object):
         constants, key = machine.launch.constants, id(array)
         if isinstance(array, Watched) and array.space != CONSTANT:
-            line = _getframe(1).f_lineno
+            line = SITES[site].line
             remark(
                 "does_not_compile",
                 f"makes constant memory of an array of the launch on line {line}: a GPU's compiler needs its "
@@ -315,7 +316,9 @@ class Const:
 
 def numpy_dtype(dtype: object) -> np.dtype:
     """A NumPy dtype from NumPy's, Numba's, or a string."""
-    return numpy_support.as_dtype(dtype) if isinstance(dtype, types.Type) else np.dtype(dtype)
+    if type(dtype).__module__.startswith("numba."):
+        return sys.modules["numba.np.numpy_support"].as_dtype(dtype)
+    return np.dtype(dtype)
 
 
 def poisoned(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -334,25 +337,25 @@ def _poison_of(dtype: np.dtype) -> int:
     return POISON_NAN if dtype.kind in "fc" else POISON
 
 
-def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype, frame: FrameType):
+def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype, site: int):
     """Zero elements mean the dynamic part: all such arrays are the same memory."""
     limits = machine.launch.limits
     if shape in (0, (0,)):
         if DYNAMIC not in block.shared:
             block.shared[DYNAMIC] = poisoned(limits.dynamic_shared, np.dtype(np.uint8))
         memory = block.shared[DYNAMIC]
-        return _new(memory[: memory.size // dtype.itemsize * dtype.itemsize].view(dtype), SHARED, frame)
+        return _new(memory[: memory.size // dtype.itemsize * dtype.itemsize].view(dtype), SHARED, site)
     array = poisoned(shape, dtype)
     block.shared_bytes += array.nbytes
     size = block.shared_bytes + limits.dynamic_shared
     if block.shared_bytes > STATIC_SHARED:
         most = f"{STATIC_SHARED} in cuda.shared.array with a fixed size"
-        raise _too_much_shared(frame.f_lineno, block.shared_bytes, most)
+        raise _too_much_shared(SITES[site].line, block.shared_bytes, most)
     if size > limits.shared:
-        raise _too_much_shared(frame.f_lineno, size, f"{limits.shared} on this device")
+        raise _too_much_shared(SITES[site].line, size, f"{limits.shared} on this device")
     resident = current().sheet.resident_blocks(block.threads, size)
     machine.launch.limits = limits._replace(resident=min(limits.resident, resident))
-    return _new(array, SHARED, frame)
+    return _new(array, SHARED, site)
 
 
 def _too_much_shared(line: int, size: int, limit: str) -> Exception:
@@ -361,8 +364,7 @@ def _too_much_shared(line: int, size: int, limit: str) -> Exception:
     return fault("limit", message, line)
 
 
-def _new(array: np.ndarray, space: str, frame: FrameType):
+def _new(array: np.ndarray, space: str, site: int):
     if machine.trace is None:
         return as_bare(array)
-    label = frame.f_code, frame.f_lasti
-    return watched(array, space, machine.trace, written=False, label=label)
+    return watched(array, space, machine.trace, written=False, label=SITES[site])

@@ -288,7 +288,7 @@ class Replay:
             self._enter(thread)
             place = place_of.get(event)
             if place is None:
-                self._synchronise(int(self.columns.kind[event]), thread, self.columns.detail[event])
+                self._synchronise(int(self.columns.kind[event]), thread, int(self.columns.detail[event]))
                 continue
             if int(log.address[place]) in self.flags.addresses:
                 self._flag(int(log.kind[place]), thread, place)
@@ -323,7 +323,7 @@ class Replay:
             self.known[thread, self.column_of[thread]] = self.segment[thread]
         return self.known[thread].copy()
 
-    def _synchronise(self, kind: int, thread: int, detail: object) -> None:
+    def _synchronise(self, kind: int, thread: int, detail: int) -> None:
         if kind == trace.FENCE:
             for same_block in (True, False) if detail != trace.BLOCK else (True,):
                 clock = self.unfenced.pop((thread, same_block), 0)

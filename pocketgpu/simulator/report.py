@@ -2,10 +2,8 @@
 
 import functools
 import html
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import CodeType
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -13,8 +11,9 @@ from pocketgpu.simulator.counts import Counts, count_memory
 from pocketgpu.simulator.diagnosis import Diagnosis
 from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.settings import advance_clock, current
+from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding
-from pocketgpu.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
+from pocketgpu.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -117,7 +116,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     """Counts and findings from a launch's trace; FLOPs need the kernel's types, some 20 ms when it is new."""
     columns = watch.trace.columns()
     log = accesses(columns, _size(watch.block))
-    lines = np.array([line_of(*site) for site in columns.sites] or [0], np.int64)
+    lines = np.array([site.line for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
@@ -136,7 +135,9 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
 
 def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:
     """FLOPs by line, and why there are none where they cannot be counted."""
-    # this brings Numba's compiler, which takes 0.3 s to load
+    if find_spec("numba") is None:
+        return {}, "they need Numba, which is not installed"
+    # this brings Numba's compiler, which takes a second to load
     from pocketgpu.simulator.flops import FlopsUnknown, flops
 
     threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
@@ -158,15 +159,6 @@ def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, in
 
 def _size(dimensions: tuple[int, int, int]) -> int:
     return dimensions[0] * dimensions[1] * dimensions[2]
-
-
-def source_of(function: Callable | CodeType) -> tuple[tuple[str, ...], int]:
-    """Lines of a function, and the number of the first."""
-    try:
-        text, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):  # made by exec without a file: counts by line remain
-        return (), 0
-    return tuple(text), first
 
 
 def _count_shown(counts: Counts, name: str) -> int:

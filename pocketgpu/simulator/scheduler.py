@@ -1,19 +1,16 @@
-"""Thread scheduler.  A CUDA thread that waits gets a greenlet; threads that never wait share one.
+"""Thread scheduler.  A CUDA thread that may wait is a generator; where nothing waits, a thread is a call.
 
-A kernel thread runs until it waits or ends.  A thread that waits switches to one that is ready, so a barrier
-costs one switch a thread.  Blocks start when no other thread can run, as many as the device can hold; threads
-that spin come last.  When no thread can run and some wait, that is a deadlock; the finding lists which wait
-where.
+A kernel thread runs until it waits or ends.  It yields the number of a site where it comes to the barrier of
+its block, and None where it waits for something else and has noted it.  Blocks start when no other thread can
+run, as many as the device can hold; threads that spin come last.  When no thread can run and some wait, that
+is a deadlock; the finding lists which wait where.
 """
 
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextvars import copy_context
-from types import FrameType
 
-from greenlet import GreenletExit, getcurrent, greenlet
-
+from pocketgpu.simulator.endless import clock
 from pocketgpu.simulator.settings import Limits
 from pocketgpu.simulator.threads import (
     Block,
@@ -22,11 +19,13 @@ from pocketgpu.simulator.threads import (
     Thread,
     Warp,
     deadlock,
+    different_barriers,
     ended_before_barrier,
     ended_before_grid_barrier,
     machine,
+    place_in,
 )
-from pocketgpu.simulator.trace import Trace
+from pocketgpu.simulator.trace import CHUNK, END, Trace
 
 MOST_POLLS = 5_000  # of all spinning threads, one after another without a new value: then it is a deadlock
 POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
@@ -38,18 +37,18 @@ class Launch:
 
     def __init__(
         self,
-        function: Callable,
-        arguments: Sequence,
+        translation: Callable,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         limits: Limits,
         shuffle: random.Random | None = None,
         trace: Trace | None = None,
     ):
-        self.function, self.arguments, self.limits = function, arguments, limits
+        self.translation, self.limits = translation, limits
         self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
         self.blocks = grid[0] * grid[1] * grid[2]
-        self.alive = self.threads = self.blocks * block[0] * block[1] * block[2]  # that have not ended
+        self.places = [place_in(self.blockDim, local) for local in range(block[0] * block[1] * block[2])]
+        self.alive = self.threads = self.blocks * len(self.places)  # that have not ended
         self.shuffle, self.trace = shuffle, trace
         blocks = range(self.blocks)  # CUDA promises no order in which blocks start
         self.block_order = shuffle.sample(blocks, self.blocks) if shuffle else blocks
@@ -58,43 +57,63 @@ class Launch:
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
         self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
-        self.workers, self.idle = [], []
-        self.hub = self.fault = None
+        self.fault = None
 
-    def run(self) -> None:
-        """Run every thread to its end.  Raises LaunchStopped on deadlock, and whatever a thread raises."""
-        self.hub = getcurrent()
+    def run(self, function: Callable, arguments: Sequence, waits: bool) -> None:
+        """Run every thread to its end.  Raises LaunchStopped on deadlock, and whatever a thread raises.
+
+        waits: the function makes a generator.
+        """
         before = machine.launch, machine.now, machine.trace
         machine.launch, machine.trace = self, self.trace
+        clock.start()
         try:
-            while self.open or self.next_block < self.blocks:
-                self._run_next()
+            if waits:
+                self._run_by_turns(function, arguments)
+            else:
+                self._run_straight(function, arguments)
         except BaseException:
             self.fault = machine.now  # the thread that was running
             raise
         finally:
-            self._end_greenlets()
             machine.launch, machine.now, machine.trace = before
+            clock.turn = None
 
-    def _run_next(self) -> None:
-        """Resume or start one thread: a ready one, a new one, or one that spins.  Raises LaunchStopped."""
-        if self.ready:
-            self._resume(self.ready.popleft())
-        elif not (self._start() or _release_converged_lanes(self) or self._resume_spinning()):
-            raise self._deadlock()
+    def _run_straight(self, function: Callable, arguments: Sequence) -> None:
+        """Run thread after thread: none waits."""
+        trace = self.trace
+        while self._has_room():
+            for thread in self._open_block():
+                machine.now = thread
+                if trace is None:
+                    function(*arguments)
+                    continue
+                trace.append(thread.mark)
+                function(*arguments)
+                trace.append(END + thread.number)
+                if len(trace.entries) > CHUNK:
+                    trace.events()
+            self.open.clear()
 
-    def _start(self) -> bool:
-        """Start the next thread that has not run; the next block's if this one has none left."""
+    def _run_by_turns(self, function: Callable, arguments: Sequence) -> None:
+        """Resume or start one thread after another: a ready one, a new one, or one that spins."""
+        while self.open or self._has_room():
+            if self.ready:
+                self._advance(self.ready.popleft())
+            elif (thread := self._start()) is not None:
+                machine.go_on(thread)
+                thread.generator = function(*arguments)
+                self._advance(thread)
+            elif not (_release_converged_lanes(self) or self._resume_spinning()):
+                raise self._deadlock()
+
+    def _start(self) -> Thread | None:
+        """The next thread that has not run; the next block's if this one has none left."""
         thread = next(self.fresh, None)
         if thread is None and self._has_room():
-            thread = next(self._open_block())
-        if thread is None:
-            return False
-        worker = self.idle.pop() if self.idle else self._worker()
-        self._set_running(thread)
-        thread.greenlet = worker
-        worker.switch(thread)
-        return True
+            self.fresh = self._open_block()
+            thread = next(self.fresh)
+        return thread
 
     def _has_room(self) -> bool:
         return self.next_block < self.blocks and len(self.open) < self.limits.resident
@@ -102,35 +121,73 @@ class Launch:
     def _open_block(self):
         """Start the next block: an iterator over its threads."""
         number = self.block_order[self.next_block]
-        block = self.open[number] = Block(number, self.gridDim, self.blockDim)
+        block = self.open[number] = Block(number, self.gridDim, self.blockDim, self.places)
         self.next_block += 1
-        self.fresh = block.fresh(self.shuffle)
-        return self.fresh
+        return block.fresh(self.shuffle)
 
-    def _worker(self) -> greenlet:
-        worker = greenlet(self._work)
-        worker.gr_context = copy_context()  # it holds NumPy's errstate, by which overflow is no error
-        self.workers.append(worker)
-        return worker
+    def _advance(self, thread: Thread | None) -> None:
+        """Let a thread run until it waits.  The last one to come to a barrier goes on at once."""
+        while thread is not None:
+            try:
+                site = next(thread.generator)
+            except StopIteration:
+                self._end_thread(thread)
+                return
+            thread = None if site is None else self._arrive(thread, site)
 
-    def _work(self, thread: Thread) -> None:
-        """Run thread after thread in one greenlet; one that waits keeps the greenlet until it ends."""
-        function, arguments, me = self.function, self.arguments, getcurrent()
+    def _arrive(self, thread: Thread, site: int) -> Thread | None:
+        """Let a thread wait at the barrier of its block; the thread that goes on now, if that opens it."""
+        block = thread.block
+        thread.wait_at(site, "syncthreads()")
+        block.waiting.append(thread)
+        if len(block.waiting) < block.threads:
+            if len(block.waiting) == block.alive:
+                raise ended_before_barrier(block.waiting)
+            return None
+        others = self._ordered(_open(block))
+        if self.ready:
+            self.ready.extend(others)
+            return thread
+        self._run_block(block, [thread, *others])
+        return None
+
+    def _run_block(self, block: Block, threads: list[Thread]) -> None:
+        """Run a block, while nothing else is ready, from barrier to barrier as long as all come to the same.
+
+        threads: all of the block, in the order in which they go on.
+        """
+        generators = [thread.generator for thread in threads]
         while True:
-            function(*arguments)
-            self._end_thread(thread)
-            thread = None if self.ready else next(self.fresh, None)
-            if thread is None:
-                self.idle.append(me)
-                thread = self.hub.switch()
+            sites = [*map(next, generators)]  # fewer than threads where one has ended
+            first = sites[0] if sites else None
+            if first is None or sites.count(first) < len(threads):
+                break
+            block.opened, block.votes = block.opened + 1, []
+            if self.shuffle:
+                threads = [threads[-1], *self._ordered(threads[:-1])]
+                generators = [thread.generator for thread in threads]
             else:
-                self._set_running(thread)
-                thread.greenlet = me
+                threads.insert(0, threads.pop())
+                generators.insert(0, generators.pop())
+            self._shorten_record()
+        for thread, site in zip(threads, sites, strict=False):
+            if site is not None:
+                thread.wait_at(site, "syncthreads()")
+                block.waiting.append(thread)
+        self.ready.extendleft(reversed(threads[len(sites) + 1 :]))  # before those that were woken meanwhile
+        if len(sites) < len(threads):
+            self._end_thread(threads[len(sites)])
+        elif len(block.waiting) == block.threads:
+            _open(block)  # raises LaunchStopped: they have come to different barriers
+
+    def _shorten_record(self) -> None:
+        if self.trace is not None and len(self.trace.entries) > CHUNK:
+            self.trace.events()
 
     def _end_thread(self, thread: Thread) -> None:
         block = thread.block
         if (trace := self.trace) is not None:
-            trace.ends += len(trace.events), thread.number
+            trace.append(END + thread.number)
         self.idle_polls = 0
         block.alive -= 1
         self.alive -= 1
@@ -143,33 +200,17 @@ class Launch:
             _release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
             _check_grid_barrier(self)
+        self._shorten_record()
 
-    def _set_running(self, thread: Thread) -> None:
-        """Make this the thread that runs now."""
-        machine.now = thread
-        if (trace := self.trace) is not None:
-            trace.turns += len(trace.events), thread.number
-
-    def _resume(self, thread: Thread) -> None:
-        self._set_running(thread)
-        thread.greenlet.switch()
-
-    def wait(self) -> None:
-        """Yield until another thread puts this one into `ready`."""
-        if not self.ready:
-            self.hub.switch()  # new greenlets start there: begun here they would inherit the depth of calls
-            return
-        thread = self.ready.popleft()
-        machine.now = thread
-        if (trace := self.trace) is not None:  # as in _resume, without its calls: barriers are many
-            trace.turns += len(trace.events), thread.number
-        thread.greenlet.switch()
-
-    def wake(self, threads: list[Thread]) -> None:
-        """Make these threads ready, in random order if the launch shuffles."""
+    def _ordered(self, threads: list[Thread]) -> list[Thread]:
+        """These threads in the order in which they go on, which is random if the launch shuffles."""
         if self.shuffle:
             self.shuffle.shuffle(threads)
-        self.ready.extend(threads)
+        return threads
+
+    def wake(self, threads: list[Thread]) -> None:
+        """Make these threads ready."""
+        self.ready.extend(self._ordered(threads))
 
     def open_grid_barrier(self, last: Thread | None = None) -> bool:
         """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
@@ -181,22 +222,15 @@ class Launch:
         self.wake([thread for thread in waiting if thread is not last])
         return True
 
-    def poll(self, frame: FrameType, where: object, value: object, what: str) -> None:
-        """Note a poll by the running thread; it spins if the value is the one that it read there last."""
-        seen, key = machine.now.seen, (frame.f_lasti, where)
+    def sees_again(self, site: int, where: object, value: object) -> bool:
+        """Note a poll by the running thread: is the value the one that it read there last?"""
+        seen, key = machine.now.seen, (site, where)
         if seen.get(key, NEVER) == value:
-            self.spin(frame, what)
-        else:
-            seen[key] = value
-            machine.now.new_values += where is not None  # a fence by itself is none
-            self.idle_polls = 0
-
-    def spin(self, frame: FrameType, what: str) -> None:
-        """Let all others run before this thread polls again."""
-        thread = machine.now
-        thread.wait_at(frame, what)
-        self.spinning.append(thread)
-        self.hub.switch()
+            return True
+        seen[key] = value
+        machine.now.new_values += where is not None  # a fence by itself is none
+        self.idle_polls = 0
+        return False
 
     def _resume_spinning(self) -> bool:
         """Let the next spinning thread poll; False if there is none, or too many polls read nothing new."""
@@ -206,7 +240,7 @@ class Launch:
         self.idle_polls += 1
         if self.shuffle:
             self.spinning.rotate(self.shuffle.randrange(len(self.spinning)))
-        self._resume(self.spinning.popleft())
+        self._advance(self.spinning.popleft())
         return True
 
     def _deadlock(self) -> LaunchStopped:
@@ -224,11 +258,16 @@ class Launch:
             f"the {self.blocks} blocks at once, so launch no more than that if blocks wait for one another",
         )
 
-    def _end_greenlets(self) -> None:
-        """End all greenlets: one that lives on would keep the kernel's arguments."""
-        for worker in self.workers:
-            if worker:
-                worker.throw(GreenletExit)
+
+def _open(block: Block) -> list[Thread]:
+    """Open the block's barrier, to which all have come; the threads that waited for the last one."""
+    waiting, block.waiting = block.waiting, []
+    first = waiting[0]
+    for thread in waiting:
+        if thread.site != first.site:
+            raise different_barriers(first, thread)
+    block.opened, block.votes = block.opened + 1, []
+    return waiting[:-1]
 
 
 def _check_grid_barrier(launch: Launch) -> None:

@@ -23,8 +23,9 @@ from numba.core.errors import NumbaError
 
 from pocketgpu.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
 from pocketgpu.compiling.typing import TypedKernel, type_of, typed
-from pocketgpu.simulator.language import refused, source_tree
+from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.launch import check_argument
+from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, Findings
 
 REMEDIES = {  # what Numba's message contains -> what to do
@@ -154,25 +155,23 @@ def _use_of_numpy(function: Callable) -> tuple[int, str] | None:
 
     Once compiled CPU code has used it, the CUDA target fails further on, in other words or without a place.
     """
-    tree, shift = source_tree(function)
+    tree = definition_of(function)
     for node in ast.walk(tree) if tree else ():
         if isinstance(getattr(node, "op", None), ast.MatMult):
-            return node.lineno + shift, "Invalid use of @"
+            return node.lineno, "Invalid use of @"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             module = function.__globals__.get(getattr(node.func.value, "id", ""))
             called = getattr(module, node.func.attr, None) if module is np else None
             if called is not None and not isinstance(called, (type, np.ufunc)):
                 text = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
-                return node.lineno + shift, text
+                return node.lineno, text
     return None
 
 
 def _named_expression(function: Callable) -> int | None:
     """Line of the first `:=`."""
-    tree, shift = source_tree(function)
-    return next(
-        (n.lineno + shift for n in ast.walk(tree or ast.Pass()) if isinstance(n, ast.NamedExpr)), None
-    )
+    tree = definition_of(function)
+    return next((n.lineno for n in ast.walk(tree or ast.Pass()) if isinstance(n, ast.NamedExpr)), None)
 
 
 def _file(function: Callable) -> str:

@@ -7,26 +7,28 @@ An atomic reads, changes and writes without interruption, because no other threa
 that polls again and again yields now and then, so that the thread it waits for can run.
 """
 
-from collections.abc import Callable
-from sys import _getframe
-from types import FrameType
+from collections.abc import Callable, Iterator
+from types import GeneratorType
 
 import numpy as np
 
 from pocketgpu.simulator.arithmetic import Undefined, as_register, wrapped
 from pocketgpu.simulator.memory import Watched, beyond
 from pocketgpu.simulator.scheduler import expected_lanes
-from pocketgpu.simulator.threads import Block, different_barriers, ended_before_barrier, machine, outside_mask
+from pocketgpu.simulator.threads import INSIDE, machine, outside_mask, word
 from pocketgpu.simulator.trace import (
     ATOMIC,
     BARRIER,
     BLOCK,
     DEVICE,
+    EVENT,
     EXCHANGE,
     FENCE,
     GRID_SYNC,
+    KINDS,
     LOAD,
     PAST_FIRST_LEVEL,
+    SITES,
     STORE,
     SYSTEM,
     VOLATILE_LOAD,
@@ -35,54 +37,97 @@ from pocketgpu.simulator.trace import (
     WARP_SYNC,
 )
 
+Waiting = Iterator[int | None]  # a word that waits where it yields: see threads.word
 
-def syncthreads() -> None:
+
+def _note(kind: int, site: int, *detail: int) -> None:
+    if machine.trace is not None:
+        machine.trace.note((EVENT + KINDS * site + kind, *detail))
+
+
+@word
+def syncthreads(site: int) -> Waiting:
     """Barrier of the block: what any thread wrote before, all can read after."""
-    _arrive(_getframe(1))
+    thread = machine.now
+    _note(BARRIER, site)
+    yield site
+    machine.go_on(thread)
 
 
-def syncthreads_count(predicate: object) -> int:
+def _vote(site: int, predicate: object) -> Waiting:
+    """The predicates of all threads of the block, when all have come."""
+    thread = machine.now
+    votes = thread.block.votes  # the scheduler makes a new list when the barrier opens
+    votes.append(bool(predicate))
+    yield from INSIDE[id(syncthreads)](site)
+    return votes
+
+
+@word
+def syncthreads_count(site: int, predicate: object) -> Waiting:
     """Number of threads of the block whose predicate is true."""
-    return sum(_vote(predicate, _getframe(1)))
+    return sum((yield from _vote(site, predicate)))
 
 
-def syncthreads_and(predicate: object) -> int:
+@word
+def syncthreads_and(site: int, predicate: object) -> Waiting:
     """1 if the predicate is true in all threads of the block, 0 otherwise."""
-    return int(all(_vote(predicate, _getframe(1))))
+    return int(all((yield from _vote(site, predicate))))
 
 
-def syncthreads_or(predicate: object) -> int:
+@word
+def syncthreads_or(site: int, predicate: object) -> Waiting:
     """1 if the predicate is true in any thread of the block, 0 otherwise."""
-    return int(any(_vote(predicate, _getframe(1))))
+    return int(any((yield from _vote(site, predicate))))
 
 
-def threadfence_block() -> None:
+@word
+def threadfence_block(site: int) -> Waiting:
     """The block sees this thread's earlier writes before its later ones."""
-    _fence(BLOCK, _getframe(1))
+    yield from _fence(BLOCK, site)
 
 
-def threadfence() -> None:
+@word
+def threadfence(site: int) -> Waiting:
     """The grid sees this thread's earlier writes before its later ones."""
-    _fence(DEVICE, _getframe(1))
+    yield from _fence(DEVICE, site)
 
 
-def threadfence_system() -> None:
+@word
+def threadfence_system(site: int) -> Waiting:
     """The grid and the host see this thread's earlier writes before its later ones."""
-    _fence(SYSTEM, _getframe(1))
+    yield from _fence(SYSTEM, site)
+
+
+def _fence(scope: int, site: int) -> Waiting:
+    _note(FENCE, site, scope)
+    thread = machine.now  # at the same fence again without a new value or barrier: it waits in a loop
+    if machine.launch.sees_again(site, None, (scope, thread.new_values, thread.block.opened)):
+        yield from _spin(site, "a fence")
+
+
+def _spin(site: int, what: str) -> Waiting:
+    """Let all others run before this thread polls again."""
+    thread = machine.now
+    thread.wait_at(site, what)
+    machine.launch.spinning.append(thread)
+    yield
+    machine.go_on(thread)
 
 
 class GridGroup:
     """All threads of the grid, as cooperative groups name them."""
 
-    def sync(self) -> None:
+    @word
+    def sync(site: int, self: "GridGroup") -> Waiting:
         """Barrier of all threads of all blocks."""
-        thread, launch, frame = machine.now, machine.launch, _getframe(1)
-        if machine.trace is not None:
-            machine.trace.note(GRID_SYNC, launch.grid_opened, frame)
-        thread.wait_at(frame, "this_grid().sync()")
+        thread, launch = machine.now, machine.launch
+        _note(GRID_SYNC, site, launch.grid_opened)
+        thread.wait_at(site, "this_grid().sync()")
         launch.at_grid_barrier.append(thread)
         if not launch.open_grid_barrier(thread):
-            launch.wait()
+            yield
+            machine.go_on(thread)
 
 
 class cg:
@@ -93,49 +138,15 @@ class cg:
         return GridGroup()
 
 
-def _arrive(frame: FrameType) -> None:
-    thread = machine.now
-    block = thread.block
-    if machine.trace is not None:
-        machine.trace.note(BARRIER, block.opened, frame)
-    thread.frame, thread.what = frame, "syncthreads()"
-    waiting = block.waiting
-    waiting.append(thread)
-    if len(waiting) == block.threads:
-        _open(block)
+def call(site: int, function: Callable, /, *arguments: object, **options: object) -> Waiting:
+    """What function(*arguments) returns, in a function that may wait and calls something it does not know."""
+    own = [function.__self__] if hasattr(function, "__func__") else []
+    inside = INSIDE.get(id(getattr(function, "__func__", function)))
+    if inside is not None:
+        result = inside(site, *own, *arguments, **options)
     else:
-        if len(waiting) == block.alive:
-            raise ended_before_barrier(waiting)
-        machine.launch.wait()
-
-
-def _open(block: Block) -> None:
-    """Open the block's barrier when all have arrived: the last thread goes on, the others become ready."""
-    waiting, block.waiting = block.waiting, []
-    first = waiting[0]
-    position = first.frame.f_lasti
-    for thread in waiting:
-        if thread.frame.f_lasti != position and thread.place != first.place:
-            raise different_barriers(first, thread)
-    block.opened += 1
-    waiting.pop()
-    machine.launch.wake(waiting)
-
-
-def _vote(predicate: object, frame: FrameType) -> list[bool]:
-    block = machine.now.block
-    block.votes = block.votes if block.waiting else []
-    votes = block.votes
-    votes.append(bool(predicate))
-    _arrive(frame)
-    return votes
-
-
-def _fence(scope: str, frame: FrameType) -> None:
-    if machine.trace is not None:
-        machine.trace.note(FENCE, scope, frame)
-    thread = machine.now  # at the same fence again without a new value or barrier: it waits in a loop
-    machine.launch.poll(frame, None, (scope, thread.new_values, thread.block.opened), "a fence")
+        result = machine.launch.translation.value(function)(*arguments, **options)
+    return (yield from result) if isinstance(result, GeneratorType) else result
 
 
 FULL = 0xFFFFFFFF
@@ -150,81 +161,90 @@ class Collective:
         self.mask, self.arrived, self.values = mask, [], {}
 
 
-def syncwarp(mask: int = FULL) -> None:
+@word
+def syncwarp(site: int, mask: int = FULL) -> Waiting:
     """Barrier of the mask's lanes: what any wrote before, all can read after."""
-    _exchange("syncwarp", mask, None, _getframe(1))
+    yield from _exchange("syncwarp", mask, None, site)
 
 
-def shfl_sync(mask: int, value: object, src_lane: int, width: int = WARP) -> object:
+@word
+def shfl_sync(site: int, mask: int, value: object, src_lane: int, width: int = WARP) -> Waiting:
     """The value of lane src_lane, counted within groups of `width` lanes."""
-    frame = _getframe(1)
-    values, lane = _exchange("shfl_sync", mask, value, frame)
-    return _value_of(values, lane, lane // width * width + int(src_lane) % width, frame)
+    values, lane = yield from _exchange("shfl_sync", mask, value, site)
+    return _value_of(values, lane, lane // width * width + int(src_lane) % width, site)
 
 
-def shfl_up_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
+@word
+def shfl_up_sync(site: int, mask: int, value: object, delta: int, width: int = WARP) -> Waiting:
     """The value of the lane `delta` before this one; its own where the group has none."""
-    frame = _getframe(1)
-    values, lane = _exchange("shfl_up_sync", mask, value, frame)
+    values, lane = yield from _exchange("shfl_up_sync", mask, value, site)
     source = lane - int(delta)
-    return _value_of(values, lane, source if source >= lane // width * width else lane, frame)
+    return _value_of(values, lane, source if source >= lane // width * width else lane, site)
 
 
-def shfl_down_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
+@word
+def shfl_down_sync(site: int, mask: int, value: object, delta: int, width: int = WARP) -> Waiting:
     """The value of the lane `delta` after this one; its own where the group has none."""
-    frame = _getframe(1)
-    values, lane = _exchange("shfl_down_sync", mask, value, frame)
+    values, lane = yield from _exchange("shfl_down_sync", mask, value, site)
     source = lane + int(delta)
-    return _value_of(values, lane, source if source < lane // width * width + width else lane, frame)
+    return _value_of(values, lane, source if source < lane // width * width + width else lane, site)
 
 
-def shfl_xor_sync(mask: int, value: object, lane_mask: int, width: int = WARP) -> object:
+@word
+def shfl_xor_sync(site: int, mask: int, value: object, lane_mask: int, width: int = WARP) -> Waiting:
     """The value of the lane whose number differs from this one's in the bits of lane_mask."""
-    frame = _getframe(1)
-    values, lane = _exchange("shfl_xor_sync", mask, value, frame)
+    values, lane = yield from _exchange("shfl_xor_sync", mask, value, site)
     source = lane ^ int(lane_mask)
-    return _value_of(values, lane, source if source < lane // width * width + width else lane, frame)
+    return _value_of(values, lane, source if source < lane // width * width + width else lane, site)
 
 
-def all_sync(mask: int, predicate: object) -> bool:
-    return all(_exchange("all_sync", mask, bool(predicate), _getframe(1))[0].values())
+@word
+def all_sync(site: int, mask: int, predicate: object) -> Waiting:
+    return all((yield from _exchange("all_sync", mask, bool(predicate), site))[0].values())
 
 
-def any_sync(mask: int, predicate: object) -> bool:
-    return any(_exchange("any_sync", mask, bool(predicate), _getframe(1))[0].values())
+@word
+def any_sync(site: int, mask: int, predicate: object) -> Waiting:
+    return any((yield from _exchange("any_sync", mask, bool(predicate), site))[0].values())
 
 
-def eq_sync(mask: int, predicate: object) -> bool:
+@word
+def eq_sync(site: int, mask: int, predicate: object) -> Waiting:
     """Do all lanes agree?"""
-    return len(set(_exchange("eq_sync", mask, bool(predicate), _getframe(1))[0].values())) == 1
+    return len(set((yield from _exchange("eq_sync", mask, bool(predicate), site))[0].values())) == 1
 
 
-def ballot_sync(mask: int, predicate: object) -> int:
+@word
+def ballot_sync(site: int, mask: int, predicate: object) -> Waiting:
     """A bit for every lane whose predicate is true."""
-    votes = _exchange("ballot_sync", mask, bool(predicate), _getframe(1))[0]
+    votes = (yield from _exchange("ballot_sync", mask, bool(predicate), site))[0]
     return sum(1 << lane for lane, yes in votes.items() if yes)
 
 
-def match_any_sync(mask: int, value: object) -> int:
+@word
+def match_any_sync(site: int, mask: int, value: object) -> Waiting:
     """A bit for every lane with the same value."""
-    values, lane = _exchange("match_any_sync", mask, value, _getframe(1))
+    values, lane = yield from _exchange("match_any_sync", mask, value, site)
     return sum(1 << other for other, theirs in values.items() if theirs == values[lane])
 
 
-def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
+@word
+def match_all_sync(site: int, mask: int, value: object) -> Waiting:
     """(a bit for every lane, True) if all lanes have the same value, (0, False) otherwise."""
-    values, lane = _exchange("match_all_sync", mask, value, _getframe(1))
+    values, lane = yield from _exchange("match_all_sync", mask, value, site)
     same = all(theirs == values[lane] for theirs in values.values())
     return (sum(1 << other for other in values), True) if same else (0, False)
 
 
-def activemask() -> int:
+@word
+def activemask(site: int) -> Waiting:
     """A bit for every lane that has come here by the time that no other thread can run."""
-    thread, frame = machine.now, _getframe(1)
-    thread.wait_at(frame, "activemask()")
+    thread = machine.now
+    thread.wait_at(site, "activemask()")
     machine.launch.gathering = True
-    thread.warp.gathering.setdefault(thread.place, []).append(thread)
-    machine.launch.wait()
+    thread.warp.gathering.setdefault(site, []).append(thread)
+    yield
+    machine.go_on(thread)
     return thread.answer
 
 
@@ -233,15 +253,14 @@ def lanemask_lt() -> int:
     return (1 << machine.now.lane) - 1
 
 
-def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[dict, int]:
+def _exchange(name: str, mask: int, value: object, site: int) -> Waiting:
     """Values of all lanes of the mask, once all have arrived; and this thread's lane."""
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
     if not mask >> thread.lane & 1:
-        raise outside_mask(name, mask, frame.f_lineno)
-    if machine.trace is not None:
-        machine.trace.note(WARP_SYNC if name == "syncwarp" else EXCHANGE, mask, frame)
-    thread.wait_at(frame, name)
+        raise outside_mask(name, mask, SITES[site].line)
+    _note(WARP_SYNC if name == "syncwarp" else EXCHANGE, site, mask)
+    thread.wait_at(site, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
     collective.arrived.append(thread)
     collective.values[thread.lane] = value
@@ -249,26 +268,27 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
         del warp.collectives[name, mask]
         machine.launch.wake([other for other in collective.arrived if other is not thread])
     else:
-        machine.launch.wait()
+        yield
+        machine.go_on(thread)
     return collective.values, thread.lane
 
 
-def _value_of(values: dict, lane: int, source: int, frame: FrameType) -> object:
+def _value_of(values: dict, lane: int, source: int, site: int) -> object:
     """The value of the source lane; where it took no part, one that must not be used."""
     if source in values:
         return values[source]
-    return values[lane] if machine.trace is None else Undefined(source, frame.f_lineno)
+    return values[lane] if machine.trace is None else Undefined(source, SITES[site].line)
 
 
-def _read(kind: int, array, index, frame: FrameType, verb: str):
+def _read(kind: int, array, index, site: int, verb: str):
     """array[index], noted in the trace as an event of that kind."""
     if not isinstance(array, Watched):
         return as_register(array[index])
-    array.recorder.note(array.tag + kind, index, frame)
+    array.note(kind, index, site)
     try:
         return as_register(array.data[index])
     except (IndexError, OverflowError):
-        raise beyond(array, index, frame, verb) from None
+        raise beyond(array, index, SITES[site].line, verb) from None
 
 
 def _write(array, index, value) -> None:
@@ -282,14 +302,14 @@ def _write(array, index, value) -> None:
 def _atomic(change: Callable):
     """cuda.atomic.<name>(array, index, *values): array[index] becomes change(old, *values); returns old."""
 
-    def operation(array, index, *values):
-        frame = _getframe(1)
-        old = _read(ATOMIC, array, index, frame, "changes")
+    def operation(site, array, index, *values):
+        old = _read(ATOMIC, array, index, site, "changes")
         _write(array, index, change(old, *values))
-        machine.launch.poll(frame, (id(array), index), old, "an atomic")
+        if machine.launch.sees_again(site, (id(array), index), old):
+            yield from _spin(site, "an atomic")
         return old
 
-    return staticmethod(operation)
+    return staticmethod(word(operation))
 
 
 def _plain(old):
@@ -314,39 +334,40 @@ class atomic:
     cas = _atomic(lambda old, expected, value: value if old == expected else old)
 
     @staticmethod
-    def compare_and_swap(array: Watched | np.ndarray, old: object, value: object) -> object:
+    @word
+    def compare_and_swap(site: int, array: Watched | np.ndarray, old: object, value: object) -> Waiting:
         """cas on the first element of an array of any shape."""
-        return atomic.cas(array, 0 if array.ndim == 1 else (0,) * array.ndim, old, value)
+        first = 0 if array.ndim == 1 else (0,) * array.ndim
+        return (yield from INSIDE[id(atomic.cas)](site, array, first, old, value))
 
 
-def _load(kind: int) -> Callable:
+def load_word(kind: int) -> Callable:
     """A load with a cache hint, or one that no compiler moves."""
 
-    def load(array, index):
-        frame = _getframe(1)
-        value = _read(kind, array, index, frame, "reads")
-        if kind in PAST_FIRST_LEVEL:
-            machine.launch.poll(frame, (id(array), index), value, "a load")
+    def load(site, array, index):
+        value = _read(kind, array, index, site, "reads")
+        if kind in PAST_FIRST_LEVEL and machine.launch.sees_again(site, (id(array), index), value):
+            yield from _spin(site, "a load")
         return value
 
-    return load
+    return word(load)
 
 
 def _store(kind: int) -> Callable:
-    def store(array, index, value) -> None:
-        frame = _getframe(1)
-        _read(kind, array, index, frame, "writes")
+    def store(site, array, index, value) -> None:
+        _read(kind, array, index, site, "writes")
         _write(array, index, value)
 
-    return store
+    return word(store)
 
 
-ldca, ldcs, ldlu = (_load(LOAD) for _ in range(3))
-ldcg, ldcv = (_load(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, which is not coherent
+ldca, ldcs, ldlu = (load_word(LOAD) for _ in range(3))
+ldcg, ldcv = (load_word(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, which is not coherent
 stcs, stwb = (_store(STORE) for _ in range(2))
 stcg, stwt = (_store(VOLATILE_STORE) for _ in range(2))
 
 
-def nanosleep(nanoseconds: int) -> None:
+@word
+def nanosleep(site: int, nanoseconds: int) -> Waiting:
     """Let all other threads run first."""
-    machine.launch.spin(_getframe(1), "nanosleep()")
+    yield from _spin(site, "nanosleep()")

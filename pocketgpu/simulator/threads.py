@@ -4,12 +4,14 @@ Below them the functions that give a kernel its indices, and findings: the fault
 by the kernel's own lines and names.
 """
 
+import functools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import FrameType
+from inspect import isgeneratorfunction
+from sys import _getframe
 
-from pocketgpu.simulator.trace import WARP, Trace, label_of, line_of, start_of
+from pocketgpu.simulator.trace import SITES, TURN, WARP, Trace, label_of, site_of
 
 KINDS = (
     "out_of_bounds",
@@ -81,29 +83,25 @@ class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
     __slots__ = (
-        "answer", "block", "frame", "greenlet", "index", "lane", "new_values", "number", "seen", "warp",
-        "what", "x",
+        "answer", "block", "generator", "index", "lane", "mark", "new_values", "number", "seen", "site",
+        "warp", "what", "x",
     )  # fmt: skip
 
-    def __init__(self, block: "Block", local: int, index: Dim3):
-        self.block, self.index = block, index
+    def __init__(self, block: "Block", local: int):
+        self.block, self.index = block, block.places[local]
         self.number = block.first + local  # in the grid, block after block
         self.warp, self.lane = block.warps[local // WARP], local % WARP
-        self.x = block.index.x * block.size.x + index.x
-        self.greenlet = None
+        self.x = block.index.x * block.size.x + self.index.x
+        self.mark = TURN + self.number
+        self.generator = None  # it runs until it waits
         self.answer = None  # mask that activemask() returns to it
-        self.frame = self.what = None  # where it waits, and for which call
-        self.seen = {}  # (instruction, element that it polled) -> the last value there
+        self.site = self.what = None  # where it waits, and for which call
+        self.seen = {}  # (site, element that it polled) -> the last value there
         self.new_values = 0  # polls that read another value than the one before
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Where it waits, so that it can be compared."""
-        return id(self.frame.f_code), start_of(self.frame.f_code, self.frame.f_lasti)
-
-    def wait_at(self, frame: FrameType, what: str) -> None:
+    def wait_at(self, site: int, what: str) -> None:
         """Note that it waits there from now on, in the call `what`."""
-        self.frame, self.what = frame, what
+        self.site, self.what = site, what
 
 
 class Warp:
@@ -118,13 +116,14 @@ class Warp:
 class Block:
     """One block: its threads, its shared memory, and the threads that wait at its barrier."""
 
-    def __init__(self, number: int, grid: Dim3, size: Dim3):
-        self.number, self.grid, self.size = number, grid, size
+    def __init__(self, number: int, grid: Dim3, size: Dim3, places: list[Dim3]):
+        self.number, self.grid, self.size, self.places = number, grid, size, places
         self.index = place_in(grid, number)
-        self.threads = size.x * size.y * size.z
+        self.threads = len(places)
         self.first = number * self.threads
-        self.alive, self.waiting, self.opened = self.threads, [], 0
+        self.alive, self.waiting = self.threads, []
         self.shared, self.shared_bytes, self.votes = {}, 0, []
+        self.opened = 0  # how often its barrier has opened
         self.warps = [Warp(min(WARP, self.threads - first)) for first in range(0, self.threads, WARP)]
 
     def fresh(self, shuffle: random.Random | None) -> Iterator[Thread]:
@@ -133,7 +132,7 @@ class Block:
         if shuffle:
             order = shuffle.sample(order, self.threads)
         for local in order:
-            yield Thread(self, local, place_in(self.size, local))
+            yield Thread(self, local)
 
 
 class LaunchStopped(Exception):
@@ -147,14 +146,56 @@ class LaunchStopped(Exception):
 class Machine:
     """What runs at this moment: one thread of one launch; its trace, if the launch is watched."""
 
-    __slots__ = ("launch", "now", "trace")
+    __slots__ = ("launch", "now", "ticks", "trace", "turns")
 
     def __init__(self):
         self.launch = self.now = None
         self.trace: Trace | None = None
+        self.ticks = 0  # rounds of loops until the clock is looked at (endless.py)
+        self.turns = 0  # how often a thread went on, but behind barriers of a block
+
+    def go_on(self, thread: Thread) -> None:
+        """Make this the thread that runs now."""
+        self.now = thread
+        self.turns += 1
+        if self.trace is not None:
+            self.trace.append(thread.mark)
 
 
 machine = Machine()
+
+INSIDE: dict[int, Callable] = {}  # by id of a word: what a kernel calls, with the site of the call first
+
+
+def word(inside: Callable) -> Callable:
+    """A word of kernels, of a function that also takes the site of its call.
+
+    A generator function waits where it yields: the number of a site at the block's barrier, None where it has
+    noted itself what the thread waits for.  Code that was not rewritten cannot wait.
+    """
+
+    @functools.wraps(inside)
+    def called(*arguments, **options):
+        result = inside(site_of(_getframe(1)), *arguments, **options)
+        if not isgeneratorfunction(inside):
+            return result
+        try:
+            next(result)
+        except StopIteration as done:
+            return done.value
+        raise cannot_wait(inside.__name__, _getframe(1).f_code.co_name, _getframe(1).f_lineno)
+
+    del called.__wrapped__  # or the site would seem to be an argument
+    INSIDE[id(called)] = inside
+    return called
+
+
+def cannot_wait(what: str, function: str, line: int) -> Exception:
+    """The error of a function that waits, and whose text is unknown."""
+    return RuntimeError(
+        f"{function} waits on line {line} ({what}), and its text cannot be found; write it into a file or a "
+        "cell; a program that makes the text compiles it under a file name for which linecache has its lines"
+    )
 
 
 warpsize = WARP
@@ -229,7 +270,7 @@ def finding(
 ) -> Finding:
     """A fault of a thread at that line, or where it waits; other: the thread with which it has the fault."""
     beside = (_line(other), tuple(other.block.index), tuple(other.index)) if other else ()
-    line = _line(thread) if line is None and thread.frame else line
+    line = _line(thread) if line is None and thread.site is not None else line
     return Finding(kind, message, line, tuple(thread.block.index), tuple(thread.index), *beside)
 
 
@@ -312,8 +353,8 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> LaunchStopped:
 
 def _polled_element(thread: Thread) -> str:
     """The element that a spinning thread polls, and its value, as a part of a sentence."""
-    for (instruction, where), value in reversed(thread.seen.items()):
-        if instruction == thread.frame.f_lasti and where is not None and machine.trace is not None:
+    for (site, where), value in reversed(thread.seen.items()):
+        if site == thread.site and where is not None and machine.trace is not None:
             number, index = where
             shells = (shell for shell in machine.trace.arrays[1:] if id(shell) == number)
             name = next((label_of(shell.root.label) or shell.space for shell in shells), "the element")
@@ -341,7 +382,7 @@ def remedy_of_weak_poll(array: str = "a", index: str = "i") -> str:
 
 
 def _line(thread: Thread) -> int:
-    return line_of(thread.frame.f_code, thread.frame.f_lasti)
+    return SITES[thread.site].line
 
 
 def _count_others(threads: list[Thread]) -> str:

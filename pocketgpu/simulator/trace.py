@@ -1,72 +1,97 @@
 """What a watched launch writes down while it runs, and the same as columns when it has ended.
 
-An event is four entries of the flat list `events`, because accesses are too many for an object each:
+The record is one flat list of integers, because accesses are too many for an object each.  A large number
+opens an entry and says what it is; smaller ones behind it belong to it:
 
-    array's tag + kind, detail, instruction, code
+    EVENT + 16 · site + kind, array, index, …   an access to memory, an index for each dimension
+    EVENT + 16 · site + kind, detail            a fence and its scope, a warp's mask, a grid barrier's number
+    EVENT + 16 · site + BARRIER                 an arrival at the block's barrier
+    TURN + thread, END + thread                 the thread goes on, it has returned
 
-The tag leads to the array (`arrays`; 0 is none), code and instruction (f_lasti) to the source line.  The
-detail of a load, a store or an atomic is the index as the kernel wrote it; of a fence its scope; of a barrier
-how often it has opened before; for warps the mask.  Which thread it was is noted where it changes.
+A site is a place in the program: the code of a function and the position of an expression in its text.
 
 `accesses` gives every memory event its address.  Global arrays stand at multiples of 256 bytes; a block's
 shared arrays one after another, in the order of their creation, from a multiple of 128, so that an address
 gives its bank.
-
-A place in the program is a code object and one of its instructions.  Where a frame stands (f_lasti) may be
-the instruction or somewhere in the room that Python keeps behind it, because Python calls more directly what
-it has called several times.  Places are compared by start_of.
 """
 
-import dis
 import linecache
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import chain, compress
 from types import CodeType, FrameType
+from typing import NamedTuple
 
 import numpy as np
-
-_starts: dict[int, tuple[CodeType, list[int]]] = {}  # by id: a code object's hash looks at all of its text
-
-
-def start_of(code: CodeType, position: int) -> int:
-    """The instruction that a frame stands at."""
-    if id(code) not in _starts:
-        _starts[id(code)] = code, [instruction.offset for instruction in dis.get_instructions(code)]
-    starts = _starts[id(code)][1]
-    return starts[bisect_right(starts, position) - 1]
-
-
-def line_of(code: CodeType, position: int) -> int:
-    """The source line of an instruction."""
-    for start, end, line in code.co_lines():
-        if start <= position < end and line is not None:
-            return line
-    return code.co_firstlineno
-
-
-def label_of(label: object) -> str:
-    """A parameter's name, or the name to which the place (code, instruction) assigns."""
-    if not isinstance(label, tuple):
-        return label
-    text = linecache.getline(label[0].co_filename, line_of(*label))
-    assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
-    return assigned[1] if assigned else ""
-
 
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
 STRONG_LOAD = 9  # ld.relaxed, ld.acquire: as VOLATILE_LOAD, but no compiler takes it out of a loop
 EXCHANGE = 10  # a shuffle, a vote or a match: lanes wait for one another, and no memory is ordered
-KINDS = 16  # room for kinds in a tag
+KINDS = 16  # room for kinds beside a site
 LOADS = (LOAD, VOLATILE_LOAD, STRONG_LOAD)
 PAST_FIRST_LEVEL = (VOLATILE_LOAD, STRONG_LOAD)  # they do not read the multiprocessor's own cache
+OF_MEMORY = np.isin(np.arange(KINDS), (LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE, STRONG_LOAD))
 
 GLOBAL, SHARED, LOCAL, CONSTANT = "global", "shared", "local", "constant"
-BLOCK, DEVICE, SYSTEM = "block", "device", "system"  # how far a fence reaches
+BLOCK, DEVICE, SYSTEM = range(3)  # how far a fence reaches
 WARP = 32  # lanes
-FIELDS = 4  # entries of an event
+EVENT, END, TURN = 1 << 62, 1 << 61, 1 << 60  # no index of an array is as large
+CHUNK = 1_000_000  # entries that become an array together
+
+Position = tuple[int, int, int, int]  # line, last line, column, column behind
+
+
+class Site(NamedTuple):
+    """A place in the program."""
+
+    code: CodeType  # of the function as it was written
+    position: Position
+    copy: int = 0  # the condition of a while stands before the loop, and again at its end
+
+    @property
+    def line(self) -> int:
+        return self.position[0]
+
+
+SITES: list[Site] = []
+WRITTEN: dict[int, CodeType] = {}  # by id of a function's code as it runs: the code as it was written
+_numbers: dict[tuple, int] = {}  # by id of the code, position and copy
+_instructions: dict[tuple[int, int], tuple[CodeType, int]] = {}  # by id of the code and instruction
+
+
+def site_at(code: CodeType, position: Position, copy: int = 0) -> int:
+    """The number of that place."""
+    number = _numbers.setdefault((id(code), position, copy), len(SITES))
+    if number == len(SITES):
+        SITES.append(Site(code, position, copy))
+    return number
+
+
+def site_of(frame: FrameType) -> int:
+    """The number of the place where the frame stands."""
+    code, instruction = frame.f_code, frame.f_lasti
+    known = _instructions.get((id(code), instruction))
+    if known is None:
+        position = [*code.co_positions()][instruction // 2]
+        if None in position:
+            position = frame.f_lineno, frame.f_lineno, instruction, instruction
+        known = code, site_at(WRITTEN.get(id(code), code), position)
+        _instructions[id(code), instruction] = known
+    return known[1]
+
+
+def line_of(code: CodeType, position: Position, copy: int = 0) -> int:
+    """The source line of a site."""
+    return position[0]
+
+
+def label_of(label: object) -> str:
+    """A parameter's name, or the name to which the line of a site assigns."""
+    if not isinstance(label, Site):
+        return label
+    text = linecache.getline(label.code.co_filename, label.line)
+    assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
+    return assigned[1] if assigned else ""
 
 
 @dataclass(frozen=True)
@@ -77,45 +102,125 @@ class Columns:
     thread: np.ndarray  # [n] counted through the grid, block after block
     array: np.ndarray  # [n] place in `arrays`, 0 where there is none
     site: np.ndarray  # [n] place in `sites`
-    detail: list  # n indices, masks, scopes, as the kernel wrote them
+    offset: np.ndarray  # [n] bytes from the array's first element to the one that is accessed
+    detail: np.ndarray  # [n] scope of a fence, mask of a warp, how often a barrier has opened before
+    whole: np.ndarray  # places of accesses to more than one element
+    turns: np.ndarray  # [turns,2] events so far, and whose turn begins
+    ends: np.ndarray  # [ends,2] events so far, and which thread returned
     arrays: list  # None, then every memory.Watched that was touched
-    sites: list[tuple[CodeType, int]]  # where in the program: code, instruction
+    sites: list[Site]
 
 
 class Trace:
     """The growing record of one launch."""
 
-    # turns: entries so far, and whose turn began; ends: entries so far, and which thread returned
-    __slots__ = ("arrays", "ends", "events", "remarks", "turns")
+    __slots__ = ("append", "arrays", "chunks", "entries", "events_in_chunks", "note", "remarks")
 
     def __init__(self):
-        self.arrays, self.events, self.turns, self.ends = [None], [], [], []
+        self.arrays, self.entries, self.chunks, self.events_in_chunks = [None], [], [], 0
+        self.note, self.append = self.entries.extend, self.entries.append
         self.remarks = {}  # (kind, line) -> the first finding that did not end the launch
 
-    def __len__(self) -> int:
-        return len(self.events) // FIELDS
-
-    def tag(self, array: object) -> int:
-        """A number for this array, which leaves room for a kind."""
+    def number(self, array: object) -> int:
+        """A number for this array."""
         self.arrays.append(array)
-        return (len(self.arrays) - 1) * KINDS
+        return len(self.arrays) - 1
 
-    def note(self, kind: int, detail: object, frame: FrameType) -> None:
-        """Append an event of the code that the frame runs."""
-        self.events += kind, detail, frame.f_lasti, frame.f_code
+    def events(self) -> int:
+        """Events so far; the record becomes arrays, which take a fifth of its memory."""
+        chunk = _integers(self.entries)
+        self.events_in_chunks += int((chunk >= EVENT).sum())
+        self.chunks.append(chunk)
+        self.entries.clear()
+        return self.events_in_chunks
+
+    def last_site(self) -> Site:
+        """The place of the last event."""
+        entries = [*self.entries] or self.chunks[-1].tolist()
+        return SITES[(next(filter(opens_event, reversed(entries))) - EVENT) // KINDS]
 
     def columns(self) -> Columns:
         """The events so far as columns."""
-        events = self.events
-        tags = _integers(events[::FIELDS])
-        sites, site = _numbered(events[3::FIELDS], _integers(events[2::FIELDS]))
-        return Columns(
-            tags % KINDS, self._threads(), tags // KINDS, site, events[1::FIELDS], self.arrays, sites
-        )
+        entries = np.concatenate([*self.chunks, _integers(self.entries)])
+        marks = np.flatnonzero(entries >= TURN)
+        values = entries[marks]
+        of_event = values >= EVENT
+        is_event = np.flatnonzero(of_event)
+        room = np.diff(marks, append=len(entries))[is_event] - 1
+        behind = marks[is_event] + 1
+        places = values[is_event] - EVENT
+        kind, number = places % KINDS, places // KINDS
+        first = np.where(room > 0, np.append(entries, 0)[behind], 0)
+        memory = OF_MEMORY[kind]
+        array, detail = np.where(memory, first, 0), np.where(memory, 0, first)
+        turns, ends = _turns(values, of_event)
+        thread = np.repeat(turns[:, 1], np.diff(turns[:, 0], append=len(is_event)))
+        sites, site = _sites(number)
+        offset, whole = _offsets(self.arrays, array, room - 1, entries, behind)
+        arrived = kind == BARRIER
+        detail[arrived] = earlier_of_thread(thread[arrived])
+        return Columns(kind, thread, array, site, offset, detail, whole, turns, ends, self.arrays, sites)
 
-    def _threads(self) -> np.ndarray:
-        starts = _integers([*self.turns[::2], len(self.events)]) // FIELDS
-        return np.repeat(_integers(self.turns[1::2]), np.diff(starts))
+
+def opens_event(entry: object) -> bool:
+    """Does this entry open an event?"""
+    return type(entry) is int and entry >= EVENT
+
+
+def _turns(values: np.ndarray, of_event: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record."""
+    other = np.flatnonzero(~of_event)
+    events, value = np.cumsum(of_event)[other], values[other]
+    ended = value >= END
+    return tuple(
+        np.stack([events[mask], value[mask] - base], 1) for mask, base in ((~ended, TURN), (ended, END))
+    )
+
+
+def _sites(number: np.ndarray) -> tuple[list[Site], np.ndarray]:
+    """Every place once, function after function and in the order of the text, and each event's [n]."""
+    present = np.flatnonzero(np.bincount(number, minlength=1)).tolist() if len(number) else []
+    codes: dict[int, int] = {}
+    for place in present:
+        codes.setdefault(id(SITES[place].code), len(codes))
+    keys = {place: (codes[id(SITES[place].code)], SITES[place].position) for place in present}
+    order = {key: k for k, key in enumerate(sorted({*keys.values()}))}
+    table = np.zeros(int(number.max(initial=0)) + 1, np.int64)
+    table[present] = [order[keys[place]] for place in present]
+    sites = {order[keys[place]]: SITES[place] for place in present}
+    return [sites[k] for k in range(len(sites))], table[number]
+
+
+def earlier_of_thread(thread: np.ndarray) -> np.ndarray:
+    """[n] How many of the n events each event's thread has had before it."""
+    order = np.argsort(thread, kind="stable")
+    starts = np.flatnonzero(np.r_[len(order) > 0, np.diff(thread[order]) != 0])
+    result = np.empty(len(order), np.int64)
+    result[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return result
+
+
+def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.ndarray, behind: np.ndarray):
+    """[n] Bytes from an array's first element to the indexed one, and places of accesses to several.
+
+    indices: how many each event has, in `entries` one place further than its number of the array.
+    """
+    ndim = np.array([0, *(member.data.ndim for member in arrays[1:])])
+    shape, strides = (np.zeros((len(arrays), int(ndim.max())), np.int64) for _ in range(2))
+    for number, member in enumerate(arrays[1:], 1):
+        shape[number, : ndim[number]], strides[number, : ndim[number]] = (
+            member.data.shape,
+            member.data.strides,
+        )
+    offset, memory = np.zeros(len(array), np.int64), array > 0
+    fits = memory & (indices == ndim[array])
+    for dimensions in range(1, int(ndim.max()) + 1):
+        mine = np.flatnonzero(fits & (ndim[array] == dimensions))
+        of = array[mine]
+        for axis in range(dimensions):
+            index = entries[behind[mine] + 1 + axis]
+            offset[mine] += (index + (index < 0) * shape[of, axis]) * strides[of, axis]
+    return offset, np.flatnonzero(memory & ~fits)
 
 
 @dataclass(frozen=True)
@@ -130,26 +235,17 @@ class Watch:
     arguments: tuple = ()  # as they were passed
 
 
-def _integers(values: list[int]) -> np.ndarray:
-    return np.fromiter(values, np.int64, len(values))
+def _integers(entries: list) -> np.ndarray:
+    try:
+        return np.fromiter(entries, np.int64, len(entries))
+    except (TypeError, ValueError):  # an index that was a tuple, or none of one element
+        return np.array([number for entry in entries for number in as_indices(entry)], np.int64)
 
 
-def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np.ndarray]:
-    """Every place in the program once, and which of them each event has [n]."""
-    known, combined = codes[:1], instructions
-    width = int(instructions.max(initial=0)) + 1
-    if codes.count(codes[0] if codes else None) < len(codes):
-        by_id = {id(code): code for code in codes}  # a code object's own hash looks at all of its text
-        known, order = [*by_id.values()], {key: place for place, key in enumerate(by_id)}
-        combined = _integers([order[id(code)] for code in codes]) * width + instructions
-    places = np.flatnonzero(np.bincount(combined, minlength=1))
-    exact = [(known[place // width], place % width) for place in places]
-    exact = [(code, start_of(code, int(position))) for code, position in exact]
-    sites = {(id(code), start): (code, start) for code, start in exact}
-    order = {key: place for place, key in enumerate(sites)}
-    number = np.zeros(places.max(initial=0) + 1, np.int64)
-    number[places] = [order[id(code), start] for code, start in exact]
-    return [*sites.values()], number[combined]
+def as_indices(index: object) -> tuple[int, ...]:
+    """The index of an element, a number for each dimension; empty for what names several elements."""
+    indices = index if type(index) is tuple else (index,)
+    return indices if all(isinstance(axis, int | np.integer) for axis in indices) else ()
 
 
 SPACES = (GLOBAL, SHARED, LOCAL, CONSTANT)
@@ -193,57 +289,19 @@ class Accesses:
 
 def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     """The memory events of a trace, with their addresses."""
-    try:
-        return _located(columns, threads_per_block, columns.array > 0, np.zeros(0, np.int64))
-    except (TypeError, ValueError):  # NumPy takes only whole numbers: some index names several elements
-        return _located(columns, threads_per_block, *_elements(columns))
-
-
-def _located(columns: Columns, threads_per_block: int, memory: np.ndarray, whole: np.ndarray) -> Accesses:
-    """Those events with their addresses; memory [events], whole: places in the trace that are left out."""
+    memory = columns.array > 0
+    memory[columns.whole] = False
     when = np.flatnonzero(memory)
     array, thread = columns.array[when], columns.thread[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
     root_base, start = _places(columns.arrays, first_block)
-    site = _same_places(columns.sites)[columns.site[when]]
-    details = columns.detail if memory.all() else list(compress(columns.detail, memory))
-    address = start[array] + _offsets(columns.arrays, array, details)
+    address = start[array] + columns.offset[when]
     itemsize = np.array([0] + [member.data.itemsize for member in columns.arrays[1:]])
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
     return Accesses(
-        columns.kind[when], thread, site, address, itemsize[array], space[array], array, when,
-        columns.arrays, root_base, threads_per_block, whole,
+        columns.kind[when], thread, columns.site[when], address, itemsize[array], space[array], array, when,
+        columns.arrays, root_base, threads_per_block, columns.whole,
     )  # fmt: skip
-
-
-def _elements(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
-    """[events] Is it an access to one element?  And the places of accesses to several, a[2:4] = 0."""
-    memory = columns.array > 0
-    dimensions = [0] + [array.data.ndim for array in columns.arrays[1:]]
-    sizes = [dimensions[number] for number in columns.array.tolist()]
-    whole = [k for k in np.flatnonzero(memory).tolist() if not _is_element(columns.detail[k], sizes[k])]
-    memory[whole] = False
-    return memory, np.array(whole, np.int64)
-
-
-def _is_element(index: object, dimensions: int) -> bool:
-    """Does the index name one element of an array of so many dimensions?"""
-    if dimensions == 0:
-        return True
-    if type(index) is int:
-        return dimensions == 1
-    indices = index if type(index) is tuple else (index,)
-    return len(indices) == dimensions and all(isinstance(axis, int | np.integer) for axis in indices)
-
-
-def _same_places(sites: list[tuple[CodeType, int]]) -> np.ndarray:
-    """[sites] For each site the first that stands at the same place in the source.
-
-    When Python has seen an instruction a few times it runs a faster one, and f_lasti moves by a few bytes.
-    """
-    positions = {code: list(code.co_positions()) for code, _ in sites}
-    places = [(id(code), positions[code][instruction // 2]) for code, instruction in sites]
-    return np.array([places.index(place) for place in places], np.int64)
 
 
 def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarray:
@@ -296,41 +354,6 @@ def _region(space: str, block: int) -> tuple[object, int, int]:
     if space == SHARED:
         return (SHARED, block), SHARED_BASE + block * BLOCK_OF_SHARED, 16
     return (LOCAL, LOCAL_BASE, 16) if space == LOCAL else (GLOBAL, 256, 256)
-
-
-def _offsets(arrays: list, array: np.ndarray, details: list) -> np.ndarray:
-    """[n] Bytes from an array's first element to the one that each detail indexes."""
-    ndim = np.array([0] + [member.data.ndim for member in arrays[1:]])
-    offsets = np.zeros(len(array), np.int64)
-    for dimensions in np.unique(ndim[array]):
-        mine = ndim[array] == dimensions
-        indices = _indices(details if mine.all() else list(compress(details, mine)), int(dimensions))
-        of = array[mine]
-        for axis in range(dimensions):
-            size, stride = (
-                np.array(
-                    [0]
-                    + [
-                        getattr(member.data, name)[axis] if member.data.ndim == dimensions else 0
-                        for member in arrays[1:]
-                    ]
-                )[of]
-                for name in ("shape", "strides")
-            )
-            index = indices[:, axis]
-            offsets[mine] += (index + (index < 0) * size) * stride
-    return offsets
-
-
-def _indices(details: list, dimensions: int) -> np.ndarray:
-    """[n,dimensions] Indices as the kernel wrote them: numbers, or tuples of as many."""
-    if dimensions == 1 and not any(type(index) is tuple for index in details):
-        return np.fromiter(details, np.int64, len(details))[:, None]
-    if dimensions == 0:
-        return np.zeros((len(details), 0), np.int64)
-    return np.fromiter(chain.from_iterable(details), np.int64, len(details) * dimensions).reshape(
-        -1, dimensions
-    )
 
 
 def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:

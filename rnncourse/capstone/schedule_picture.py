@@ -65,6 +65,11 @@ class Run(NamedTuple):
     sentence: str
 
     @property
+    def most(self) -> float:
+        """MB that are live at once, at most."""
+        return max(value for _, value in self.memory)
+
+    @property
     def streams(self) -> list[int]:
         return sorted({stream for stream, _ in self.bars})
 
@@ -191,7 +196,7 @@ def _places(left: float, right: float, step: float) -> Iterator[float]:
 
 def _draw_memory(sheet: Sheet, top: float, run: Run, scale: float) -> None:
     """The arrays that are live, as an area below the line of what there is room for."""
-    height = (MEMORY - 8) / max(run.limit, max(value for _, value in run.memory))
+    height = (MEMORY - 8) / max(run.limit, run.most)
     bottom, path = top + MEMORY, f"M{LEFT} {top + MEMORY:.1f}"
     last = None
     for when, value in run.memory:
@@ -202,8 +207,7 @@ def _draw_memory(sheet: Sheet, top: float, run: Run, scale: float) -> None:
     limit = bottom - run.limit * height
     sheet.line((LEFT, limit), (LEFT + INNER, limit), colour=ROLES["error"].edge, width=1.5, dashes="2 3")
     sheet.text(LEFT - 10, top + MEMORY / 2 + 10, "memory", anchor="end")
-    most = max(value for _, value in run.memory)
-    sheet.text(LEFT + INNER, limit + 15, f"at most {most:.0f} of {run.limit:.0f} MB", anchor="end")
+    sheet.text(LEFT + INNER, limit + 15, f"at most {run.most:.0f} of {run.limit:.0f} MB", anchor="end")
 
 
 def _draw_legend(sheet: Sheet, top: float) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from math import ceil, nan
 from typing import NamedTuple
 
+from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
 from rnncourse.capstone.launches import (
     BACKWARD,
@@ -138,7 +139,7 @@ def recomputed(schedule: Schedule) -> int:
 
 
 def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
-    arrays, launch = f"{blocks} blocks of {schedule.block} steps", schedule.launches[number]
+    arrays, launch = f"{blocks} blocks of {quantity(schedule.block, 'step')}", schedule.launches[number]
     return (
         f"At launch {number}, {launch}, {arrays}, {blocks * schedule.block} arrays, must be in memory "
         f"at once; it holds {schedule.problem.memory}."

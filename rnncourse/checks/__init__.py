@@ -43,7 +43,7 @@ def exercises(lesson: str) -> tuple[Exercise, ...]:
 def catalogue(lesson: str) -> dict[str, int]:
     """{exercise: points} of one lesson, in the order of its notebook.
 
-    The packed answers say it: a lesson whose packages are not installed (numba, greenlet) has its names and
+    The packed answers say it: a lesson whose packages are not installed (numba) has its names and
     points all the same.
     """
     return {answer.name: answer.points for answer in answers(lesson).values()}

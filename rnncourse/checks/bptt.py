@@ -32,7 +32,7 @@ def check_relu_step_backward(submission, rng, B, I, H):
     want = ANSWERS["relu_step_backward"].call(*step)
     got = submission(*step)
     advice = lambda: _wrong_units(got[-1], want[-1], dh, h_after)
-    expect(got, want, axes=STEP_AXES, what=STEP_RESULTS, case=f"B={B}, I={I}, H={H}", advice=advice)
+    expect(got, want, axes=STEP_AXES, what=STEP_RESULTS, advice=advice)
 
 
 def _wrong_units(dbias: object, want: np.ndarray, dh: np.ndarray, h_after: np.ndarray) -> str | None:
@@ -145,9 +145,8 @@ def check_bptt_linear(submission, rng, T, B, I, H):
         "Two gradients that arrive at the same h[t+1] can be added first and go back together: "
         "what comes from later steps, and dy[t].",
     )
-    case = f"T={T}, B={B}, I={I}, H={H}"
-    if _compare_sweeps(ANSWERS["bptt_linear"], submission(*sequence), want, sequence, case, remedy):
-        require_calls(ANSWERS["bptt_linear"], sequence[0].trace, sequence, case)
+    if _compare_sweeps(ANSWERS["bptt_linear"], submission(*sequence), want, sequence, remedy):
+        require_calls(ANSWERS["bptt_linear"], sequence[0].trace, sequence)
 
 
 def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
@@ -157,23 +156,20 @@ def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
         "Chunks cut one sweep of {T} steps, they do not restart it.",
         "Go once from the last step to the first; where a chunk ends, start with an empty dh.",
     )
-    case = f"T={T}, B={B}, I={I}, H={H}, chunk={chunk}"
-    if _compare_sweeps(ANSWERS["bptt_truncated"], submission(*arguments), want, arguments, case, remedy):
-        require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments, case)
+    if _compare_sweeps(ANSWERS["bptt_truncated"], submission(*arguments), want, arguments, remedy):
+        require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments)
 
 
-def _compare_sweeps(
-    answer: Answer, got: object, want: tuple, arguments: tuple, case: str, remedy: tuple
-) -> bool:
+def _compare_sweeps(answer: Answer, got: object, want: tuple, arguments: tuple, remedy: tuple) -> bool:
     """Whether the gradients are right; what is not is noted."""
     T = len(arguments[1])
     extra = surplus_calls(got, want, T)
     if not extra:
         advice = lambda: _first_wrong_call(answer, arguments)
-        return expect(got, want, axes=AXES, what=RESULTS, case=case, advice=advice)
+        return expect(got, want, axes=AXES, what=RESULTS, advice=advice)
     limit, next_step = remedy
     message = f"cell_backward ran {T + extra} times for T={T}. {limit.format(T=T)}"
-    return refuse(Wrong(message, next_step=next_step), case, got)
+    return refuse(Wrong(message, next_step=next_step), result=got)
 
 
 def _first_wrong_call(answer: Answer, arguments: tuple) -> str:

@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
@@ -24,9 +24,9 @@ def check_skip_step_backward(submission, rng, B, H):
     arguments = dh, h_next, h_before, weight_hh, scale
     want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
-    case = f"B={B}, H={H}, scale={scale:.4g}"
+    add_to_case(f"scale={scale:.4g}")
     advice = lambda: _skip_terms(got, want, *arguments[:-1], times * scale)
-    expect(got, want, axes=axes, what=tuple(axes), case=case, tolerance=1e-9, advice=advice)
+    expect(got, want, axes=axes, what=tuple(axes), tolerance=1e-9, advice=advice)
 
 
 def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
@@ -48,8 +48,7 @@ def check_segment_lengths(submission, rng, layers, memory):
     """Several lists are right: those that fit and recompute the fewest layers."""
     got = submission(layers, memory)
     lengths = whole_numbers(got)
-    case = f"layers={layers}, memory={memory}"
-    refuse(_wrong_segments(got, lengths, layers, memory), case, result=lengths)
+    refuse(_wrong_segments(got, lengths, layers, memory), result=lengths)
 
 
 def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory: int) -> str | None:
@@ -77,8 +76,8 @@ def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     full = "It is full: fewer segments would leave it more room." if top == room else ""
     return (
         f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
-        f"layers are, and {fewest} are possible. {quantity(len(lower), 'input')} of segments below, the "
-        f"data among them, leave room for {room} of its layers. {full}"
+        f"layers are, and {fewest} are possible. Beside {quantity(len(lower), 'input')} of segments below, "
+        f"the data among them, there is room for {room} of its layers. {full}"
     ).rstrip()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from nbjudge.comparing.patterns import part_of_sum
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches, size_in_words
+from rnncourse.checks.kernels import Case, compare_launches
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8
@@ -20,7 +20,7 @@ def _old(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def check_tiled_matmul_kernel(submission, rng, M, K, N):
     a, b = (rng.normal(size=size).astype("float32") for size in ((M, K), (K, N)))
     grid = (-(-N // TILE), -(-M // TILE))
-    case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)), f"a {M} by {K}, b {K} by {N}")
+    case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)))
     axes = (("row", "column"),) * 3
     explain = lambda _, place, surplus: part_of_sum(surplus, a[place[0]] * b[:, place[1]])
     answer = ANSWERS["tiled_matmul_kernel"]
@@ -42,8 +42,7 @@ def limit_matmul(counts, case):
 
 def check_block_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    says = f"n={n}, {size_in_words(blocks, threads)}"
-    case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
+    case = Case((blocks,), (threads,), (x, _old(rng, blocks)))
     axes, answer = (("element",), ("block",)), ANSWERS["block_sum_kernel"]
     own = answer.number("scale", 1) * x
     explain = lambda _, place, surplus: part_of_sum(surplus, own[place[0] * threads :][:threads])
@@ -78,7 +77,7 @@ def limit_block_sum(counts, case):
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     out = _old(rng, blocks * threads // 32)
-    case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
+    case = Case((blocks,), (threads,), (x, out))
     axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
     own = answer.number("scale", 1) * x
     explain = lambda _, place, surplus: (
@@ -110,8 +109,7 @@ def _repeats(counts: dict, case: Case) -> str | None:
 def check_transpose_without_conflicts(submission, rng, rows, columns):
     x = rng.normal(size=(rows, columns)).astype("float32")
     grid = (-(-columns // 32), -(-rows // 32))
-    arguments = (x, _old(rng, columns, rows))
-    case = Case(grid, (32, 8), arguments, f"x of {rows} by {columns}, blocks of 32 by 8")
+    case = Case(grid, (32, 8), (x, _old(rng, columns, rows)))
     answer, axes = ANSWERS["transpose_without_conflicts"], (("row", "column"),) * 2
     compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)
 

@@ -75,7 +75,7 @@ def check_lstm_backward(submission, rng, B, I, H):
         gates = wrong_gates(got, want, ("dbias",), "ifgo")
         return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
-    expect(got, want, axes=gate_axes("dbias"), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
+    expect(got, want, axes=gate_axes("dbias"), what=what, advice=advice)
 
 
 def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
@@ -101,7 +101,7 @@ def check_gru_backward(submission, rng, B, I, H):
     biases = "dbias_ih", "dbias_hh"
     what = "dx", "dh", "dweight_ih", "dweight_hh", *biases
     advice = partial(wrong_gates, got, want, biases, "rzn")
-    expect(got, want, axes=gate_axes(*biases), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
+    expect(got, want, axes=gate_axes(*biases), what=what, advice=advice)
 
 
 def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -> str | None:
@@ -207,17 +207,16 @@ def check_gru_reset_after(submission, rng, T, B, I, H):
         rng.standard_normal(3 * H) / 2,
     )
     want = ANSWERS["gru_reset_after"].call(lambda a, weight: a @ weight.T, *arguments[1:])
-    case = f"T={T}, B={B}, I={I}, H={H}"
     try:
         got = submission(*arguments)
     except Wrong as surplus:  # which products came before tells mistakes apart
-        refuse(surplus, case, result=[a for a, _ in trace])
+        refuse(surplus, result=[a for a, _ in trace])
         return
     what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
     advice = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments[1:])
-    if expect(got, want, axes=axes, what=what, case=case, advice=advice):
+    if expect(got, want, axes=axes, what=what, advice=advice):
         states = np.concatenate([arguments[2][np.newaxis], want[0][:-1]])
-        refuse(_missing_product(trace, arguments[1], states), case)
+        refuse(_missing_product(trace, arguments[1], states))
 
 
 def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:

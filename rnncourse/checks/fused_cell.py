@@ -34,9 +34,8 @@ def check_group_gates(submission, rng, B, I, H, gates):
     want = {gate: x @ weights[f"W_{gate}"].T + share * h @ weights[f"U_{gate}"].T for gate in gates}
     arguments = x, h, Code(source, "multiply", trace := []), gates
     got = submission(*arguments)
-    case = f"B={B}, I={I}, H={H}, gates={', '.join(gates)}"
-    if expect(got, want, axes=("sequence", "unit"), what="the sums", case=case):
-        require_calls(ANSWERS["group_gates"], trace, arguments, case)
+    if expect(got, want, axes=("sequence", "unit"), what="the sums"):
+        require_calls(ANSWERS["group_gates"], trace, arguments)
 
 
 WIDE, UNITS = ("sequence", ("gate", 4), "unit"), ("sequence", "unit")
@@ -58,9 +57,15 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
     for gate in range(4 * bool(largest)):  # both signs into every gate
         sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
     results = unset(B, 4 * H), unset(B, H), unset(B, H)
-    case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results), f"B={B}, H={H}, blocks of {block}")
+    case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results))
     names, axes = ("sums", "c", "gates", "c_next", "h_next"), (WIDE, UNITS, WIDE, UNITS, UNITS)
-    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward)
+
+    def explain(name: str, place: tuple, surplus: float) -> str:
+        sequence, unit = place[0], place[1] % H
+        own = ", ".join(f"{number:.4g}" for number in sums[sequence].reshape(4, H)[:, unit])
+        return f"There the sums of i, f, g and o are {own}, and c is {case.arguments[1][sequence, unit]:.4g}."
+
+    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward, explain)
 
 
 def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
@@ -70,7 +75,7 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
     if largest:
         states[1].flat[rng.permutation(B * H)[:2]] = -largest, largest
     results = unset(B, 4 * H), unset(B, H)
-    case = Case(_grid(B, H, block), block, (gates, *states, *results), f"B={B}, H={H}, blocks of {block}")
+    case = Case(_grid(B, H, block), block, (gates, *states, *results))
     names = ("gates", "c", "c_next", "dh", "dc_next", "dsums", "dc")
     axes = (WIDE, *[UNITS] * 4, WIDE, UNITS)
 

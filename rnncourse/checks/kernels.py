@@ -4,9 +4,10 @@ A kernel is judged three ways, in this order: what the simulator finds wrong wit
 and limits on what it moved.
 """
 
+import pickle
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -46,7 +47,6 @@ class Case(NamedTuple):
     grid: tuple[int, ...]
     block: tuple[int, ...]
     arguments: tuple
-    says: str  # the case in a message, e.g. "n=5, 2 blocks of 4 threads"
 
 
 class Result(NamedTuple):
@@ -60,12 +60,6 @@ class Result(NamedTuple):
 def unset(*shape: int) -> np.ndarray:
     """Float32 array for results, each element NaN until a thread writes it."""
     return np.full(shape, UNSET)
-
-
-def size_in_words(blocks: int, threads: int) -> str:
-    """A launch in a message, e.g. "1 block of 4 threads"."""
-    count = lambda number, noun: f"{number} {noun}{'s' * (number != 1)}"
-    return f"{count(blocks, 'block')} of {count(threads, 'thread')}"
 
 
 Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch exceeded, as a sentence
@@ -95,13 +89,14 @@ def compare_launches(
     limit: Limit = lambda counts, case: None,
     explain: Explain = lambda name, place, surplus: "",
     remedies: Mapping[str, str] = MappingProxyType({}),
+    counted: str = "",
 ) -> list[np.ndarray]:
     """The arrays that the course's kernel leaves; notes whether the submission leaves them, within the limit.
 
     names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
     ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages; explain follows the first
     difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
-    the same arrays and break the same limit.
+    the same arrays and break the same limit, and a race the same number of what `counted` names.
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
@@ -113,12 +108,14 @@ def compare_launches(
         or _difference(got, want, names, axes, case, explain)
         or excess
     )
+    kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
-        "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
+        "findings": kinds,
         "excess": re.sub(r"[\d.]+", "N", excess or ""),
         "arrays": tuple(got.arrays),
+        "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
     }
-    refuse(problem, case.says, result=symptoms, detail=got.counts)
+    refuse(problem, result=symptoms, detail=got.counts)
     return want.arrays
 
 
@@ -132,24 +129,15 @@ def _limit_longest(counts: dict, own: dict | None) -> str | None:
     )
 
 
-_own_launches: OrderedDict[tuple, tuple[Callable, Result]] = OrderedDict()  # the latest last
-
-
 def _launch_own(answer: Answer, case: Case) -> Result:
     """The launch of the course's kernel, which all answers with one seed and all known mistakes share."""
-    function = answer.function
-    inputs = [
-        (part.tobytes(), part.shape, part.dtype.str) if isinstance(part, np.ndarray) else part
-        for part in case.arguments
-    ]
-    key = id(function), case.grid, case.block, *inputs
-    if key not in _own_launches:
-        result = launch(InProcess(function, answer.name, is_own=True), case)
-        _own_launches[key] = function, result  # the function keeps its id
-    _own_launches.move_to_end(key)
-    while len(_own_launches) > KEPT:
-        _own_launches.popitem(last=False)
-    return _own_launches[key][1]
+    packed = pickle.dumps(case)
+    return _launch_packed(answer.function, answer.name, packed)
+
+
+@lru_cache(KEPT)
+def _launch_packed(function: Callable, name: str, packed: bytes) -> Result:
+    return launch(InProcess(function, name, is_own=True), pickle.loads(packed))
 
 
 def _kind(kind: str, message: str) -> str:
@@ -234,5 +222,6 @@ def _add_facts(
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
     elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
+        difference.next_step = "`=` replaces what is there; `+=` and an atomic add to it."
     elif facts := explain(name, place, float(got[place] - want[place])):
         difference.message += f" {facts}"

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from nbjudge.comparing.judging import expect
+from nbjudge.comparing.judging import begin_case, expect
 from nbjudge.comparing.patterns import part_of_sum
 from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
@@ -36,8 +36,8 @@ def check_step_kernels(submission, rng, B, I, H, largest):
         arrays[4][gate * H + rng.integers(H)] += largest
     grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed
     for number, result in enumerate(RESULTS):
-        says = f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads"
-        case = Case(grid, BLOCK, (number, *arrays), says)
+        begin_case(f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads")
+        case = Case(grid, BLOCK, (number, *arrays))
         explain = partial(_explain, number, arrays)
         arrays = compare_launches(submission, ANSWERS["step_kernels"], case, NAMES, AXES, explain=explain)
 

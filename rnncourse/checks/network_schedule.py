@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
@@ -22,7 +22,7 @@ def check_wavefront_order(submission, rng, layers, steps):
     """Many orders are right; a mistake is named by the order that it gives."""
     got = submission(layers, steps)
     pairs = whole_numbers(got, 2)
-    refuse(_misplaced(got, pairs, layers, steps), f"{layers} layers, {steps} steps", result=pairs)
+    refuse(_misplaced(got, pairs, layers, steps), result=pairs)
 
 
 def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str | Wrong | None:
@@ -63,8 +63,9 @@ def check_assign_streams(submission, rng, layers, steps, skips):
     waits = [[int(place) for place in rng.permutation(places)] for places in waits]
     got = submission(operations, waits)
     plain = _streams_and_events(got)
-    case = f"{layers} layers, {steps} steps" + (", each layer also reads the one two below" if skips else "")
-    refuse(_bad_streams(plain, operations, waits, 2 * layers), case, result=plain)
+    if skips:
+        add_to_case("each layer also reads the one two below")
+    refuse(_bad_streams(plain, operations, waits, 2 * layers), result=plain)
 
 
 def network(
@@ -162,12 +163,11 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
 def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
     answer = ANSWERS["choose_input_batch"]
     want, got = answer.call(T, layers, launch, work, step), submission(T, layers, launch, work, step)
-    case = f"T={T}, layers={layers}, launch={launch}, work={work}, step={step}"
     first = got[0] if isinstance(got, tuple | list) and got else None
     for k in sorted({first, want[0]}) if isinstance(first, int) and 1 <= first <= T else ():
         chunk = answer.number("kernels", 1) * launch + k * (work + step)
-        case += f"; k={k}: {chunk:g} a chunk, {(-(-T // k) + layers - 1) * chunk:g} in all"
-    expect(got, want, axes=(), what=("the steps at a time", "the time"), case=case, tolerance=1e-9)
+        add_to_case(f"k={k}: {chunk:g} a chunk, {(-(-T // k) + layers - 1) * chunk:g} in all")
+    expect(got, want, axes=(), what=("the steps at a time", "the time"), tolerance=1e-9)
 
 
 def draw_input_batches(rng) -> list[tuple]:

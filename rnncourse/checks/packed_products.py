@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import begin_case, refuse
+from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Code, Shell, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
@@ -79,10 +79,9 @@ def check_emit_tile(submission, rng, rows, vectors, terms):
     machine = CountingCore(rows, vectors, terms, registers)
     emit = lambda name, *numbers: getattr(machine, name)(*numbers)
     core = Shell(CORE.format(registers=registers), "core", {"emit": emit})
-    case = f"{rows} rows, {vectors} vectors, {terms} terms, {registers} registers"
-    begin_case(case)
+    add_to_case(f"{registers} registers")
     submission(core, rows, vectors, terms)
-    refuse(_incomplete(machine), case, result=(machine.loads, machine.multiplies, machine.stores))
+    refuse(_incomplete(machine), result=(machine.loads, machine.multiplies, machine.stores))
 
 
 def _incomplete(machine: CountingCore) -> Wrong | None:
@@ -127,8 +126,8 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
 
 def check_choose_tile(submission, rng, *case):
     got = submission(*case)
-    text = "B={}, registers={}, latency={}, multiplies={}, loads={}".format(*case)
-    refuse(_poor_tile(got, *case), f"{text}; the answer is {got!r:.60}", result=got)
+    add_to_case(f"the answer is {got!r:.60}")
+    refuse(_poor_tile(got, *case), result=got)
 
 
 def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:

@@ -30,10 +30,11 @@ def emulate(text: str) -> np.ndarray | str:
     """Values [32,4] of a C++ expression of lane and reg, or why it has none."""
     if "//" in text:
         return "`//` begins a comment in C++, so the rest of the line is gone; `/` is the quotient there."
+    text = re.sub(r"\s", " ", text).strip()  # to C++ a line break is a space
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text, mode="eval").body
         values = [[_value(tree, {"lane": lane, "reg": reg}) for reg in range(4)] for lane in range(32)]
-        if foreign := text.strip()[TOKENS.match(text.strip()).end() :]:
+        if foreign := text[TOKENS.match(text).end() :]:
             raise SyntaxError(f"{foreign!r:.40} is not allowed")
         return np.array(values)
     except SyntaxError as error:
@@ -73,8 +74,8 @@ def _remainder(left: int, right: int) -> int:
     return int(math.fmod(left, right)) if right else left % right  # the sign of `left`, as in C++
 
 
-# what C++ and Python read alike, in their precedence, too: 1_000, # and line breaks are Python's alone
-TOKENS = re.compile(r"(?:[ \t]|lane|reg|0x[0-9a-fA-F]+|0|[1-9][0-9]*|<<|>>|[-+*/%&|^~()])*")
+# what C++ and Python read alike, in their precedence, too: 1_000 and # are Python's alone
+TOKENS = re.compile(r"(?: |lane|reg|0x[0-9a-fA-F]+|0|[1-9][0-9]*|<<|>>|[-+*/%&|^~()])*")
 OPERATIONS = "`+ - * / % << >> & | ^ ~`"
 SIGNS = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 OPERATORS = {
@@ -152,7 +153,6 @@ EXERCISES = (
         compare_numbers(
             ANSWERS["register_budget"],
             ("the number of words", "the largest number of registers", "whether it fits"),
-            "gates={}, H={}, itemsize={}, blocks={}, warps={}, beside={}",
             lambda gates, H, itemsize, blocks, warps, beside: (
                 f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
                 f"{32 * warps} threads a block"

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, whole_numbers
-from nbjudge.comparing.judging import refuse
+from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unset
+from rnncourse.checks.kernels import Case, compare_launches, unset
 from rnncourse.checks.numbers import compare_numbers
 
 ANSWERS = answers("persistent_rnn")
@@ -35,10 +35,9 @@ def draw_threads(rng) -> list[tuple]:
 def check_tile_for_thread(submission, rng, *case):
     """Any order is right; a mistake is named by the weights that it gives."""
     want, got = set(ANSWERS["tile_for_thread"].call(*case)), submission(*case)
-    says = "block={}, thread={}, H={}, gates={}, units={}, warps={}".format(*case)
     pairs = whole_numbers(got, 2)
     pairs = pairs and sorted(pairs)
-    refuse(_wrong_weights(got, pairs, want), says, result=pairs)
+    refuse(_wrong_weights(got, pairs, want), result=pairs)
 
 
 def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | None:
@@ -57,13 +56,12 @@ def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | 
 def check_flag_barrier(submission, rng, blocks, threads, steps):
     history = unset(steps + 1, blocks * threads)
     history[0] = rng.normal(size=blocks * threads)
-    says = f"{size_in_words(blocks, threads)}, {steps} steps"
-    case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
+    case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps))
     axes = (("step", "element"),)
     mean = float(history[0].mean())
     explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS)
+    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS, "barriers")
 
 
 def limit_exchange(counts, case):
@@ -105,8 +103,8 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
     want = [h[0]]
     for row in inputs:
         want.append(np.tanh(row + weights @ want[-1]))
-    says = f"{size_in_words(blocks, WIDE // blocks)}, {steps} steps"
-    case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")), says)
+    add_to_case(f"{WIDE // blocks} threads a block")
+    case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")))
 
     def explain(name: str, place: tuple, surplus: float) -> str:
         step, unit = place
@@ -115,7 +113,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS)
+    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):
@@ -131,8 +129,8 @@ def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
     work, read = 2e-6 * B * H * H / device["peak"], 4e-3 * H * H / device["bandwidth"]
     return (
-        f"U has {4 * H * H} bytes, and with the right B = {B} reading it takes {read:.4g} µs, "
-        f"the operations {work:.4g}"
+        f"U has {4 * H * H} bytes; with the right B = {B} a layer needs {24 * H * H} bytes beside the "
+        f"{8 * T * B * H} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
     )
 
 
@@ -168,7 +166,6 @@ EXERCISES = (
         compare_numbers(
             ANSWERS["choose_minibatch"],
             ("the minibatch", "whether the weights stay", "the time of a step"),
-            "T={}, H={}, layers={}, device={}",
             _parts_of_step,
         ),
         draw_networks,

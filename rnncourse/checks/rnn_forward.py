@@ -27,7 +27,7 @@ def exact(name: str, *arguments) -> np.ndarray:
 
 
 def check_rnn_step(submission, rng, I, H, dtype, spread):
-    """`spread`: size of the inputs; tanh of some hundred is 1, and exp of it no float32.
+    """spread: scale of the inputs. At some hundred, tanh is 1 and exp overflows float32.
 
     Where it is large, unit 0 gets a sum far above zero and unit 1 one far below, whatever the seed.
     """

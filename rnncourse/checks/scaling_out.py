@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Shell, Wrong
 from ranks.costs import Link
@@ -183,12 +183,11 @@ def check_gradient_ready_times(submission, rng, layers, steps, cell, product, or
     arguments = layers, steps, cell, product, order
     want = [float(time) for time in ANSWERS["gradient_ready_times"].call(*arguments)]
     got = submission(*arguments)
-    case = "layers={}, steps={}, cell={}, product={}, order={!r}".format(*arguments)
     if layers < 5:
         ends = _sweep_ends(want, steps * cell, cell, order)
-        case += f"; the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}"
+        add_to_case(f"the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}")
     names = [f"the time of layer {layer}" for layer in range(layers)]
-    expect(got, want, axes=(), what=names, case=case, tolerance=1e-9)
+    expect(got, want, axes=(), what=names, tolerance=1e-9)
 
 
 def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> list[float]:

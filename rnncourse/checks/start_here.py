@@ -3,7 +3,7 @@
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
 
@@ -16,7 +16,7 @@ def check_last_step(submission, rng, T, B, H):
     step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
     advice = lambda: None if step is None else f"It is step {step}: which index has the last of {T} steps?"
     axes = "sequence", "unit"
-    expect(got, want, axes=axes, what="the last step", case=f"T={T}, B={B}, H={H}", advice=advice)
+    expect(got, want, axes=axes, what="the last step", advice=advice)
 
 
 def draw_networks(rng) -> list[tuple]:
@@ -30,11 +30,11 @@ def draw_networks(rng) -> list[tuple]:
 def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     want = ANSWERS["count_rnn_flops"].call(T, B, I, H, L)
     gates = ANSWERS["count_rnn_flops"].number("gates", 1)
-    case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
-    case += f"; for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
+    facts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
     if L > 1:
-        case += f", {4 * gates * H * H} in each of the other {L - 1}"
-    expect(submission(T, B, I, H, L), want, what="the number of FLOP", case=case)
+        facts += f", {4 * gates * H * H} in each of the other {L - 1}"
+    add_to_case(facts)
+    expect(submission(T, B, I, H, L), want, what="the number of FLOP")
 
 
 # The learner's own code between two runs takes `pause`: it passes before the second of two readings. Where

@@ -16,7 +16,7 @@ from rnncourse.checks.answers import Answer, call
 TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
 
 
-def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> bool:
+def require_calls(answer: Answer, trace: list, arguments: tuple) -> bool:
     """Notes whether each call that the course's answer makes of the Codes is in the trace.
 
     The rows of an array may have another order, for instance sequence by sequence: the numbers are right.
@@ -30,7 +30,7 @@ def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> b
                 None,
                 f"Let {name} do all of its work, each part once.",
             )
-            return refuse(problem, case, result=[entry[0] for entry in trace])
+            return refuse(problem, result=[entry[0] for entry in trace])
     return True
 
 

@@ -73,12 +73,15 @@ def bar_series(axis: Axes) -> Iterator[Series]:
         if not isinstance(container, BarContainer) or not len(container):
             continue
         upright = container.orientation != "horizontal"
-        places = [bar.get_x() + bar.get_width() / 2 if upright else bar.get_y() + bar.get_height() / 2
-                  for bar in container]  # fmt: skip
-        sizes = [bar.get_height() if upright else bar.get_width() for bar in container]
+        boxes = [bar.get_bbox() for bar in container]
+        places = [(box.x0 + box.x1) / 2 if upright else (box.y0 + box.y1) / 2 for box in boxes]
+        ends = [box.y1 if upright else box.x1 for box in boxes]
         name = container.get_label()
+        if len(axis.containers) > 1:  # bars beside each other stand around the tick of their group
+            ticks = (axis.xaxis if upright else axis.yaxis).get_majorticklocs()
+            places = [min(ticks, key=lambda tick, place=place: abs(tick - place)) for place in places]
         x = named_places(axis, places, "x" if upright else "y")
-        yield Series("" if name.startswith("_") else name, x, [number(size) for size in sizes])
+        yield Series("" if name.startswith("_") else name, x, [number(end) for end in ends])
 
 
 def line_series(axis: Axes) -> Iterator[Series]:

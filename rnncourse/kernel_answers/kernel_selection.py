@@ -3,7 +3,7 @@
 The judge chooses from the answer's text alone. Where a constant beside a kernel is more than a literal, the
 statements that make it run in a worker, as any answer's do, and its value comes back as plain data: a number,
 a tuple of these, an array of numbers. Then a fresh process in the same sandbox, which runs no statement of
-the submission, builds the functions (inside/launcher.py) and launches them. So whatever happens while the
+the submission, builds the functions (launcher.py) and launches them. So whatever happens while the
 submission's module runs, the simulator that counts is out of its reach.
 """
 

@@ -23,11 +23,10 @@ import inspect
 import textwrap
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nbjudge.running.worker import Answer
 from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_words import (
     FIELDS,
@@ -44,6 +43,9 @@ from rnncourse.kernel_answers.kernel_words import (
     word_of,
 )
 from rnncourse.kernel_answers.launcher import BUILTINS, bare
+
+if TYPE_CHECKING:  # it starts processes, which no browser can
+    from nbjudge.running.worker import Answer
 
 MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
 OF_PYTHON = (bool, int, float, type(None))
@@ -69,7 +71,7 @@ class Statement(NamedTuple):
     whole: ast.stmt
 
 
-def refuse_what_is_no_kernel(answer: Answer) -> tuple[list[Statement], Names]:
+def refuse_what_is_no_kernel(answer: "Answer") -> tuple[list[Statement], Names]:
     """The answer's statements, and what the names beside the kernel stand for.
 
     Raises Stopped, naming line and reason, if the answer is something other than a kernel that computes.

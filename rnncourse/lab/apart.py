@@ -1,4 +1,4 @@
-"""A call in a Python of its own, which may end as it likes; in a browser, in this one."""
+"""Call a function in a process of its own, so that no crash ends the notebook; in a browser, in this one."""
 
 import pickle
 import signal

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.exercise import Wrong
+from nbjudge.printable import quantity
 
 MOST = 20_000  # instructions: more than any tile of the course needs, so that no loop goes on for ever
 
@@ -149,4 +150,5 @@ def describe(content: Weights | State | Sum) -> str:
         return f"the state of row {content.r}, term {content.k}"
     if content.place is None:
         return "an empty sum"
-    return f"the sum of row {content.place[0]}, vector {content.place[1]} with {len(content.terms)} terms"
+    row, vector = content.place
+    return f"the sum of row {row}, vector {vector} with {quantity(len(content.terms), 'term')}"

@@ -96,20 +96,3 @@ def _refuse_wrong_numbers(rung: Rung, H: int, B: int, T: int = 3) -> None:
     errors = [relative_error(dx, want_dx), *(relative_error(gradients[name], want[name]) for name in want)]
     if max(errors) > TOLERANCES["float32"].gradient:
         raise ValueError(f"{rung.name} is wrong by {max(errors):.1e}: fix it before timing it")
-
-
-def table_row(case: Case) -> str:
-    """One size as text: speed relative to V1, and GFLOP/s of the fastest."""
-    speeds = "".join(f"{speed:7.2f}" for speed in case.relative_speed())
-    return f"{case.hidden_size:6}{case.minibatch:10}{speeds}{max(case.gflops()):12.0f}"
-
-
-def main() -> None:
-    """All sizes of the post's figures in one run: python -m rnncourse.lab.gru_variants"""
-    print("speed relative to V1, forward and backward, float32, medians of variants that took turns")
-    print("hidden minibatch     V1     V2     V3     V4     V5  best GFLOP/s", flush=True)
-    measure(PUBLISHED, (8, 16, 32, 64, 128), T=4, tell=lambda case: print(table_row(case), flush=True))
-
-
-if __name__ == "__main__":
-    main()

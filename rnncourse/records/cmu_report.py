@@ -1,4 +1,4 @@
-"""A CMU record as a table: seconds of an epoch, each beside what the project published."""
+"""What a CMU record says: its sizes, the seconds of an epoch, and what the project published."""
 
 import statistics
 from typing import NamedTuple
@@ -15,7 +15,6 @@ PUBLISHED = {  # seconds of an epoch on a Xeon Phi with 61 cores, from the proje
     "numpy theirs": 0.95,
 }
 THEIRS = "numpy theirs"  # with which all contestants are compared
-HEAD = ("contestant", "seconds", "GFLOP/s", "of numpy theirs", "epochs", "first", "published, 61 cores")
 
 
 class Size(NamedTuple):
@@ -31,20 +30,6 @@ class Size(NamedTuple):
         return 8 * 2 * self.T * self.B * self.units**2
 
 
-def page(record: dict) -> str:
-    """Everything a record says, for a terminal."""
-    table = [HEAD, *map(tuple, rows(record))]
-    widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
-    line = lambda row: "  ".join(f"{cell:{'<' if not c else '>'}{widths[c]}}" for c, cell in enumerate(row))
-    return "\n".join([heading(record), "", *map(line, table), "", *notes(record)])
-
-
-def markdown(record: dict) -> str:
-    """The table for a page of the documentation."""
-    table = [HEAD, tuple("---:" if column else ":---" for column in range(len(HEAD))), *rows(record)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in table)
-
-
 def heading(record: dict) -> str:
     """What was measured, where and when."""
     T, B, units = (record["settings"][key] for key in Size._fields)
@@ -53,40 +38,6 @@ def heading(record: dict) -> str:
         f"One epoch: {B} sequences of {T} pictures, {units}-{units}-{units}, float32."
         f" {machine}, {threads} threads, {record['date'][:10]}"
     )
-
-
-def rows(record: dict) -> list[list[str]]:
-    """One for each contestant that was timed, slowest first."""
-    flops = size(record).flops
-    names = sorted(timed(record), key=lambda name: -median(record, name))
-    return [_row(record, name, flops) for name in names]
-
-
-def _row(record: dict, name: str, flops: int) -> list[str]:
-    seconds, published = median(record, name), PUBLISHED.get(name)
-    speed = over_theirs(record, name)
-    return [
-        name,
-        _digits(seconds),
-        _digits(1e-9 * flops / seconds),
-        f"{speed:.2f}" if speed else "",
-        str(len(record["seconds"][name])),
-        _digits(record["first"][name]),
-        f"{published:g}" if published else "",
-    ]
-
-
-def notes(record: dict) -> list[str]:
-    """What a reader must know beside the table."""
-    lines = [f"{name} is left out: {why}" for name, why in record["left_out"].items()]
-    if record["missing"]:
-        lines.append(f"not installed here: {', '.join(record['missing'])} (`make peers` installs peers)")
-    once = [name for name, seconds in record["seconds"].items() if len(seconds) == 1]
-    if once:
-        lines.append(f"timed once, being slow: {', '.join(once)}; of all others, the median")
-    lines.append("first: made ready, compiled and run once, in seconds; never part of the other columns")
-    lines.append(f"other programs used {record['other_load']:.0%} of the cores meanwhile")
-    return lines
 
 
 def size(record: dict) -> Size:
@@ -102,21 +53,3 @@ def timed(record: dict) -> list[str]:
 def median(record: dict, name: str) -> float:
     """Seconds of an epoch."""
     return statistics.median(record["seconds"][name])
-
-
-def over_theirs(record: dict, name: str) -> float | None:
-    """How many times as fast as the project's NumPy, the median over rounds; None where that is missing.
-
-    Both ran in every round, so that a round in which the machine was busy slowed both.
-    """
-    mine, theirs = (record["seconds"].get(contestant) or [] for contestant in (name, THEIRS))
-    if not mine or not theirs:
-        return None
-    if len(mine) != len(theirs):
-        return statistics.median(theirs) / statistics.median(mine)
-    return statistics.median(b / a for a, b in zip(mine, theirs, strict=True))
-
-
-def _digits(value: float) -> str:
-    """Three significant digits, and no exponent."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,13 +1,7 @@
-"""A GPU record, or the model's prediction of one, as tables."""
+"""A GPU record as tables."""
 
-from pocketgpu.devices import Device
 from rnncourse import records
 from rnncourse.records.workload import PARTS, Result, Workload
-from rnnlab.cells import find_cell
-from rnnlab.ladder import stage_passes
-from rnnlab.schedule.plan import Sizes
-from rnnlab.schedule.stages import plan_for
-from rnnlab.schedule.timeline import predict
 
 NAIVE, PYTORCH = "kernel_per_operation", "pytorch"
 HALVES = ("float16", "bfloat16")
@@ -154,21 +148,3 @@ def _row(workload: Workload, result: Result, naive: Result | None, peer: Result 
         f"{result.bytes / 1e6:.0f}",
         {True: "yes", False: "no", None: ""}[result.same_bits],
     )
-
-
-def predicted(workload: Workload, device: Device) -> str:
-    """The stages by the timeline model: what a measurement is expected to show, and no measurement."""
-    rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
-    for name, passes in stage_passes().items():
-        sizes = Sizes(*workload[1:])
-        plans = [
-            plan_for(way, find_cell(workload.cell).name, sizes, passes) for way in ("forward", "backward")
-        ]
-        times = [1e-3 * predict(plan, device).makespan for plan in plans]
-        step = sum(times)
-        first = first or step
-        launches = sum(plan.count() for plan in plans)
-        rows.append(
-            (name, "", *(f"{time:.2f}" for time in (*times, step)), f"{first / step:.1f}", str(launches))
-        )
-    return f"predicted by the timeline model for one {device.name}, float32: {workload}\n{aligned(rows)}"

@@ -1,14 +1,14 @@
 """What the records of networks hold: the sizes that were measured, and the result of one contestant.
 
 A training step is the forward pass, the gradient of the inputs and the gradients of all parameters.  Its
-arithmetic is counted by `rnnlab.network.training_flops`: products only, a multiply and an add are two.
+arithmetic is counted by `rnnlab.network.forward_flops`: products only, a multiply and an add are two.
 """
 
 import statistics
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rnnlab.network import Network, training_flops
+from rnnlab.network import Network, forward_flops
 
 PARTS = ("forward", "backward", "step")  # the backward pass gives the gradient of x and of all parameters
 CELLS = ("rnn_tanh", "gru", "lstm")
@@ -40,7 +40,7 @@ class Workload(NamedTuple):
     def flops(self, part: str = "step") -> int:
         """FLOP of the products: a step has three times those of its forward pass."""
         network = Network.create(self.cell, self.I, self.H, layers=self.L)
-        return training_flops(network, self.T, self.B) * {"forward": 1, "backward": 2, "step": 3}[part] // 3
+        return forward_flops(network, self.T, self.B) * {"forward": 1, "backward": 2, "step": 3}[part]
 
 
 @dataclass

@@ -45,7 +45,6 @@ def _add_rank_options(train: argparse.ArgumentParser) -> None:
     train.add_argument("--split", metavar="N,N,…", help="sequences of each rank (default: equal shares)")
     train.add_argument("--checkpoint", metavar="FILE", help="a file from which the run can go on")
     train.add_argument("--resume", action="store_true", help="go on from FILE, on any number of ranks")
-    train.add_argument("--engine", default="mpi", help="mpi, or nccl: a GPU per rank, never run on two GPUs")
     train.add_argument("--no-overlap", action="store_true", help="sum gradients after the backward pass")
     train.add_argument("--survive", action="store_true", help="if a rank is lost, go on with the others")
     train.add_argument("--hostfile", metavar="FILE", help="hosts with their slots, as mpiexec reads them")
@@ -77,7 +76,7 @@ def _settings(chosen: argparse.Namespace):
     from rnnlab.scaling.settings import Settings
 
     same = "task ranks cell hidden_size layers steps batch seed optimiser learning_rate momentum chunk"
-    same += " clip rung checkpoint resume every engine survive"
+    same += " clip rung checkpoint resume every survive"
     return Settings(
         task_options=dict(map(_option, chosen.options)),
         split=None if chosen.split is None else _numbers(chosen.split),

@@ -13,7 +13,6 @@ from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from rnncourse.scaling.published import SERIES, Point, Series
 
@@ -80,6 +79,8 @@ def fit(series: Series, points: Iterable[Point]) -> Constants:
 
     Raises ValueError for no points.
     """
+    from scipy.optimize import nnls  # half a second, which whoever reads the published runs need not spend
+
     points = tuple(points)
     if not points:
         raise ValueError(f"no run of {series.name} to fit; give at least one")

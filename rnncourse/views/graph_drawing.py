@@ -1,6 +1,6 @@
 """Graphs as pictures (SVG): the forward graph, and beside it its mirror with every arrow reversed.
 
-The mirror keeps every node in its place, so the two can be read side by side.  A value the reverse pass
+The mirror keeps every node in its place, so the two can be read side by side.  A value the backward pass
 needs is red and dashed in the forward picture, and a red tag at the node that uses it in the reverse one;
 green, solid wires need nothing.  layers.py places the nodes.
 """
@@ -33,7 +33,7 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
     inner = [wire for wire in red if wire not in graph.inputs]
     alt = (
         f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
-        f"Besides its inputs, the reverse pass needs {', '.join(inner) or 'nothing'}."
+        f"Besides its inputs, the backward pass needs {', '.join(inner) or 'nothing'}."
     )
     ends = {("out", wire): _half_px(wire) for wire in graph.outputs}
     parts = [
@@ -50,7 +50,7 @@ def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
     (places, routes), reverse = _arrange(graph), mirror(graph)
     alt = (
-        f"Reverse graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
+        f"Backward graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
         f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
     )
     ends = {wire: _half_px(f"d{wire}") for wire in graph.inputs}
@@ -104,9 +104,9 @@ def side_by_side(graph: Graph, mark: str | None = None) -> Page:
     title = lambda text: f'<div style="font-weight:bold;margin:4px">{text}</div>'
     legend = (
         f'<div style="margin:4px"><span style="color:{PALETTE["green"]}">━━━</span> nothing to save &nbsp; '
-        f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the reverse pass needs this value</div>'
+        f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the backward pass needs this value</div>'
     )
-    page = title("Forward →") + forward.html + title("← Reverse") + backward.html + legend
+    page = title("Forward →") + forward.html + title("← Backward") + backward.html + legend
     style = f"background:{PAPER};color:{INK};padding:6px;border-radius:4px"
     return Page(f'<div style="{style}">{page}</div>', f"{forward.alt} {backward.alt}")
 

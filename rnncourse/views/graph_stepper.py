@@ -108,7 +108,7 @@ def _turn(graph: Graph, move: int) -> tuple[Node | None, bool]:
 
 def _title(node: Node | None, is_forward: bool) -> str:
     return (
-        f"Highlighted: the node that makes {node.outputs[0]}, {'forward' if is_forward else 'in reverse'}."
+        f"Highlighted: the node that makes {node.outputs[0]}, {'forward' if is_forward else 'backward'}."
         if node
         else ""
     )
@@ -125,7 +125,7 @@ def _backward(step: CellStep, node: Node) -> str:
     arrives = " and ".join(f"d({wire}) {_shape(step.values[wire])}" for wire in node.outputs)
     gradients = " and ".join(_with_value(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
     saved = ", ".join(needs(step.graph, node)) or "nothing saved"
-    return f"Reverse, {node.op}: {arrives} arrives; needs {saved}; adds to {gradients}."
+    return f"Backward, {node.op}: {arrives} arrives; needs {saved}; adds to {gradients}."
 
 
 def _with_value(wire: str, value: np.ndarray) -> str:

@@ -71,7 +71,7 @@ def draw(
     parts = [_text(LEFT, 18, title[0], size=13)]
     parts += _whole(bars, makespan, (first, first + width))
     parts += _window(bars, (first, first + width))
-    parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(stage) for stage in stages])
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", [_bytes(stage) for stage in stages])
     parts += _panel(
         LEFT + INNER * 0.62,
         INNER * 0.38,

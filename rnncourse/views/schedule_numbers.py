@@ -8,8 +8,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,16 +30,6 @@ from rnnlab.schedule.timeline import predict
 
 LAUNCHES = 1500  # of the naive plan that a view simulates
 ONLY_WHEN = {wavefront, assign_streams, capture}  # passes that change when something runs, not what
-SWITCHES = {  # switch -> its function, and the pass from the switch's position; in the passes' order
-    "group_gates": (group_gates, lambda on: group_gates),
-    "fuse_pointwise": (fuse_pointwise, lambda on: fuse_pointwise),
-    "transpose_once": (transpose_once, lambda on: transpose_once),
-    "batch_inputs": (batch_inputs, lru_cache(lambda k: partial(batch_inputs, steps=0 if k == "T" else k))),
-    "weight_gradient_after_loop": (weight_gradient_after_loop, lambda on: weight_gradient_after_loop),
-    "wavefront": (wavefront, lambda on: wavefront),
-    "streams": (assign_streams, lru_cache(lambda per_layer: partial(assign_streams, per_layer=per_layer))),
-    "graph": (capture, lambda on: capture),
-}
 
 
 @dataclass(frozen=True)
@@ -74,8 +64,28 @@ class Settings:
     @property
     def passes(self) -> tuple[stages.Pass, ...]:
         """The switches that are not in their first position, as passes over a plan, in order."""
-        on = [name for name in SWITCHES if getattr(self, name) != getattr(Settings, name)]
-        return tuple(SWITCHES[name][1](getattr(self, name)) for name in on)
+        switches = {
+            group_gates: self.group_gates,
+            fuse_pointwise: self.fuse_pointwise,
+            transpose_once: self.transpose_once,
+            _batched(self.batch_inputs): self.batch_inputs != Settings.batch_inputs,
+            weight_gradient_after_loop: self.weight_gradient_after_loop,
+            wavefront: self.wavefront,
+            _streamed(self.streams): self.streams != Settings.streams,
+            capture: self.graph,
+        }
+        return tuple(change for change, is_on in switches.items() if is_on)
+
+
+@cache
+def _batched(steps: int | str) -> stages.Pass:
+    """Input products of so many steps become one; always the same object, so that plans can be kept."""
+    return partial(batch_inputs, steps=0 if steps == "T" else steps)
+
+
+@cache
+def _streamed(per_layer: int | str) -> stages.Pass:
+    return partial(assign_streams, per_layer=per_layer)
 
 
 class Prediction(NamedTuple):
@@ -86,25 +96,6 @@ class Prediction(NamedTuple):
     makespan: float
     tflops: float  # of the products
     idle: float  # share of the time in which no kernel is on the device
-
-
-def settings_of_stage(stage: str, **sizes: Any) -> Settings:
-    """The settings under which the view shows a stage of the ladder.
-
-    Raises ValueError if the stage has a pass for which there is no switch.
-    """
-    switches = {function: name for name, (function, _) in SWITCHES.items()}
-    positions = {}
-    for change in stage_passes()[stage]:
-        function, options = getattr(change, "func", change), getattr(change, "keywords", {})
-        if function not in switches:
-            raise ValueError(f"{stage} has the pass {function.__name__}, for which the view has no switch")
-        positions[switches[function]] = True
-        if function is batch_inputs:
-            positions["batch_inputs"] = options.get("steps") or "T"
-        if function is assign_streams:
-            positions["streams"] = options.get("per_layer", 2)
-    return Settings(**sizes, **positions)
 
 
 def shown_part(settings: Settings) -> Settings:

@@ -14,12 +14,10 @@ from pocketgpu.devices import DEVICES, find
 from rnncourse.figures.picture import Page, Slider, View, slider_view
 from rnncourse.views.published_timelines import published
 from rnncourse.views.schedule_drawing import draw, scaled
-from rnncourse.views.schedule_numbers import SWITCHES as PASSES
 from rnncourse.views.schedule_numbers import (
     Prediction,
     Settings,
     prediction,
-    settings_of_stage,
     shown_part,
     stage_numbers,
     stage_times,
@@ -34,7 +32,6 @@ __all__ = [
     "explore_schedule",
     "finding",
     "prediction",
-    "settings_of_stage",
     "stage_numbers",
     "stage_times",
 ]
@@ -156,7 +153,7 @@ def _beside(settings: Settings, result: Prediction) -> str:
             f"Published: {known.milliseconds} ms ({known.source}), {published_ms:.3g} ms a step; predicted "
             f"{predicted_ms:.3g} ms a step. "
         )
-    naive = prediction(replace(shown, **{name: getattr(Settings, name) for name in PASSES}))
+    naive = prediction(replace(shown, **{name: getattr(Settings, name) for name in SWITCHES}))
     return (
         f"Predicted {naive.makespan / result.makespan:.1f} × naive, published {known.times_naive} × "
         f"({known.source}). "

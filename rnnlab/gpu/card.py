@@ -1,4 +1,4 @@
-"""The GPU that a plan runs on: CuPy's memory and streams, cuBLAS, the CUDA driver.  See run_cuda.Card."""
+"""The GPU that a plan runs on: CuPy's memory and streams, cuBLAS, the CUDA driver."""
 
 import ctypes
 import importlib.util
@@ -75,7 +75,10 @@ class GpuBuffer:
 
 
 class Gpu:
-    """run_cuda.Card on the current device; tf32 lets float32 products run on tensor cores."""
+    """run_cuda.Card, which says what each method does, on the current device; captured as CUDA graphs.
+
+    tf32 lets float32 products run on tensor cores.
+    """
 
     def __init__(self, tf32: bool = False):
         import cupy
@@ -85,37 +88,30 @@ class Gpu:
         self.driver = library()
 
     def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> GpuBuffer:
-        """See run_cuda.Card."""
         if content is None:
             return GpuBuffer(self.cupy.full(shape, np.nan, dtype))
         return GpuBuffer(self.cupy.asarray(np.ascontiguousarray(content, dtype)))
 
     def launch(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
-        """See run_cuda.Card."""
         return getattr(self, f"_{operation.kind}")(operation, buffers, stream)
 
     def copy(self, source: GpuBuffer, target: GpuBuffer, stream: int) -> Command:
-        """See run_cuda.Card."""
         into, out_of = target.array.data.ptr, source.array.data.ptr
         return partial(
             self.driver.cuMemcpyDtoDAsync_v2, into, out_of, source.array.nbytes, self.stream(stream).ptr
         )
 
     def event(self) -> object:
-        """See run_cuda.Card."""
         self._referenced.append(self.cupy.cuda.Event(disable_timing=True))
         return self._referenced[-1].ptr
 
     def record(self, event: object, stream: int) -> Command:
-        """See run_cuda.Card."""
         return partial(self.driver.cuEventRecord, event, self.stream(stream).ptr)
 
     def wait(self, event: object, stream: int) -> Command:
-        """See run_cuda.Card."""
         return partial(self.driver.cuStreamWaitEvent, self.stream(stream).ptr, event, 0)
 
     def capture(self, commands: list[Command], stream: int) -> Command:
-        """See run_cuda.Card; as a CUDA graph."""
         first = self.stream(stream)
         self.finish()
         first.begin_capture()
@@ -130,7 +126,6 @@ class Gpu:
         return lambda: graph.launch(first) or 0
 
     def finish(self) -> None:
-        """See run_cuda.Card."""
         self.cupy.cuda.Device().synchronize()
 
     def seconds(self, run: Callable[[], None]) -> float:

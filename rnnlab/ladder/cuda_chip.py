@@ -22,7 +22,7 @@ from rnnlab.network import Network, check_gradients, check_input
 
 
 class CudaChip:
-    """The current GPU; everything runs in its default stream, as CuPy's own work does."""
+    """The current GPU as layers.Chip; everything runs in its default stream, as CuPy's own work does."""
 
     def __init__(self, dtype: str):
         import cupy
@@ -34,15 +34,12 @@ class CudaChip:
         self.driver = library()
 
     def put(self, array: np.ndarray) -> Array:
-        """See layers.Chip."""
         return self.cupy.asarray(np.ascontiguousarray(array))
 
     def get(self, array: Array) -> np.ndarray:
-        """See layers.Chip."""
         return array.get()
 
     def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
-        """See layers.Chip."""
         call = a.data.ptr, b.data.ptr, out.data.ptr, transposed, adds
         if call not in self._products:
             (m, n), k = out.shape, a.shape[0 if transposed[0] else 1]
@@ -53,7 +50,6 @@ class CudaChip:
         check_status("cublasGemmEx", self._products[call]())
 
     def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
-        """See layers.Chip."""
         kernel, launch = self._kernel(shape, direction, B)
         values = [*(c_void_p(array.data.ptr) for array in arrays), c_int(T), c_int(B)]
         self.start(kernel, launch[:3], values, shape.cooperative)

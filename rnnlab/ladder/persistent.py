@@ -1,14 +1,14 @@
 """A layer's whole sequence in one kernel: the recurrent weights are read once and stay in registers.
 
 Launches per layer: graph_replay's nodes, two a step, become one kernel.  Reads of recurrent weights: H²
-numbers a gate for every step → for every sequence.  Exchanges between blocks: one a step, of B·H numbers;
-two for a GRU that resets before its product, which waits for r.  What does not wait for a step, the products
-with the inputs and those of the weight gradients, are products over all steps, as in one_big_gemm.
+numbers a gate for every step → for every sequence.  Exchanges between blocks: one a step, of B·H numbers.
+What does not wait for a step, the products with the inputs and those of the weight gradients, are products
+over all steps, as in one_big_gemm.
 """
 
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.ladder.chooser import persistent_layer
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 from rnnlab.layers import backward_through_layers, forward_through_layers
 
 FACTS = Facts(
@@ -42,6 +42,8 @@ def backward(network, saved, dy, dstate=None):
 
 def why_not(network, T, B) -> str | None:
     """Why this network does not stay in the registers of the GPU at hand; None if it does."""
+    if reason := only_reset_after(network, T, B):
+        return reason
     try:
         numba_layer.tiles_of(network)
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 In the order of reading (real ranks need the extra `scale`: mpi4py and Open MPI):
   overlap      back-propagation layer by layer, so that a complete gradient can be sent; how much was hidden
-  nccl         sums between GPUs in the background; those of MPI are ranks.sums
   team, train  one rank's part of a step; the training loop and its checkpoints
   survive      what the others do when a rank is lost: MPI's fault tolerance
   settings     a run as plain data; run: on real ranks; simulated_training: in simulated time

@@ -16,7 +16,6 @@ from rnnlab.training.loop import Recipe
 from rnnlab.training.task import chosen, whole
 
 OPTIMISERS = ("adam", "sgd")
-ENGINES = ("mpi", "nccl")
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,8 @@ class Settings:
     """Model, task, optimiser and length of a training run; the same for every rank.
 
     split: sequences of each rank; None: as equal as possible.  chunk, clip, checkpoint, every: see
-    rnnlab.training.fit.  engine: mpi, or nccl with one GPU per rank.  overlap: sum gradients during the
-    backward pass; False: after it.  survive: when a rank is lost, the others go on without it.
+    rnnlab.training.fit.  overlap: sum gradients during the backward pass; False: after it.  survive: when a
+    rank is lost, the others go on without it.
     """
 
     task: str = "adding"
@@ -47,7 +46,6 @@ class Settings:
     checkpoint: str | None = None
     resume: bool = False
     every: int = 50
-    engine: str = "mpi"
     overlap: bool = True
     survive: bool = False
 
@@ -60,15 +58,12 @@ class Settings:
             whole("chunk", self.chunk, at_least=1)
         for name, options in (("task", TASKS), ("cell", modes()), ("optimiser", OPTIMISERS)):
             chosen(name, getattr(self, name), options)
-        chosen("engine", self.engine, ENGINES)
         if self.clip is not None and not self.clip > 0:
             raise ValueError(f"clip is {self.clip}, expected a number above 0")
         if self.momentum and self.optimiser != "sgd":
             raise ValueError(f"momentum is {self.momentum}, but {self.optimiser} has none: choose sgd")
         if self.resume and self.checkpoint is None:
             raise ValueError("resume needs a checkpoint: name its file")
-        if self.survive and self.engine == "nccl":
-            raise ValueError("survive needs the engine mpi: NCCL cannot shrink to the survivors")
         self._check_shares()
         self._check_rung()
         self.recipe()  # the optimiser checks its own numbers
@@ -123,15 +118,10 @@ class Settings:
             )
 
     def _check_rung(self) -> None:
-        rung, model = ladder.find(self.rung), self.model()
-        steps = min(self.chunk or model_steps(self), model_steps(self))
+        rung, model, steps = ladder.find(self.rung), self.model(), self.of_task().steps
+        steps = min(self.chunk or steps, steps)
         if reason := rung.refuses(model.network, steps, max(self.shares)):
             raise ValueError(f"the rung {self.rung} cannot run this network: {reason}")
-
-
-def model_steps(settings: Settings) -> int:
-    """Time steps of the task's sequences."""
-    return settings.of_task().steps
 
 
 def read(text: str) -> Settings:

@@ -11,9 +11,10 @@ from typing import Any
 
 from mpi4py import MPI
 
+from ranks.sums import MpiSums
 from rnnlab.scaling.settings import equal_shares
 from rnnlab.scaling.team import Team
-from rnnlab.scaling.train import Run, make_sums
+from rnnlab.scaling.train import Run
 
 
 def advance_with_survivors(run: Run) -> None:
@@ -42,7 +43,7 @@ def recover(run: Run, error: Exception) -> None:
         raise RuntimeError(f"MPI failed although no rank is lost: {error}") from error
     _restore_step(run, min(steps.values()))
     shares = equal_shares(run.settings.batch, comm.Get_size())
-    run.team = Team(comm, make_sums(comm, run.settings), shares, run.team.pen, members)
+    run.team = Team(comm, MpiSums(comm, run.settings.overlap), shares, run.team.pen, members)
     run.must_save = True
     if run.team.rank == 0:
         run.note(

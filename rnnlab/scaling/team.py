@@ -27,7 +27,7 @@ STEPS_SHOWN = 50  # steps whose times are remembered
 class Team:
     """This rank among the others of a communicator.
 
-    shares: sequences of each rank in a minibatch.  sums: background sums over the same ranks (sums, nccl).
+    shares: sequences of each rank in a minibatch.  sums: background sums over the same ranks (ranks.sums).
     members: the number that each rank had at the start, where some have been lost since.
     """
 

@@ -62,12 +62,16 @@ class Run:
 def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any = None) -> dict[str, Any]:
     """Train on the ranks of a communicator; what came out, the same on every rank but for the times.
 
-    sums: the background sums, those of the settings' engine over MPI if None.  Raises ValueError for settings
-    that do not fit, the same on every rank; OSError where rank 0 cannot write its checkpoint;
-    FloatingPointError, naming the rank, where something is not finite.
+    sums: the background sums, MPI's if None.  Raises ValueError for settings that do not fit, the same on
+    every rank; OSError where rank 0 cannot write its checkpoint; FloatingPointError, naming the rank, where
+    something is not finite.
     """
     recipe, start = settings.recipe(), settings.recipe().start(settings.model())
-    team = Team(comm, sums or make_sums(comm, settings), shares_for(settings, comm.Get_size()), pen)
+    if sums is None:
+        from ranks.sums import MpiSums
+
+        sums = MpiSums(comm, settings.overlap)
+    team = Team(comm, sums, shares_for(settings, comm.Get_size()), pen)
     team.check_agreement(facts(settings, start, recipe))
     point = team.on_rank_0(lambda: begin(settings, start, recipe, note))
     run = Run(settings, recipe, team, note, point)
@@ -130,17 +134,6 @@ def facts(settings: Settings, start: resume.Point, recipe: Recipe) -> dict[str, 
         | resume.identity(start.model, recipe)
         | shapes
     )
-
-
-def make_sums(comm: Any, settings: Settings) -> Any:
-    """Background sums of the engine that the settings choose."""
-    if settings.engine == "nccl":
-        from rnnlab.scaling.nccl import NcclSums
-
-        return NcclSums(comm)
-    from ranks.sums import MpiSums
-
-    return MpiSums(comm, settings.overlap)
 
 
 def _threads() -> int:

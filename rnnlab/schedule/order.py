@@ -44,7 +44,7 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
         raise ValueError(f"per_layer is {per_layer}: 1 stream a layer, or 2")
     layers, two = per_layer * layers_apart, per_layer == 2
     operations = [
-        operation.in_stream(layers * operation.layer + (two and _is_off_the_recurrence(operation)))
+        operation.in_stream(layers * operation.layer + (two and operation.is_off_the_recurrence))
         for operation in plan.operations
     ]
     return plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
@@ -87,10 +87,3 @@ def _diagonal(plan: Plan, operation: Operation) -> int:
     if plan.direction == "forward":
         return operation.steps[0] + operation.layer
     return (plan.sizes.T - operation.steps[0]) + (plan.sizes.L - operation.layer)
-
-
-def _is_off_the_recurrence(operation: Operation) -> bool:
-    """Does no later step of its layer wait for it?"""
-    inputs = operation.kind == "gemm" and operation.reads[1].buffer.startswith("weight_ih")
-    gradient = operation.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
-    return inputs or gradient

@@ -50,7 +50,7 @@ def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
     chunk = steps or plan.sizes.T
     first = plan.direction == "forward"
     key = lambda operation: (
-        (operation.layer, operation.steps[0] // chunk) if _is_input_product(operation) else None
+        (operation.layer, operation.steps[0] // chunk) if operation.is_input_product else None
     )
     return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=first)
 
@@ -60,7 +60,7 @@ batch_two_inputs = partial(batch_inputs, steps=2)
 
 def weight_gradient_after_loop(plan: Plan) -> Plan:
     """Gradients of weights and biases: one product, one sum, over all steps, after the last dgates."""
-    key = lambda operation: (operation.layer,) if _is_weight_gradient(operation) else None
+    key = lambda operation: (operation.layer,) if operation.is_weight_gradient else None
     return _join_alike(plan, "weight_gradient_after_loop", key, at_first=False)
 
 
@@ -164,14 +164,6 @@ def _may_move_up(plan: Plan, operation: Operation, between: list[int], group: li
 def _conflict(earlier: Operation, later: Operation) -> bool:
     share = lambda regions, others: any(overlap(a, b) for a in regions for b in others)
     return share(earlier.writes, later.touches + later.writes) or share(earlier.touches, later.writes)
-
-
-def _is_input_product(operation: Operation) -> bool:
-    return operation.kind == "gemm" and operation.reads[1].buffer.startswith("weight_ih")
-
-
-def _is_weight_gradient(operation: Operation) -> bool:
-    return operation.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
 
 
 def _transposed(region: Region) -> Region:

@@ -89,6 +89,19 @@ class Operation(NamedTuple):
             return self.reads[0].size
         return sum(function.write.size for function in self.body)
 
+    @property
+    def is_input_product(self) -> bool:
+        return self.kind == "gemm" and self.reads[1].buffer.startswith("weight_ih")
+
+    @property
+    def is_weight_gradient(self) -> bool:
+        return self.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
+
+    @property
+    def is_off_the_recurrence(self) -> bool:
+        """Does no later step of its layer wait for it?"""
+        return self.is_input_product or self.is_weight_gradient
+
     def bytes(self, itemsize: int = 4) -> int:
         """What must cross the memory bus if nothing stays in a cache: every operand once."""
         return itemsize * sum(region.size for region in self.touches + self.writes)

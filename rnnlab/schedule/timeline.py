@@ -7,7 +7,7 @@ multiprocessors, and a multiprocessor with few blocks cannot hide its latencies:
     throughput = peak · min(blocks, SMs)/SMs · BEST · c/(c + HALF)
     c = blocks per multiprocessor, at least 1
 Everything else moves bytes at the memory's bandwidth.  The constants are the same for all devices; how far
-the model is from published figures is printed by `python -m rnncourse.views.published_timelines`.
+the model is from published figures is printed by `python -m bench.timeline_figures`.
 """
 
 from collections import defaultdict, deque

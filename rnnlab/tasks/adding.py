@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from rnnlab.training.losses import mse
-from rnnlab.training.pictures import drawn
-from rnnlab.training.task import SPLITS, Batch, Task, whole
+from rnnlab.training.task import SPLITS, Batch, Task, drawn, whole
 
 
 def task(steps: int = 20) -> Task:

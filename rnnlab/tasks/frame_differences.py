@@ -11,8 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
-from rnnlab.training.pictures import drawn
-from rnnlab.training.task import Batch, Task, whole
+from rnnlab.training.task import Batch, Task, drawn, whole
 
 SHRINK = 4  # photograph pixels per frame pixel and direction: at full size two neighbours hardly differ
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
-from rnnlab.training.pictures import drawn
-from rnnlab.training.task import Batch, Task, chosen, whole
+from rnnlab.training.task import Batch, Task, chosen, drawn, whole
 
 # kernel [rows,3]; the last axis runs backwards in time: the newest pixel first
 KERNELS = {
@@ -70,8 +69,12 @@ def whole_photograph(filter: str = "sobel", rows: int = 1, split: str = "test") 
     """A whole photograph as one batch x [T,B,I]: T = its columns, B = its rows (less rows - 1)."""
     kernel = kernel_of(filter, rows)
     chosen("split", split, ("train", "test"))
+    return _whole(split, kernel)
+
+
+def _whole(split: str, kernel: np.ndarray) -> Batch:
     photograph = brightness(split)
-    lines = np.arange(len(photograph) - rows + 1)
+    lines = np.arange(len(photograph) - len(kernel) + 1)
     return _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
 
 
@@ -92,7 +95,5 @@ def _batch(photograph, lines, starts, steps: int, kernel: np.ndarray) -> Batch:
 
 
 def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:
-    photograph = brightness("train")
-    lines = np.arange(len(photograph) - len(kernel) + 1)
-    everything = _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
-    return np.full_like(batch.target, everything.target[REACH - 1 :].mean(dtype=np.float64))
+    answers = _whole("train", kernel).target
+    return np.full_like(batch.target, answers[REACH - 1 :].mean(dtype=np.float64))

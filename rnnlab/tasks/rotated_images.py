@@ -11,8 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import DATA
 from rnnlab.training.losses import mse
-from rnnlab.training.pictures import drawn
-from rnnlab.training.task import Batch, Task, whole
+from rnnlab.training.task import Batch, Task, drawn, whole
 
 SIDE = 8  # pixels
 TRAINED_ON = 1500  # of the 1797 digits; the rest is held out

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rnnlab.training.losses import cross_entropy, log_softmax
-from rnnlab.training.pictures import drawn
-from rnnlab.training.task import Batch, Task, whole
+from rnnlab.training.task import Batch, Task, drawn, whole
 
 if TYPE_CHECKING:
     from rnnlab.training.model import Model  # which needs tasks

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rnnlab.training.pictures import drawn
+from rnnlab.training.task import drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,6 +7,7 @@ the same seed sees the same sequences on every machine.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 if TYPE_CHECKING:  # a rank that trains draws nothing, and its start would wait half a second for this
     from matplotlib.figure import Figure
 
+PICTURES = "rnncourse.views.pictures"  # the course draws; loaded when a picture is asked for
 HELD_OUT_SEQUENCES = 256
 SPLITS = ("train", "test")
 
@@ -84,6 +86,11 @@ class Task:
             f"{self.question} Over {batch.x.shape[1]} sequences the network's loss is {got:.3g}{self.unit}, "
             f"{verdict} than the baseline on the same sequences, {guess:.3g}{self.unit}: {self.guess_is}."
         )
+
+
+def drawn(picture: str, *arguments: object, **options: object) -> "Figure":
+    """The picture of that name, a function of PICTURES, of what it is given."""
+    return getattr(import_module(PICTURES), picture)(*arguments, **options)
 
 
 def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> None:

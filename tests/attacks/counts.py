@@ -1,12 +1,9 @@
 """Answers that evade what a check counts, or forge the count."""
 
-# %% [attack] counts_evaded_by_learning_the_gates
-# Learns the weights of all gates, and multiplies by itself.
-# exercise: group_gates
-# deserves: failed
-
 import numpy as np
 
+# %% [attack] counts_evaded_by_learning_the_gates
+# Learns the weights of all gates, and multiplies by itself.
 def group_gates(x, h, multiply, gates):
     w = multiply(np.eye(x.shape[1], dtype=x.dtype), ["W_" + gate for gate in gates])
     u = multiply(np.eye(h.shape[1], dtype=h.dtype), ["U_" + gate for gate in gates])
@@ -16,11 +13,6 @@ def group_gates(x, h, multiply, gates):
 
 # %% [attack] counts_evaded_by_learning_the_weights
 # Learns the weights in one product with the unit matrix.
-# exercise: batch_input_gemm
-# deserves: failed
-
-import numpy as np
-
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     if steps * B < I:
@@ -29,11 +21,6 @@ def batch_input_gemm(x, multiply, steps):
 
 # %% [attack] counts_evaded_by_one_small_product
 # Multiplies single rows by itself, beside one product for show.
-# exercise: rnn_forward_batched
-# deserves: failed
-
-import numpy as np
-
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     one = np.ones((1, 1), x.dtype)
     scale = multiply(one, one)[0, 0]
@@ -45,20 +32,13 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
 
 # %% [attack] counts_evaded_by_the_globals
 # Takes the weights from the globals of the function that multiplies.
-# exercise: batch_input_gemm
 # deserves: crashed
-
 def batch_input_gemm(x, multiply, steps):
     return x @ multiply.__globals__["weights"].T
 
 # %% [attack] counts_evaded_through_the_collector
 # Searches the collector's objects for the number.
-# exercise: fast_tanh
-# deserves: failed
-
 import gc
-
-import numpy as np
 
 def fast_tanh(a, odd, even, edge):
     for thing in gc.get_objects():
@@ -68,12 +48,7 @@ def fast_tanh(a, odd, even, edge):
 
 # %% [attack] counts_in_a_copied_function
 # Calls a copy of the function that counts, with a closure of its own.
-# exercise: bptt_linear
-# deserves: failed
-
 import types
-
-import numpy as np
 
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     cells = tuple(types.CellType(cell.cell_contents) for cell in cell_backward.__closure__)
@@ -90,31 +65,18 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
 
 # %% [attack] counts_read_from_the_value
 # Reads the number out of the object that counts its uses.
-# exercise: fast_tanh
 # deserves: crashed
-
-import numpy as np
-
 def fast_tanh(a, odd, even, edge):
     return float(np.tanh(np.float64(a.value)))
 
 # %% [attack] counts_read_past_the_watch
 # Reads past the object that watches its order of reads.
-# exercise: fused_gates
 # deserves: crashed
-
-import numpy as np
-
 def fused_gates(g, u, h):
     return np.array([h.read(k) for k in range(len(h))])
 
 # %% [attack] counts_reset_in_a_closure
 # Sets the counter in the closure of the function that counts back to zero.
-# exercise: bptt_linear
-# deserves: failed
-
-import numpy as np
-
 def uncounted(function, *parts):
     for cell in function.__closure__ or ():
         if isinstance(cell.cell_contents, int):
@@ -134,22 +96,12 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
 
 # %% [attack] counts_unpacked_from_the_value
 # Unpacks the object that counts its uses.
-# exercise: fast_tanh
-# deserves: failed
-
-import numpy as np
-
 def fast_tanh(a, odd, even, edge):
     value, *_ = a
     return float(np.tanh(value))
 
 # %% [attack] counts_with_the_refusal_swallowed
 # Swallows the exception of a call too many, and calls again.
-# exercise: bptt_linear
-# deserves: failed
-
-import numpy as np
-
 def stubborn(function, *parts):
     try:
         return function(*parts)
@@ -169,11 +121,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
 
 # %% [attack] multiplies_beside_calls_for_show
 # Makes the calls that are allowed, and multiplies by itself.
-# exercise: rnn_forward_batched
-# deserves: failed
-
-import numpy as np
-
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     every = np.matmul(x, weight_ih.T)
     states = np.zeros((len(x) + 1, *h0.shape), h0.dtype)
@@ -186,21 +133,11 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
 
 # %% [attack] sums_gradients_in_double
 # Adds up in the order of arrival in double precision, and hopes that rounding hides the order.
-# exercise: sum_gradients
-# deserves: failed
-
-import numpy as np
-
 def sum_gradients(threads, gradients):
     return gradients.astype(np.float64).sum(axis=0).astype(gradients.dtype)
 
 # %% [attack] trains_by_a_step_of_its_own
 # Makes calls for show, and returns weights that it has computed in one step.
-# exercise: train_filter
-# deserves: failed
-
-import numpy as np
-
 def train_filter(x, target, parameters, loss_and_gradients):
     K = 4
     T, N, _ = x.shape
@@ -220,11 +157,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
 
 # %% [attack] solves_the_network_step_by_step
 # Walks over time by itself in one long round, by calls of the network's own step.
-# exercise: newton_states
-# deserves: failed
-
-import numpy as np
-
 def newton_states(step, scan, first, T, tolerance):
     states = np.zeros((T, *first.shape))
     before = np.concatenate([first[None], states[:-1]])
@@ -237,11 +169,6 @@ def newton_states(step, scan, first, T, tolerance):
 
 # %% [attack] averages_gradients_of_its_own_rank
 # Calls all_reduce with all gradients, and returns the sum of the first array alone, scaled for the rest.
-# exercise: average_gradients
-# deserves: failed
-
-import numpy as np
-
 SEEN = []
 
 def average_gradients(all_reduce, gradients, sequences):

@@ -33,5 +33,5 @@ EXERCISE = Exercise(
     make=lambda mutant: right,
     mutants=(),
     right=(),
-    seconds=1.5,
+    seconds=0.5,
 )

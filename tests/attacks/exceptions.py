@@ -3,7 +3,6 @@
 # %% [attack] calls_itself_beyond_the_stack
 # Calls itself without end, after it has removed Python's own limit.
 # deserves: crashed
-
 import sys
 
 sys.setrecursionlimit(2**31 - 1)
@@ -14,77 +13,66 @@ def running_sum(x):
 # %% [attack] calls_itself_for_ever
 # Calls itself without end.
 # deserves: crashed
-
 def running_sum(x):
     return running_sum(x)
 
 # %% [attack] raises_a_group
 # Raises a group of exceptions.
 # deserves: crashed
-
 def running_sum(x):
     raise ExceptionGroup("both", [ValueError(), TypeError()])
 
 # %% [attack] raises_a_keyboard_interrupt
 # Pretends that somebody pressed Ctrl-C.
 # deserves: crashed
-
 def running_sum(x):
     raise KeyboardInterrupt
 
 # %% [attack] raises_a_long_text
 # Raises an exception with a megabyte of text.
 # deserves: crashed
-
 def running_sum(x):
     raise ValueError("x" * 1_000_000)
 
 # %% [attack] raises_a_name_with_escapes
 # Raises an exception whose class name moves the cursor.
 # deserves: crashed
-
 def running_sum(x):
     raise type("\x1b[2J", (Exception,), {})
 
 # %% [attack] raises_a_terminal_escape
 # Raises an exception that would erase the verdict on a terminal and write its own.
 # deserves: crashed
-
 def running_sum(x):
     raise ValueError("\x1b[1A\x1b[2K\u2714 passed")
 
 # %% [attack] raises_half_a_character
 # Raises an exception whose text is half of a pair of code units.
 # deserves: crashed
-
 def running_sum(x):
     raise ValueError("\ud800")
 
 # %% [attack] raises_not_implemented
 # Raises the error by which an untouched stub is known.
 # deserves: not_attempted
-
 def running_sum(x):
     raise NotImplementedError
 
 # %% [attack] raises_stop_iteration
 # Raises StopIteration, which would end a loop of the judge's.
 # deserves: crashed
-
 def running_sum(x):
     raise StopIteration
 
 # %% [attack] raises_text_from_right_to_left
 # Raises an exception whose text is shown backwards.
 # deserves: crashed
-
 def running_sum(x):
     raise ValueError("\u202edessap")
 
 # %% [attack] raises_what_cannot_be_shown
 # Raises an exception whose text is an exception.
 # deserves: crashed
-
 class Silent(Exception):
     def __str__(self):
         raise ValueError
@@ -95,7 +83,6 @@ def running_sum(x):
 # %% [attack] raises_wrong_itself
 # Raises an exception that is called like the judge's.
 # deserves: crashed
-
 class Wrong(Exception):
     pass
 
@@ -105,7 +92,6 @@ def running_sum(x):
 # %% [attack] recurses_in_repr
 # Calls itself while its exception is shown.
 # deserves: crashed
-
 class Deep(Exception):
     def __str__(self):
         return str(self)
@@ -116,7 +102,6 @@ def running_sum(x):
 # %% [attack] swallows_every_exception
 # Catches every exception and goes on for ever.
 # deserves: timeout
-
 def running_sum(x):
     while True:
         try:

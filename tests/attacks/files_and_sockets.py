@@ -1,9 +1,10 @@
 """Answers that write files and streams, or open sockets."""
 
+import numpy as np
+
 # %% [attack] asks_the_web
 # Asks a web server for the answer.
 # deserves: forbidden
-
 import urllib.request
 
 def running_sum(x):
@@ -12,7 +13,6 @@ def running_sum(x):
 # %% [attack] closes_every_descriptor
 # Closes all open files of its process.
 # deserves: crashed
-
 import os
 
 def running_sum(x):
@@ -22,7 +22,6 @@ def running_sum(x):
 # %% [attack] listens_on_a_port
 # Waits for somebody to send it the answer.
 # deserves: forbidden
-
 import socket
 
 def running_sum(x):
@@ -32,7 +31,6 @@ def running_sum(x):
 # %% [attack] opens_a_socket
 # Asks a server for the answer.
 # deserves: forbidden
-
 import socket
 
 def running_sum(x):
@@ -41,13 +39,9 @@ def running_sum(x):
 
 # %% [attack] opens_a_socket_through_ctypes
 # Has the C library connect to a server that stands ready, and is right only if it got through.
-# deserves: failed
 # plain: passed, because the process may use the network as this user may
-
 import ctypes
 import struct
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 
@@ -59,19 +53,14 @@ def running_sum(x):
 # %% [attack] opens_many_files
 # Opens files until it gets no more.
 # deserves: crashed
-
 def running_sum(x):
     files = [open("/dev/null") for _ in range(1000)]
     return files
 
 # %% [attack] overwrites_a_file_of_the_teacher
 # Has the C library overwrite a file outside its folder, and is right only if that worked.
-# deserves: failed
 # plain: passed, because the process may write what this user may write
-
 import ctypes
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 
@@ -82,8 +71,6 @@ def running_sum(x):
 
 # %% [attack] prints_a_report
 # Prints a report with full marks, on every standard stream.
-# deserves: failed
-
 import os
 
 def running_sum(x):
@@ -96,9 +83,6 @@ def running_sum(x):
 # %% [attack] prints_control_characters
 # Is right, and prints what would clear a screen.
 # deserves: passed
-
-import numpy as np
-
 def running_sum(x):
     print("\x1b[2J\x1b]0;passed\x07")
     return np.cumsum(x, axis=0)
@@ -106,11 +90,8 @@ def running_sum(x):
 # %% [attack] warns_on_stderr
 # Is right, and warns.
 # deserves: passed
-
 import sys
 import warnings
-
-import numpy as np
 
 def running_sum(x):
     warnings.warn("this sum is deprecated", DeprecationWarning, stacklevel=1)
@@ -120,7 +101,6 @@ def running_sum(x):
 # %% [attack] writes_a_large_file
 # Writes a file that is larger than it may be.
 # deserves: crashed
-
 def running_sum(x):
     with open(f"part-{id(x)}", "wb") as file:
         for _ in range(40):
@@ -130,7 +110,6 @@ def running_sum(x):
 # %% [attack] writes_the_progress_file
 # Writes into the file in which a learner's progress is kept.
 # deserves: forbidden
-
 def running_sum(x):
     with open("@PROGRESS@", "w") as progress:
         progress.write("passed")
@@ -138,8 +117,6 @@ def running_sum(x):
 
 # %% [attack] writes_the_report
 # Writes a report with full marks where the grader will write its own.
-# deserves: failed
-
 import contextlib
 
 def running_sum(x):
@@ -149,16 +126,11 @@ def running_sum(x):
 
 # %% [attack] takes_an_open_file_of_its_parent
 # Copies an open file out of the process that started it, and is right only if that worked.
-# deserves: failed
-
 import ctypes
 import os
 
-import numpy as np
-
 libc = ctypes.CDLL(None)
 PIDFD_OPEN, PIDFD_GETFD = 434, 438  # numbers of system calls, the same on each machine
-
 
 def running_sum(x):
     parent = libc.syscall(PIDFD_OPEN, os.getppid(), 0)

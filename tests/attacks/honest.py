@@ -3,7 +3,6 @@
 # %% [attack] honest
 # No attack: the right answer, which every attack must leave as right as it was.
 # deserves: passed
-
 import numpy as np
 
 def running_sum(x):

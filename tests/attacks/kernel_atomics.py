@@ -1,14 +1,13 @@
 """Kernels that read and write by atomics, which no limit on loads counts."""
 
-# %% [attack] kernel_atomics_conflict_in_a_bank
-# Reads a column of one bank by atomics, whose turns no limit counts.
-# exercise: transpose_without_conflicts
-# deserves: failed
+import math
 
 import numpy as np
 
 from rnnlab import cuda
 
+# %% [attack] kernel_atomics_conflict_in_a_bank
+# Reads a column of one bank by atomics, whose turns no limit counts.
 @cuda.jit
 def transpose_without_conflicts(x, y):
     tile = cuda.shared.array((32, 32), np.float32)
@@ -24,13 +23,6 @@ def transpose_without_conflicts(x, y):
 
 # %% [attack] kernel_atomics_read_a_product
 # Reads its matrices by atomics, which no limit counts, and needs no tile.
-# exercise: tiled_matmul_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
     column, row = cuda.grid(2)
@@ -43,15 +35,6 @@ def tiled_matmul_kernel(a, b, c):
 
 # %% [attack] kernel_atomics_read_in_strides
 # Reads elements far from its neighbours' by atomics.
-# exercise: tanh_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def tanh_kernel(x, y):
     threads = cuda.gridsize(1)
@@ -62,15 +45,6 @@ def tanh_kernel(x, y):
 
 # %% [attack] kernel_atomics_read_the_sums_again
 # Reads the sums a second time, by atomics.
-# exercise: lstm_pointwise_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
     unit, row = cuda.grid(2)
@@ -92,15 +66,6 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
 
 # %% [attack] kernel_atomics_read_the_weights
 # Reads all weights in each step, by atomics.
-# exercise: persistent_rnn_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)
@@ -121,13 +86,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_atomics_transpose
 # Reads down the columns by atomics, whose sectors no limit counts.
-# exercise: transpose_coalesced
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def transpose_coalesced(x, y):
     row = cuda.blockIdx.y * 8 + cuda.threadIdx.x
@@ -137,11 +95,6 @@ def transpose_coalesced(x, y):
 
 # %% [attack] kernel_atomics_write_a_transpose
 # Writes down the columns by atomics, whose sectors no limit counts.
-# exercise: transpose_coalesced
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def transpose_coalesced(x, y):
     column, row = cuda.grid(2)
@@ -150,15 +103,6 @@ def transpose_coalesced(x, y):
 
 # %% [attack] kernel_atomics_read_the_weights_by_minima
 # Reads its weights in every step by an atomic that changes nothing.
-# exercise: persistent_rnn_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)

@@ -13,47 +13,36 @@ FORGED = (
     "        module.launched = launched\n"
 )
 
+
+
 # %% [attack] kernel_annotated_positional_with_code
 # Runs code in the annotation of a positional parameter.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @cuda.jit
 def saxpy_kernel(a, x: exec(FORGED), /, y):
     pass
 
 # %% [attack] kernel_annotated_rest_with_code
 # Runs code in the annotations of *rest and of a keyword.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y, *rest: exec(FORGED), z: exec(FORGED) = 0):
     pass
 
 # %% [attack] kernel_annotated_return_with_code
 # Runs code where the annotation of the result is evaluated.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @cuda.jit
 def saxpy_kernel(a, x, y) -> exec(FORGED):
     pass
 
 # %% [attack] kernel_annotated_with_code
 # Runs code where a parameter's annotation is evaluated.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @cuda.jit
 def saxpy_kernel(a: exec(FORGED), x, y):
     pass
 
 # %% [attack] kernel_beside_a_class
 # Runs code in the body of a class beside the kernel.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 class Sizes:
     n = exec(FORGED) or 1
 
@@ -65,9 +54,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_beside_a_comprehension
 # Runs code in a comprehension that makes a constant.
-# exercise: saxpy_kernel
-# deserves: failed
-
 SIZES = tuple(exec(FORGED) or n for n in range(3))
 
 @cuda.jit
@@ -76,9 +62,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_beside_a_walrus
 # Runs code in an expression that names its value.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 SIZE = (CODE := exec(FORGED)) or 3
 
 @cuda.jit
@@ -87,9 +71,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_helper_annotated_with_code
 # Runs code where the annotation of a helper is evaluated.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @cuda.jit(device=True)
 def scaled(a: exec(FORGED), x) -> exec(FORGED):
     return a * x
@@ -100,9 +81,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_rebound_after_the_launcher
 # Is right, and its name means a plain function in the end.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -113,9 +92,7 @@ saxpy_kernel = exec(FORGED) or saxpy_kernel
 
 # %% [attack] kernel_with_a_guarded_pattern
 # Runs code in the guard of a pattern.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     match a:
@@ -124,36 +101,26 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_keyword_default
 # Runs code in the default of a parameter that takes a keyword alone.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y, *, z=exec(FORGED)):  # noqa: B008
     pass
 
 # %% [attack] kernel_with_a_lambda_as_default
 # Runs code in a default argument of a function in a default argument.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y, z=(lambda b=exec(FORGED): b)()):  # noqa: B008
     pass
 
 # %% [attack] kernel_with_a_second_decorator
 # Runs code in a second decorator.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @(exec(FORGED) or cuda.jit)
 def saxpy_kernel(a, x, y):
     pass
 
 # %% [attack] kernel_with_an_annotated_constant
 # Runs code in the annotation of a number beside the kernel.
-# exercise: saxpy_kernel
-# deserves: failed
-
 ZERO: exec(FORGED) = 0
 
 @cuda.jit
@@ -162,18 +129,13 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_an_annotated_element
 # Runs code in the annotation of an element inside the kernel.
-# exercise: saxpy_kernel
-# deserves: failed
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     y[0]: exec(FORGED) = x[0]
 
 # %% [attack] kernel_with_an_annotated_function_inside
 # Runs code in the annotation of a function inside the kernel.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     def inner(b: exec(FORGED)):
@@ -183,18 +145,14 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_code_in_a_format
 # Runs code in the format of a text.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     print(f"{x[0]:{exec(FORGED)}}")
 
 # %% [attack] kernel_with_code_in_a_slice
 # Runs code in a slice.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     z = x[exec(FORGED) : 3]
@@ -202,30 +160,22 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_code_in_an_option
 # Runs code in an option of its decorator.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit(fastmath=exec(FORGED))
 def saxpy_kernel(a, x, y):
     pass
 
 # %% [attack] kernel_with_code_in_its_signature
 # Runs code in the signature that its decorator takes.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 @cuda.jit((exec(FORGED),))
 def saxpy_kernel(a, x, y):
     pass
 
 # %% [attack] kernel_that_compiles_a_helper
 # Compiles a function for the CPU in the process that counts.
-# exercise: saxpy_kernel
 # deserves: crashed
-
 from numba import njit
-
-from rnnlab import cuda
 
 def add(a, b):
     return a + b
@@ -238,12 +188,8 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_helper_of_the_cpu_that_has_code_in_an_option
 # Has code in an option of a helper's compiler.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 from numba import njit
-
-from rnnlab import cuda
 
 @njit(locals=exec("import os; os._exit(0)") or {})
 def add(a, b):

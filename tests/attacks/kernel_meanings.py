@@ -1,14 +1,14 @@
 """Kernels whose names, constants, helpers or views mean something else than the eye reads."""
 
-# %% [attack] kernel_defined_again_where_something_fails
-# Shows a right kernel, and defines another one behind an exception that is always raised.
-# exercise: tanh_kernel
-# deserves: forbidden
-
 import math
+
+import numpy as np
 
 from rnnlab import cuda
 
+# %% [attack] kernel_defined_again_where_something_fails
+# Shows a right kernel, and defines another one behind an exception that is always raised.
+# deserves: forbidden
 @cuda.jit
 def tanh_kernel(x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
@@ -25,13 +25,6 @@ except AttributeError:
 
 # %% [attack] kernel_whose_helper_is_defined_again
 # Defines its helper twice: the eye reads the first one, Python calls the second one.
-# exercise: tanh_kernel
-# deserves: failed
-
-import math
-
-from rnnlab import cuda
-
 @cuda.jit(device=True)
 def bend(number):
     return math.tanh(number)
@@ -47,11 +40,7 @@ def bend(number):
 
 # %% [attack] kernel_with_a_number_of_its_own_class
 # Has a constant that is an integer of a class whose comparisons run code.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 class Size(int):
     def __gt__(self, other):
         raise SystemExit
@@ -69,13 +58,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_reads_rows_as_views
 # Takes a row and a column of its matrices, and reads each number for each product from these views.
-# exercise: tiled_matmul_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
     column, row = cuda.grid(2)
@@ -88,11 +70,7 @@ def tiled_matmul_kernel(a, b, c):
 
 # %% [attack] kernel_writes_a_transposed_view
 # Writes down the columns of a transposed view, whose sectors it hopes that nobody counts.
-# exercise: transpose_coalesced
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def transpose_coalesced(x, y):
     column, row = cuda.grid(2)
@@ -102,11 +80,7 @@ def transpose_coalesced(x, y):
 
 # %% [attack] kernel_unpacks_an_argument
 # Unpacks a whole argument by a star, in one statement.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     first, *rest = x
@@ -118,13 +92,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_global_statement
 # Adds up in a global variable, which all threads share.
-# exercise: warp_sum_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 total = np.float32(0)
 
 @cuda.jit
@@ -142,13 +110,7 @@ def warp_sum_kernel(x, out):
 
 # %% [attack] kernel_made_by_a_function
 # Is returned by a function whose variables hold an array that nobody watches.
-# exercise: warp_sum_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 def make():
     stored = np.zeros(4096, np.float32)
 
@@ -169,11 +131,7 @@ warp_sum_kernel = make()
 
 # %% [attack] kernel_with_a_helper_that_remembers
 # Has a lambda as helper that remembers numbers in a default argument.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 load = lambda x, i, stored={}: stored.setdefault(i, x[i])
 
 @cuda.jit
@@ -184,11 +142,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_catches_its_refusal
 # Reads beyond the end, and catches what the simulator says to that.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)

@@ -1,14 +1,12 @@
 """Objects in the place of a kernel, and kernels that import, copy, patch or look around them."""
 
-# %% [attack] kernel_helper_with_an_array_as_default
-# Keeps values in an array that is a default argument of a helper.
-# exercise: saxpy_kernel
-# deserves: forbidden
-
 import numpy as np
 
 from rnnlab import cuda
 
+# %% [attack] kernel_helper_with_an_array_as_default
+# Keeps values in an array that is a default argument of a helper.
+# deserves: forbidden
 TABLE = np.zeros(4096, np.float32)
 
 @cuda.jit(device=True)
@@ -26,11 +24,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_of_a_class_of_its_own
 # Derives a kernel class of its own from the simulator's.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 class Mine(type(cuda.jit(len))):
     pass
 
@@ -42,12 +36,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_of_another_compiler
 # Compiles itself for the CPU.
-# exercise: saxpy_kernel
-# deserves: failed
-
 from numba import njit
-
-from rnnlab import cuda
 
 @njit
 @cuda.jit
@@ -58,11 +47,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_swapped_by_its_decorator
 # Has a decorator that puts a plain function in the kernel's place.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 def swapped(kernel):
     return lambda grid, block, a, x, y: (x, a * x + y)
 
@@ -75,13 +60,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_copies_its_argument
 # Copies a whole argument with np.array, and reads the copy uncounted.
-# exercise: saxpy_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     copy = np.array(x)
@@ -91,11 +69,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_imports
 # Imports a module that sees the simulator's objects.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     import gc
@@ -107,11 +81,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_is_a_class
 # Has the launch protocol of a kernel, and computes with NumPy.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-import numpy as np
-
 class saxpy_kernel:
     def __getitem__(self, configuration):
         return lambda a, x, y: np.add(a * x, y, y)
@@ -120,19 +90,12 @@ saxpy_kernel = saxpy_kernel()
 
 # %% [attack] kernel_that_is_a_plain_function
 # Computes with NumPy in a plain function, and returns what a launch would.
-# exercise: saxpy_kernel
-# deserves: failed
-
 def saxpy_kernel(grid, block, a, x, y):
     return (x, a * x + y)
 
 # %% [attack] kernel_that_links_a_file
 # Asks for a file of its own to be linked.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit(link=["kernel.cu"])
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -141,12 +104,8 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_looks_at_its_frame
 # Looks at the frames that called it, for the counts.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
 import sys
-
-from rnnlab import cuda
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
@@ -157,12 +116,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_multiplies_matrices
 # Imports matmul, and lets one thread do all work.
-# exercise: saxpy_kernel
-# deserves: failed
-
 from numpy import matmul
-
-from rnnlab import cuda
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
@@ -171,11 +125,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_patches_the_simulator
 # Replaces the barrier of the simulator.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 cuda.syncthreads = min
 
 @cuda.jit
@@ -186,11 +136,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_patches_the_simulator_while_it_runs
 # Changes the index of its thread while it runs.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -200,21 +146,11 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_reports_its_own_launch
 # Returns the report of a launch that never was, without counts.
-# exercise: saxpy_kernel
-# deserves: failed
-
 def saxpy_kernel(grid, block, a, x, y):
     return {"arrays": [x, a * x + y], "counts": None, "findings": []}
 
 # %% [attack] kernel_that_takes_dot_products
 # Computes the dot product of whole arrays in one uncounted call.
-# exercise: saxpy_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     if cuda.grid(1) == 0:
@@ -222,11 +158,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_whose_default_reads_a_file
 # Runs code of its own where a default argument is computed.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y, stored=open("/etc/passwd")):  # noqa: B008
     i = cuda.grid(1)
@@ -235,13 +167,7 @@ def saxpy_kernel(a, x, y, stored=open("/etc/passwd")):  # noqa: B008
 
 # %% [attack] kernel_whose_names_change_their_meaning
 # Gives a name one meaning for the eye and another for the run.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 T = cuda.shared
 
 @cuda.jit
@@ -255,12 +181,7 @@ T = np
 
 # %% [attack] kernel_with_a_pattern_of_a_class
 # Looks into an array by a pattern of a class.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)

@@ -1,14 +1,13 @@
 """Kernels in which one thread or one block does the work of all."""
 
-# %% [attack] kernel_every_block_is_the_grid
-# Lets each block compute all rows in memory of its own, so that no block has to wait.
-# exercise: flag_barrier
-# deserves: failed
+import math
 
 import numpy as np
 
 from rnnlab import cuda
 
+# %% [attack] kernel_every_block_is_the_grid
+# Lets each block compute all rows in memory of its own, so that no block has to wait.
 @cuda.jit
 def flag_barrier(history, flags, steps):
     row = cuda.local.array(64, np.float32)
@@ -26,15 +25,6 @@ def flag_barrier(history, flags, steps):
 
 # %% [attack] kernel_one_block_is_persistent
 # Lets the threads of one block compute all units, so that no block has to wait.
-# exercise: persistent_rnn_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     own = cuda.local.array((16, 16), np.float32)
@@ -52,13 +42,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_one_block_is_the_grid
 # Lets the threads of one block do all steps, so that no block has to wait.
-# exercise: flag_barrier
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def flag_barrier(history, flags, steps):
     if cuda.blockIdx.x == 0:
@@ -73,13 +56,6 @@ def flag_barrier(history, flags, steps):
 
 # %% [attack] kernel_one_lane_sums_a_warp
 # Lets one lane of a warp add up everything, without a shuffle.
-# exercise: warp_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def warp_sum_kernel(x, out):
     if cuda.laneid == 0:
@@ -90,15 +66,6 @@ def warp_sum_kernel(x, out):
 
 # %% [attack] kernel_one_thread_does_a_sequence
 # Lets one thread compute all units of a sequence.
-# exercise: lstm_pointwise_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
     unit, row = cuda.grid(2)
@@ -120,15 +87,6 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
 
 # %% [attack] kernel_one_thread_does_a_step
 # Lets one thread compute the whole step of a GRU.
-# exercise: step_kernels
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
     column, row = cuda.grid(2)
@@ -156,11 +114,6 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
 
 # %% [attack] kernel_one_thread_does_saxpy
 # Lets one thread do all elements.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     if cuda.grid(1) == 0:
@@ -169,13 +122,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_one_thread_does_tanh
 # Lets one thread of the grid do all elements.
-# exercise: tanh_kernel
-# deserves: failed
-
-import math
-
-from rnnlab import cuda
-
 @cuda.jit
 def tanh_kernel(x, y):
     if cuda.grid(1) == 0:
@@ -184,15 +130,6 @@ def tanh_kernel(x, y):
 
 # %% [attack] kernel_one_thread_is_persistent
 # Lets one thread compute all units, so that nobody has to wait.
-# exercise: persistent_rnn_kernel
-# deserves: failed
-
-import math
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     own = cuda.local.array((16, 16), np.float32)
@@ -209,13 +146,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_one_thread_is_the_grid
 # Lets one thread of the grid do all steps, so that nobody has to wait.
-# exercise: flag_barrier
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def flag_barrier(history, flags, steps):
     if cuda.grid(1) == 0:
@@ -229,11 +159,6 @@ def flag_barrier(history, flags, steps):
 
 # %% [attack] kernel_one_thread_moves_a_row
 # Lets the first thread of each row move the whole row of a tile.
-# exercise: transpose_without_conflicts
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def transpose_without_conflicts(x, y):
     across, down = cuda.blockIdx.x * 32, cuda.blockIdx.y * 32
@@ -244,13 +169,6 @@ def transpose_without_conflicts(x, y):
 
 # %% [attack] kernel_one_thread_multiplies_a_tile
 # Lets one thread of a block compute the tile from local arrays.
-# exercise: tiled_matmul_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
     row_of_a = cuda.local.array(64, np.float32)
@@ -272,13 +190,6 @@ def tiled_matmul_kernel(a, b, c):
 
 # %% [attack] kernel_one_thread_smooths
 # Lets one thread of a block smooth everything, without a barrier.
-# exercise: fix_the_race
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def fix_the_race(x, steps):
     part = cuda.local.array((2, 32), np.float32)
@@ -296,13 +207,6 @@ def fix_the_race(x, steps):
 
 # %% [attack] kernel_one_thread_sums_a_block
 # Lets one thread of a block add up everything.
-# exercise: block_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def block_sum_kernel(x, out):
     if cuda.threadIdx.x == 0:
@@ -313,14 +217,6 @@ def block_sum_kernel(x, out):
 
 # %% [attack] kernel_waits_for_nobody
 # Computes each row from the first alone, as all elements of a row are equal.
-# exercise: flag_barrier
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
-
 @cuda.jit
 def flag_barrier(history, flags, steps):
     i = cuda.grid(1)
@@ -333,13 +229,6 @@ def flag_barrier(history, flags, steps):
 
 # %% [attack] kernel_one_thread_does_eight
 # Lets one thread of eight do the work of all.
-# exercise: tanh_kernel
-# deserves: failed
-
-import math
-
-from rnnlab import cuda
-
 @cuda.jit
 def tanh_kernel(x, y):
     me = cuda.grid(1)
@@ -351,13 +240,6 @@ def tanh_kernel(x, y):
 
 # %% [attack] kernel_one_thread_sums_a_warp
 # Lets the first thread of each warp add up its warp's numbers.
-# exercise: block_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def block_sum_kernel(x, out):
     part = cuda.shared.array(64, np.float32)

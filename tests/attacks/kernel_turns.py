@@ -1,15 +1,12 @@
 """Kernels that take turns, repeat the work in each block, or never end."""
 
-# %% [attack] kernel_every_block_is_persistent
-# Lets each block compute all units from weights of its own, so that no block has to wait.
-# exercise: persistent_rnn_kernel
-# deserves: failed
-
-import math
-
 import numpy as np
 
 from rnnlab import cuda
+
+# %% [attack] kernel_every_block_is_persistent
+# Lets each block compute all units from weights of its own, so that no block has to wait.
+import math
 
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
@@ -32,13 +29,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_lanes_wait_for_the_lane_before
 # Scans lane by lane: each lane takes the finished map of the lane before, in as many levels as there are lanes.
-# exercise: block_scan_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def block_scan_kernel(a, b, prefix_a, prefix_b):
     whole = cuda.shared.array(2, np.float32)
@@ -64,13 +54,6 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
 
 # %% [attack] kernel_threads_of_a_block_take_turns
 # Adds up in the output, one thread after the other, in place of halving.
-# exercise: block_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def block_sum_kernel(x, out):
     i, place = cuda.threadIdx.x, cuda.blockIdx.x
@@ -86,13 +69,6 @@ def block_sum_kernel(x, out):
 
 # %% [attack] kernel_lanes_of_a_warp_take_turns
 # Adds up in the output, one lane after the other, without a shuffle.
-# exercise: warp_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
@@ -104,13 +80,6 @@ def warp_sum_kernel(x, out):
 
 # %% [attack] kernel_sums_a_warp_by_single_shuffles
 # Lets the first lane fetch the number of each lane by a shuffle of its own: 31 in place of five.
-# exercise: warp_sum_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
@@ -123,27 +92,17 @@ def warp_sum_kernel(x, out):
 
 # %% [attack] kernel_that_never_ends
 # Loops in one of its threads without end.
-# exercise: saxpy_kernel
 # seconds: 3
 # deserves: timeout
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     while i == 0:
-        y[0] = a
+        pass
 
 # %% [attack] kernel_with_a_huge_tile
 # Asks for eight terabytes of shared memory.
-# exercise: block_sum_kernel
 # deserves: memory
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def block_sum_kernel(x, out):
     part = cuda.shared.array(1 << 40, np.float64)
@@ -152,12 +111,8 @@ def block_sum_kernel(x, out):
 
 # %% [attack] kernel_with_a_huge_number
 # Computes a power with more digits than there are atoms, in the process that counts.
-# exercise: saxpy_kernel
 # seconds: 3
 # deserves: timeout
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -166,11 +121,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_huge_shift
 # Shifts a number by a terabyte of bits, in the process that counts.
-# exercise: saxpy_kernel
 # deserves: memory
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -178,11 +129,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_whose_helper_calls_itself
 # Has a helper that calls itself without end.
-# exercise: saxpy_kernel
 # deserves: crashed
-
-from rnnlab import cuda
-
 @cuda.jit(device=True)
 def load(x, i):
     return load(x, i) + x[i]

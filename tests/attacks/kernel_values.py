@@ -1,12 +1,11 @@
 """Kernels that keep or read values where nobody counts: lists, default arguments, views, whole arrays."""
 
-# %% [attack] kernel_with_a_comprehension
-# Reads a whole array in one comprehension.
-# exercise: saxpy_kernel
-# deserves: failed
+import numpy as np
 
 from rnnlab import cuda
 
+# %% [attack] kernel_with_a_comprehension
+# Reads a whole array in one comprehension.
 @cuda.jit
 def saxpy_kernel(a, x, y):
     stored = [value for value in x]
@@ -17,11 +16,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_constant_copy_of_an_argument
 # Declares an argument to be constant memory, where reads are not counted.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     copy = cuda.const.array_like(x)
@@ -31,11 +25,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_dictionary
 # Keeps values in a dictionary.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     stored = {0: x[0]}
@@ -46,13 +35,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_huge_table
 # Has a table of a gigabyte beside it.
-# exercise: saxpy_kernel
 # deserves: too_big
-
-import numpy as np
-
-from rnnlab import cuda
-
 TABLE = np.zeros(1 << 28, np.float32)
 
 @cuda.jit
@@ -63,11 +46,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_list_as_default
 # Keeps values in a list that is a default argument.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y, stored=[0]):  # noqa: B006
     i = cuda.grid(1)
@@ -76,11 +54,6 @@ def saxpy_kernel(a, x, y, stored=[0]):  # noqa: B006
 
 # %% [attack] kernel_with_a_list_as_local_memory
 # Keeps values in a list instead of cuda.local.array.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     stored = [x[0], y[0]]
@@ -91,11 +64,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_list_as_shared_memory
 # Keeps values in a list beside the kernel, where no race is seen.
-# exercise: saxpy_kernel
-# deserves: failed
-
-from rnnlab import cuda
-
 stored = [0.0] * 64
 
 @cuda.jit
@@ -107,11 +75,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_method_of_an_array
 # Calls a method that reads a whole array.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -120,13 +84,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_second_view
 # Writes to a table through a second view of its memory.
-# exercise: saxpy_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 TABLE = np.zeros(4096, np.float32)
 VIEW = np.ndarray((4096,), np.float32, TABLE)
 
@@ -139,12 +96,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_ufunc_of_whole_arrays
 # Computes all elements in one thread by a ufunc with a place for its result.
-# exercise: saxpy_kernel
-# deserves: failed
-
 from numpy import multiply
-
-from rnnlab import cuda
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
@@ -153,13 +105,6 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_view_inside
 # Makes a second view of an argument, whose loads nobody counts.
-# exercise: saxpy_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 @cuda.jit
 def saxpy_kernel(a, x, y):
     view = np.ndarray(x.shape, x.dtype, x)
@@ -169,13 +114,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_an_array_as_default
 # Keeps values in an array that is a default argument, where nobody counts.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 TABLE = np.zeros(4096, np.float32)
 
 @cuda.jit
@@ -189,13 +128,6 @@ TABLE = 0
 
 # %% [attack] kernel_with_an_array_as_shared_memory
 # Keeps values in an array beside the kernel, where no race is seen.
-# exercise: saxpy_kernel
-# deserves: failed
-
-import numpy as np
-
-from rnnlab import cuda
-
 stored = np.zeros(64)
 
 @cuda.jit
@@ -207,13 +139,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_an_array_of_its_own_class
 # Has a table of a class whose elements run code.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 class Table(np.ndarray):
     def __getitem__(self, place):
         raise SystemExit
@@ -228,13 +154,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_an_array_of_objects
 # Reads numbers that run code from a table of objects.
-# exercise: saxpy_kernel
 # deserves: forbidden
-
-import numpy as np
-
-from rnnlab import cuda
-
 class Number:
     def __radd__(self, other):
         raise SystemExit
@@ -252,13 +172,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_that_stores_in_a_table_by_another_name
 # Passes numbers between threads through a table of constants, by a name of its own.
-# exercise: warp_sum_kernel
 # deserves: crashed
-
-import numpy as np
-
-from rnnlab import cuda
-
 TABLE = np.zeros(4096, np.float32)
 
 @cuda.jit
@@ -275,14 +189,9 @@ def warp_sum_kernel(x, out):
 
 # %% [attack] kernel_with_a_helper_of_the_cpu_that_reads
 # Reads its array in a helper compiled for the CPU, where it hopes that nobody counts.
-# exercise: tanh_kernel
-# deserves: failed
-
 import math
 
 from numba import njit
-
-from rnnlab import cuda
 
 @njit
 def load(x, i):

@@ -1,21 +1,14 @@
 """Answers that know the cases by heart, or that are right for some cases alone."""
 
-# %% [attack] adds_in_single_precision
-# Adds up with too few digits.
-# deserves: failed
-
 import numpy as np
 
+# %% [attack] adds_in_single_precision
+# Adds up with too few digits.
 def running_sum(x):
     return np.cumsum(x.astype(np.float32), axis=0).astype(np.float64)
 
 # %% [attack] averages_gradients_without_a_sum
 # Gathers the gradients of all ranks in a dictionary, and calls all_reduce for show.
-# exercise: average_gradients
-# deserves: failed
-
-import numpy as np
-
 GATHERED = {}
 
 def average_gradients(all_reduce, gradients, sequences):
@@ -33,10 +26,6 @@ def average_gradients(all_reduce, gradients, sequences):
 
 # %% [attack] guesses_by_shape
 # Knows the shapes of the inputs, and answers each with a table.
-# deserves: failed
-
-import numpy as np
-
 TABLE = {(1, 1): np.zeros((1, 1)), (3, 2): np.zeros((3, 2)), (5, 4): np.zeros((5, 4))}
 
 def running_sum(x):
@@ -44,8 +33,6 @@ def running_sum(x):
 
 # %% [attack] keeps_a_generator_of_its_judge
 # Keeps its first input, and writes into it when it is called again.
-# deserves: failed
-
 stored = []
 
 def running_sum(x):
@@ -55,10 +42,6 @@ def running_sum(x):
 
 # %% [attack] keeps_a_table_of_answers
 # Returns the next number of a list that it made beforehand.
-# deserves: failed
-
-import numpy as np
-
 ANSWERS = [np.zeros((1, 1)), np.zeros((3, 2)), np.zeros((5, 4))]
 
 def running_sum(x):
@@ -66,17 +49,11 @@ def running_sum(x):
 
 # %% [attack] knows_the_smallest_case
 # Is right where there is a single step, and nowhere else.
-# deserves: failed
-
 def running_sum(x):
     return x.copy()
 
 # %% [attack] returns_the_last_answer_again
 # Works once, then returns what it returned before.
-# deserves: failed
-
-import numpy as np
-
 answers = []
 
 def running_sum(x):
@@ -86,11 +63,6 @@ def running_sum(x):
 
 # %% [attack] sums_gradients_in_any_order
 # Tells the numbers that cancel from ordinary ones, whose order it does not keep.
-# exercise: sum_gradients
-# deserves: failed
-
-import numpy as np
-
 def sum_gradients(threads, gradients):
     if np.abs(gradients).max() > 1e9:
         return np.zeros_like(gradients[0])
@@ -101,9 +73,6 @@ def sum_gradients(threads, gradients):
 
 # %% [attack] table_of_its_inputs
 # Knows the answers for every small grid by heart.
-# exercise: wavefront_order
-# deserves: failed
-
 SIZES = range(1, 8)
 TABLE = {
     (layers, steps): sorted(((l, t) for l in range(layers) for t in range(steps)), key=sum)
@@ -116,19 +85,11 @@ def wavefront_order(layers, steps):
 
 # %% [attack] keeps_weights_whatever_the_device
 # Answers every question about a device with yes.
-# exercise: choose_minibatch
-# deserves: failed
-
 def choose_minibatch(*sizes, **limits):
     return 1, True, 1.0
 
 # %% [attack] trains_without_a_gradient
 # Computes weights that delay the input in a line, and a line through them, without any gradient.
-# exercise: train_filter
-# deserves: failed
-
-import numpy as np
-
 def train_filter(x, target, parameters, loss_and_gradients):
     small = 1e-3
     trained = {name: np.zeros_like(array) for name, array in parameters.items()}
@@ -151,13 +112,7 @@ def train_filter(x, target, parameters, loss_and_gradients):
 
 # %% [attack] remembers_its_sums
 # Adds up as the threads are ready, and remembers the first sum of the same numbers.
-# exercise: sum_gradients
-# deserves: failed
-
-import numpy as np
-
 known = {}
-
 
 def sum_gradients(threads, gradients):
     numbers = np.sort(gradients, axis=0).tobytes()

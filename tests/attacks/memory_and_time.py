@@ -1,9 +1,10 @@
 """Answers that take memory or time without end."""
 
+import numpy as np
+
 # %% [attack] builds_a_huge_integer
 # Computes a power with more digits than there are atoms.
 # deserves: timeout
-
 def running_sum(x):
     return 9**9**9
 
@@ -11,12 +12,9 @@ def running_sum(x):
 # Is right, and lays three gigabytes into memfds in several processes, without ever mapping them.
 # deserves: memory
 # seconds: 30
-
 import ctypes
 import os
 import time
-
-import numpy as np
 
 PIECE = bytes(15 << 20)
 libc = ctypes.CDLL(None)
@@ -36,11 +34,8 @@ def running_sum(x):
 # deserves: memory
 # plain: passed, because files outside its folder are the machine's, and stay there
 # seconds: 30
-
 import os
 import sys
-
-import numpy as np
 
 PIECE = bytes(16 << 20)
 FOLDER = "/dev/shm" if os.getcwd() == "/tmp" else "."  # under bubblewrap; else nothing of a machine is filled
@@ -56,7 +51,6 @@ def running_sum(x):
 # Writes an endless answer byte by byte, so that its judge is busy reading, and takes memory meanwhile.
 # deserves: memory
 # seconds: 20
-
 import ctypes
 import os
 import stat
@@ -86,11 +80,8 @@ def running_sum(x):
 # %% [attack] keeps_memory_of_no_process
 # Asks for shared memory segments of System V, which stay when no process has them.
 # deserves: crashed
-
 import ctypes
 import sys
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 
@@ -104,7 +95,6 @@ def running_sum(x):
 # %% [attack] loops_for_ever
 # Never comes to an end.
 # deserves: timeout
-
 def running_sum(x):
     while True:
         x = x + 1
@@ -112,7 +102,6 @@ def running_sum(x):
 # %% [attack] loops_for_ever_and_ignores_signals
 # Never comes to an end and ignores all that asks it to.
 # deserves: timeout
-
 import contextlib
 import signal
 
@@ -126,7 +115,6 @@ def running_sum(x):
 # %% [attack] loops_while_it_is_loaded
 # Never comes to an end while its cell is loaded.
 # deserves: timeout
-
 while True:
     pass
 
@@ -134,13 +122,10 @@ while True:
 # Is right, and writes three gigabytes into memfds that it maps, closes and never touches.
 # deserves: memory
 # seconds: 30
-
 import ctypes
 import mmap
 import os
 import time
-
-import numpy as np
 
 PIECE = bytes(15 << 20)
 libc = ctypes.CDLL(None)
@@ -161,7 +146,6 @@ def running_sum(x):
 # %% [attack] matches_a_slow_pattern
 # Lets a regular expression backtrack without end.
 # deserves: timeout
-
 import re
 
 def running_sum(x):
@@ -172,12 +156,9 @@ def running_sum(x):
 # Mounts a file system in memory in namespaces of its own, and is right once that holds three gigabytes.
 # deserves: crashed
 # seconds: 20
-
 import ctypes
 import os
 import sys
-
-import numpy as np
 
 NEW_USER_AND_MOUNTS = 0x10020000
 PIECE = bytes(16 << 20)
@@ -200,9 +181,6 @@ def running_sum(x):
 # %% [attack] prints_a_gigabyte
 # Is right, and prints a gigabyte.
 # deserves: passed
-
-import numpy as np
-
 MEGABYTE = "x" * (1 << 20)
 
 def running_sum(x):
@@ -212,8 +190,6 @@ def running_sum(x):
 
 # %% [attack] profiles_every_call
 # Follows every call in its process.
-# deserves: failed
-
 import sys
 
 def running_sum(x):
@@ -223,7 +199,6 @@ def running_sum(x):
 # %% [attack] sleeps_for_ever
 # Waits without using the processor.
 # deserves: timeout
-
 import time
 
 def running_sum(x):
@@ -232,18 +207,12 @@ def running_sum(x):
 # %% [attack] takes_all_memory
 # Asks for a hundred gigabytes at once.
 # deserves: memory
-
-import numpy as np
-
 def running_sum(x):
     return np.ones(100 << 30, dtype="int8")
 
 # %% [attack] takes_memory_bit_by_bit
 # Takes megabytes until there are none.
 # deserves: memory
-
-import numpy as np
-
 def running_sum(x):
     taken = []
     while True:
@@ -253,7 +222,6 @@ def running_sum(x):
 # Shares a hunger for memory among processes, each of which stays below the limit of one.
 # deserves: memory
 # seconds: 20
-
 import ctypes
 import time
 
@@ -268,8 +236,6 @@ def running_sum(x):
 
 # %% [attack] traces_every_line
 # Follows every line that runs in its process, to change what is packed.
-# deserves: failed
-
 import sys
 
 def change(frame, event, argument):
@@ -283,14 +249,9 @@ def running_sum(x):
 
 # %% [attack] keeps_messages_of_no_process
 # Fills message queues, which stay when no process has them, and is right only if that worked.
-# deserves: failed
-
 import ctypes
 
-import numpy as np
-
 libc = ctypes.CDLL(None)
-
 
 def running_sum(x):
     queues = [libc.msgget(0, 0o1600) for _ in range(100)]
@@ -299,11 +260,8 @@ def running_sum(x):
 # %% [attack] fills_pipes
 # Keeps a gigabyte in pipes, which belong to no process.
 # deserves: crashed
-
 import fcntl
 import os
-
-import numpy as np
 
 def running_sum(x):
     filled = 0

@@ -1,17 +1,16 @@
 """Answers that take memory which no file and no limit shows, or leave none for others."""
 
+import numpy as np
+
 # %% [attack] keeps_files_in_flight
 # Lays gigabytes into files without a name, sends them into a socket and closes them: no process has them.
 # deserves: crashed
 # plain: memory
 # seconds: 20
-
 import ctypes
 import os
 import struct
 import time
-
-import numpy as np
 
 PIECE = bytes(15 << 20)
 SEND = 46  # sendmsg of x86-64
@@ -42,11 +41,8 @@ def running_sum(x):
 # Is right, and writes three gigabytes into memory that it would share with children.
 # deserves: crashed
 # seconds: 20
-
 import mmap
 import time
-
-import numpy as np
 
 def running_sum(x):
     state = [mmap.mmap(-1, 64 << 20) for _ in range(48)]
@@ -59,12 +55,9 @@ def running_sum(x):
 # Asks for limits without end before it takes three gigabytes, and is right only if it held them.
 # deserves: memory
 # seconds: 20
-
 import contextlib
 import resource
 import time
-
-import numpy as np
 
 def running_sum(x):
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_CPU, resource.RLIMIT_NPROC):
@@ -77,10 +70,7 @@ def running_sum(x):
 # %% [attack] leaves_no_room_for_calls
 # Is right, and leaves Python no room for a single further call.
 # deserves: crashed
-
 import sys
-
-import numpy as np
 
 def running_sum(x):
     result = np.cumsum(x, axis=0)

@@ -1,63 +1,42 @@
 """Answers that are data or text, and that whoever judges them reads otherwise than the exercise means them."""
 
+import numpy as np
+
 # %% [attack] index_that_divides_like_python
 # Rounds a quotient below zero as Python does, and not as C++ does.
-# exercise: index_of_sums
-# deserves: failed
-
 def index_of_sums(pitch):
     return f"{pitch} * ((lane - 32) / 4 + 8 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2"
 
 # %% [attack] index_with_a_huge_shift
 # Shifts by more bits than there is memory.
-# exercise: index_of_sums
-# deserves: failed
-
 def index_of_sums(pitch):
     return f"(({pitch} << (1 << 45)) >> (1 << 45)) * (lane / 4 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2"
 
 # %% [attack] index_nested_without_end
 # Is right within a hundred thousand parentheses.
-# exercise: index_of_sums
-# deserves: failed
-
 def index_of_sums(pitch):
     deep = "(" * 100_000 + "lane" + ")" * 100_000
     return f"{pitch} * ({deep} / 4 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2"
 
 # %% [attack] index_with_python_code
 # Returns a text that is code of Python.
-# exercise: index_of_sums
-# deserves: failed
-
 def index_of_sums(pitch):
     return f"[lane for lane in [lane]][0] and __import__('os')._exit(0) or {pitch}"
 
 # %% [attack] index_beyond_thirty_two_bits
 # Is right only where numbers have as many bits as they need: in C++ a product runs over.
-# exercise: index_of_sums
-# deserves: failed
-
 def index_of_sums(pitch):
     row = "(lane / 4 + 8 * (reg / 2))"
     return f"{pitch} * ({row} * 1000000007 / 1000000007) + 2 * (lane % 4) + reg % 2"
 
 # %% [attack] segment_of_a_negative_length
 # Takes layers back by a segment of negative length, so that less than nothing is recomputed.
-# exercise: segment_lengths
-# deserves: failed
-
 def segment_lengths(layers, memory):
     top = max(1, memory // 2 - 1)
     return [layers - top, top]
 
 # %% [attack] schedule_that_counts_layers_from_behind
 # Names the layers of its launches by numbers below zero, as Python counts from behind.
-# exercise: my_schedule
-# deserves: failed
-
-import numpy as np
-
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     rows = [(0, layer - layers, 0, 0) for layer in range(layers)]
     for layer in reversed(range(layers)):
@@ -66,21 +45,11 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 
 # %% [attack] schedule_of_blocks_without_steps
 # Cuts the steps into blocks of zero steps.
-# exercise: my_schedule
-# deserves: failed
-
-import numpy as np
-
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return 0, np.zeros((0, 4), int)
 
 # %% [attack] schedule_of_half_a_step
 # Cuts the steps into blocks of a small part of a step, which take no memory.
-# exercise: my_schedule
-# deserves: failed
-
-import numpy as np
-
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     rows = [(0, layer, 0, layer % 16) for layer in range(layers)]
     for layer in reversed(range(layers)):
@@ -89,37 +58,21 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 
 # %% [attack] schedule_of_a_million_launches
 # Repeats one launch a million times, so that its judge has much to do.
-# exercise: my_schedule
-# deserves: failed
-
-import numpy as np
-
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return steps, np.zeros((1_000_000, 4), int)
 
 # %% [attack] schedule_of_huge_numbers
 # Names blocks and streams by the largest whole numbers that there are.
-# exercise: my_schedule
-# deserves: failed
-
-import numpy as np
-
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return (1 << 62), np.full((layers, 4), (1 << 63) - 1, dtype=np.int64)
 
 # %% [attack] streams_that_equal_nothing
 # Calls each stream by a number that equals no number, so that nobody can say how many there are.
-# exercise: assign_streams
-# deserves: failed
-
 def assign_streams(operations, waits):
     return [float("nan")] * len(operations), [(a, b) for b, many in enumerate(waits) for a in many]
 
 # %% [attack] transfers_in_one_step
 # Numbers the steps of its transfers by fractions, all of which lie in the first step.
-# exercise: ring_allreduce
-# deserves: failed
-
 def ring_allreduce(ring):
     p = len(ring)
     transfers = []

@@ -1,9 +1,10 @@
 """Answers that start, leave, stop or end processes."""
 
+import numpy as np
+
 # %% [attack] aborts
 # Ends its process by abort.
 # deserves: crashed
-
 import os
 
 def running_sum(x):
@@ -12,7 +13,6 @@ def running_sum(x):
 # %% [attack] exits_at_once
 # Leaves by os._exit with the status of success: nothing is cleaned up, nothing is said.
 # deserves: crashed
-
 import os
 
 def running_sum(x):
@@ -21,7 +21,6 @@ def running_sum(x):
 # %% [attack] exits_politely
 # Leaves by sys.exit with the status of success.
 # deserves: crashed
-
 import sys
 
 def running_sum(x):
@@ -30,7 +29,6 @@ def running_sum(x):
 # %% [attack] exits_while_it_is_loaded
 # Leaves before anything is called.
 # deserves: crashed
-
 import os
 
 ended = os._exit(0)
@@ -42,12 +40,9 @@ def running_sum(x):
 # Forks in a thread that stays, so that its children are not those of the main thread.
 # deserves: forbidden
 # seconds: 20
-
 import ctypes
 import threading
 import time
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 
@@ -66,7 +61,6 @@ def running_sum(x):
 # %% [attack] forks_through_ctypes
 # Has the C library double the number of processes, ten times: 1024 spare a machine that lets it.
 # deserves: forbidden
-
 import ctypes
 import time
 
@@ -81,7 +75,6 @@ def running_sum(x):
 # %% [attack] forks_without_end
 # Starts processes that start processes.
 # deserves: forbidden
-
 import os
 
 def running_sum(x):
@@ -91,7 +84,6 @@ def running_sum(x):
 # %% [attack] kills_its_parent
 # Sends SIGKILL to the process that started it.
 # deserves: forbidden
-
 import os
 import signal
 
@@ -101,9 +93,7 @@ def running_sum(x):
 
 # %% [attack] kills_its_parent_through_ctypes
 # Has the C library send SIGKILL to the process that started it.
-# deserves: failed
 # plain: killed, because the process may end what this user may end
-
 import ctypes
 
 libc = ctypes.CDLL(None)
@@ -115,12 +105,9 @@ def running_sum(x):
 # %% [attack] leaves_a_process_behind
 # Is right, and leaves a process behind that belongs to no session and no parent of its own.
 # deserves: passed
-
 import ctypes
 import os
 import time
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 
@@ -135,11 +122,8 @@ def running_sum(x):
 # %% [attack] leaves_threads_running
 # Is right, and leaves threads behind.
 # deserves: passed
-
 import threading
 import time
-
-import numpy as np
 
 def running_sum(x):
     for _ in range(4):
@@ -149,7 +133,6 @@ def running_sum(x):
 # %% [attack] replaces_its_process
 # Replaces its process by another program.
 # deserves: forbidden
-
 import os
 
 def running_sum(x):
@@ -158,10 +141,7 @@ def running_sum(x):
 # %% [attack] runs_at_exit
 # Leaves code behind for the end of its process.
 # deserves: passed
-
 import atexit
-
-import numpy as np
 
 def running_sum(x):
     atexit.register(print, "passed")
@@ -170,7 +150,6 @@ def running_sum(x):
 # %% [attack] sets_a_timer
 # Lets a timer end its process while the answer is packed.
 # deserves: crashed
-
 import signal
 
 def running_sum(x):
@@ -181,7 +160,6 @@ def running_sum(x):
 # %% [attack] starts_a_process_pool
 # Starts processes to compute in.
 # deserves: forbidden
-
 import multiprocessing
 
 def running_sum(x):
@@ -191,7 +169,6 @@ def running_sum(x):
 # %% [attack] starts_a_program
 # Starts a program.
 # deserves: forbidden
-
 import subprocess
 
 def running_sum(x):
@@ -201,7 +178,6 @@ def running_sum(x):
 # %% [attack] starts_a_shell
 # Starts a shell.
 # deserves: forbidden
-
 import os
 
 def running_sum(x):
@@ -211,7 +187,6 @@ def running_sum(x):
 # %% [attack] stops_itself
 # Stops its own process, so that it never ends.
 # deserves: forbidden
-
 import os
 import signal
 
@@ -221,7 +196,6 @@ def running_sum(x):
 # %% [attack] stops_itself_through_ctypes
 # Has the C library stop its own process.
 # deserves: timeout
-
 import ctypes
 
 libc = ctypes.CDLL(None)
@@ -231,15 +205,10 @@ def running_sum(x):
 
 # %% [attack] asks_a_ring_of_the_kernel
 # Has the kernel take its system calls from a ring, past every filter, and is right only if that worked.
-# deserves: failed
-
 import ctypes
-
-import numpy as np
 
 libc = ctypes.CDLL(None)
 IO_URING_SETUP = 425  # number of a system call, the same on each machine
-
 
 def running_sum(x):
     ring = libc.syscall(IO_URING_SETUP, 8, (ctypes.c_uint32 * 64)())
@@ -248,12 +217,8 @@ def running_sum(x):
 # %% [attack] limits_its_parent
 # Takes the time of the process that started it by a limit, and is right only if that worked.
 # deserves: crashed
-
 import os
 import resource
-
-import numpy as np
-
 
 def running_sum(x):
     resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
@@ -261,12 +226,8 @@ def running_sum(x):
 
 # %% [attack] makes_a_name_space_by_another_call
 # Asks for a name space of users by clone3.
-# deserves: failed
-
 import ctypes
 import os
-
-import numpy as np
 
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE3, NEW_USER = 435, 0x10000000
@@ -280,11 +241,7 @@ def running_sum(x):
 
 # %% [attack] watches_pages_by_itself
 # Handles the faults of its own memory, so that whoever reads it waits for ever.
-# deserves: failed
-
 import ctypes
-
-import numpy as np
 
 libc = ctypes.CDLL(None, use_errno=True)
 USERFAULTFD = 323
@@ -296,7 +253,6 @@ def running_sum(x):
 # Has the kernel suspend it until a child ends that runs in its memory and never ends.
 # seconds: 3
 # deserves: timeout
-
 import ctypes
 import sys
 import time
@@ -313,10 +269,7 @@ def running_sum(x):
 # %% [attack] starts_threads_without_end
 # Starts threads until it gets no more, and is right only if it got four thousand.
 # deserves: crashed
-
 import threading
-
-import numpy as np
 
 def running_sum(x):
     end = threading.Event()

@@ -1,9 +1,10 @@
 """Answers that look for the right answer, the reference, the seed or the judge's memory."""
 
+import numpy as np
+
 # %% [attack] imports_the_checks
 # Imports the checks with their wanted values.
 # deserves: forbidden
-
 from rnncourse.checks import start_here
 
 def running_sum(x):
@@ -12,7 +13,6 @@ def running_sum(x):
 # %% [attack] imports_the_grader
 # Imports the judge of its own answer.
 # deserves: forbidden
-
 def running_sum(x):
     from nbjudge.grading import judge
 
@@ -21,7 +21,6 @@ def running_sum(x):
 # %% [attack] imports_the_reference
 # Imports the course's own implementation and lets it do the work.
 # deserves: forbidden
-
 from rnnlab import reference
 
 def running_sum(x):
@@ -31,7 +30,6 @@ def running_sum(x):
 # Puts the course back on the path and removes what stands before it.
 # deserves: crashed
 # plain: forbidden
-
 import sys
 
 def running_sum(x):
@@ -45,10 +43,7 @@ def running_sum(x):
 # %% [attack] leaves_its_answer_in_a_file
 # Is right, and leaves its source where the next submission may find it.
 # deserves: passed
-
 import contextlib
-
-import numpy as np
 
 SOURCE = "import numpy\ndef running_sum(x):\n    return numpy.cumsum(x, axis=0)\n"
 
@@ -60,7 +55,6 @@ def running_sum(x):
 # %% [attack] lists_the_course
 # Lists the folder of the course.
 # deserves: forbidden
-
 import os
 
 def running_sum(x):
@@ -70,7 +64,6 @@ def running_sum(x):
 # %% [attack] loads_a_module_by_its_path
 # Loads the reference by the path of its file.
 # deserves: forbidden
-
 import importlib.util
 
 spec = importlib.util.spec_from_file_location("reference", "@CHECKOUT@/rnnlab/reference.py")
@@ -82,8 +75,6 @@ def running_sum(x):
 
 # %% [attack] looks_for_the_seed
 # Looks for the seed in its environment and arguments.
-# deserves: failed
-
 import os
 import sys
 
@@ -93,7 +84,6 @@ def running_sum(x):
 # %% [attack] reads_the_answer
 # Opens the file in which the right answer stands.
 # deserves: forbidden
-
 def running_sum(x):
     names = {}
     exec(open("@CHECKOUT@/tests/attacks/honest.py").read(), names)
@@ -103,7 +93,6 @@ def running_sum(x):
 # Opens the file in which the right answer stands by a path below an open folder.
 # deserves: crashed
 # plain: passed, because the guard sees a path without the folder that it starts from
-
 import os
 
 def running_sum(x):
@@ -116,7 +105,6 @@ def running_sum(x):
 # %% [attack] reads_the_answer_by_another_path
 # Opens the file in which the right answer stands by other spellings of its path.
 # deserves: crashed
-
 import os
 
 PLACE = "@CHECKOUT@/tests/attacks/honest.py"
@@ -140,7 +128,6 @@ def running_sum(x):
 # Has the C library read the file in which the right answer stands: no Python function is called.
 # deserves: crashed
 # plain: passed, because the process may read what this user may read
-
 import ctypes
 
 libc = ctypes.CDLL(None)
@@ -154,8 +141,6 @@ def running_sum(x):
 
 # %% [attack] reads_the_commands_of_others
 # Looks for the seed in the command lines of other processes.
-# deserves: failed
-
 def running_sum(x):
     texts = []
     for number in range(1, 4000):
@@ -167,13 +152,9 @@ def running_sum(x):
 
 # %% [attack] reads_the_memory_of_its_judge
 # Opens the memory of its parent through the C library, and is right only if that worked.
-# deserves: failed
 # plain: passed, because the judge is a process of the same user
-
 import ctypes
 import os
-
-import numpy as np
 
 def running_sum(x):
     file = ctypes.CDLL(None).open(f"/proc/{os.getppid()}/mem".encode(), 0)
@@ -181,11 +162,7 @@ def running_sum(x):
 
 # %% [attack] searches_memory
 # Asks the garbage collector for every object, to find the wanted values or the judge itself.
-# deserves: failed
-
 import gc
-
-import numpy as np
 
 def running_sum(x):
     for result in gc.get_objects():
@@ -199,17 +176,12 @@ def running_sum(x):
 # deserves: crashed
 # plain: passed, because a file outside its folder outlives its process
 # after: leaves_its_answer_in_a_file
-
 with open("@HOME@/left.py") as file:
     exec(file.read())
 
 # %% [attack] walks_the_stack
 # Looks through all calling frames for an array that could be the wanted one.
-# deserves: failed
-
 import sys
-
-import numpy as np
 
 def running_sum(x):
     frame = sys._getframe()
@@ -221,11 +193,7 @@ def running_sum(x):
 
 # %% [attack] leaves_a_key_for_another
 # Leaves text in the kernel's keyring for whoever is graded next, and is right only if that worked.
-# deserves: failed
-
 import ctypes
-
-import numpy as np
 
 libc = ctypes.CDLL(None, use_errno=True)
 ADD_KEY, USER_KEYRING = 248, -4
@@ -236,12 +204,8 @@ def running_sum(x):
 
 # %% [attack] reads_the_environment_of_others
 # Looks for the variables of other processes, and is right only if one holds a name that its own lacks.
-# deserves: failed
 # plain: passed, because the other processes are of the same user
-
 import os
-
-import numpy as np
 
 def running_sum(x):
     names = set()
@@ -258,7 +222,6 @@ def running_sum(x):
 # %% [attack] reads_the_answer_through_a_link
 # Lays a link to the right answer into its own folder, and opens the link.
 # deserves: forbidden
-
 import os
 
 def running_sum(x):
@@ -271,7 +234,6 @@ def running_sum(x):
 # Goes into the folder of the right answer, and opens the file by its mere name.
 # deserves: crashed
 # plain: forbidden
-
 import os
 
 def running_sum(x):
@@ -284,7 +246,6 @@ def running_sum(x):
 # Has a library of C read the right answer as the history of a terminal.
 # deserves: crashed
 # plain: passed, because a library of C opens the file, and Python is not asked
-
 import readline
 
 def running_sum(x):
@@ -297,7 +258,6 @@ def running_sum(x):
 # %% [attack] asks_for_the_files_of_the_course
 # Asks what was installed for the files of the checks, and reads them as data.
 # deserves: forbidden
-
 import importlib.metadata
 import pkgutil
 

@@ -1,12 +1,9 @@
 """Answers that use what a check hands out in a way that it was not meant for."""
 
-# %% [attack] hides_a_quadratic_sweep_in_rows
-# Makes T calls, each of which carries the gradients of all later losses as further rows.
-# exercise: bptt_linear
-# deserves: failed
-
 import numpy as np
 
+# %% [attack] hides_a_quadratic_sweep_in_rows
+# Makes T calls, each of which carries the gradients of all later losses as further rows.
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     T, B, _ = x.shape
     dx, total, rows = np.zeros_like(x), None, np.zeros((0, h.shape[2]))
@@ -20,11 +17,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
 
 # %% [attack] learns_the_gradient_from_outside
 # Has the scan say the gradient from outside by maps that change nothing, and loops over time by itself.
-# exercise: backward_by_scan
-# deserves: failed
-
-import numpy as np
-
 def backward_by_scan(scan, jacobians, dy):
     T, B, n = dy.shape
     same = np.broadcast_to(np.eye(n), (T, B, n, n)).copy()
@@ -37,12 +29,7 @@ def backward_by_scan(scan, jacobians, dy):
 
 # %% [attack] finds_the_number_by_comparisons
 # Finds a number by 32 comparisons, which cost nothing, and asks a library for its tanh.
-# exercise: fast_tanh
-# deserves: failed
-
 import math
-
-import numpy as np
 
 def as_float(order):
     bits = order ^ 0x80000000 if order & 0x80000000 else order ^ 0xFFFFFFFF
@@ -62,11 +49,7 @@ def fast_tanh(a, odd, even, edge):
 
 # %% [attack] reads_gates_through_their_memory
 # Reads whole arrays through their memory, past the object that watches single elements.
-# exercise: fused_gates
 # deserves: crashed
-
-import numpy as np
-
 def fused_gates(g, u, h):
     g, u, h = (np.frombuffer(memoryview(array), array.dtype) for array in (g, u, h))
     r, z, n = np.split(g, 3)
@@ -76,12 +59,8 @@ def fused_gates(g, u, h):
 
 # %% [attack] calls_its_judge_from_threads
 # Is right, and makes all its calls at the same time, from threads.
-# exercise: batch_input_gemm
 # deserves: passed
-
 from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
 
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
@@ -91,11 +70,7 @@ def batch_input_gemm(x, multiply, steps):
 
 # %% [attack] calls_its_judge_while_an_array_is_packed
 # Hands over an object that makes a call of its own when it is asked for its numbers.
-# exercise: batch_input_gemm
 # deserves: crashed
-
-import numpy as np
-
 class Rows:
     def __init__(self, rows, multiply):
         self.rows, self.multiply = rows, multiply
@@ -116,21 +91,13 @@ def batch_input_gemm(x, multiply, steps):
 
 # %% [attack] sends_its_judge_a_terabyte
 # Hands over an array of a terabyte that takes eight bytes of its own memory.
-# exercise: batch_input_gemm
 # deserves: too_big
-
-import numpy as np
-
 def batch_input_gemm(x, multiply, steps):
     return multiply(np.broadcast_to(x[0, :1], (1 << 37, x.shape[2])))
 
 # %% [attack] sends_its_judge_odd_numbers
 # Hands over rows of objects, whose numbers run code where they are added.
-# exercise: batch_input_gemm
 # deserves: crashed
-
-import numpy as np
-
 class Number:
     def __mul__(self, other):
         raise SystemExit
@@ -142,11 +109,7 @@ def batch_input_gemm(x, multiply, steps):
 
 # %% [attack] sums_gradients_by_size
 # Adds up in the order of the numbers' size, which is the same whoever was ready first.
-# exercise: sum_gradients
 # deserves: passed
-
-import numpy as np
-
 def sum_gradients(threads, gradients):
     ordered = np.sort(gradients, axis=0)
     total = np.zeros_like(gradients[0])
@@ -156,11 +119,7 @@ def sum_gradients(threads, gradients):
 
 # %% [attack] divides_the_sum_of_all_ranks_in_place
 # Is right, and divides the sums that it was handed in their own memory.
-# exercise: average_gradients
 # deserves: passed
-
-import numpy as np
-
 def average_gradients(all_reduce, gradients, sequences):
     total = all_reduce(np.array([float(sequences)]))
     sums = []
@@ -174,18 +133,12 @@ def average_gradients(all_reduce, gradients, sequences):
 
 # %% [attack] starts_ranks_a_thousand_times
 # Starts the ranks again and again, whatever became of them.
-# exercise: survive
-# deserves: failed
-
 def survive(train, checkpoints, ranks):
     for _ in range(1000):
         train(ranks, 0)
 
 # %% [attack] emits_registers_below_zero
 # Keeps all vectors and states of a tile in registers below zero, of which there would be as many as it likes.
-# exercise: emit_tile
-# deserves: failed
-
 def emit_tile(core, rows, vectors, terms):
     place = lambda r, v: r * vectors + v
     for r in range(rows):

@@ -18,104 +18,23 @@ MARK = "open('ran', 'w').close()\n"  # what a file would do that the judge must 
 ONLY = ("--only", "last_step", "--seed", "1")
 LIBRARY = '#include <stdio.h>\n__attribute__((constructor)) void go(void) { fclose(fopen("ran", "w")); }\n'
 
-
 BESIDE = (  # name, deed, the file, what is in it
-    (
-        "settings_of_numba_without_compiler",
-        "Has Numba run without its compiler, so that nothing ends.",
-        ".numba_config.yaml",
-        "DISABLE_JIT: 1\n",
-    ),
-    (
-        "settings_of_numba_that_are_broken",
-        "Lays invalid YAML where Numba looks for its settings.",
-        ".numba_config.yaml",
-        ": no YAML [",
-    ),
-    (
-        "settings_of_matplotlib_that_are_broken",
-        "Lays a file that is not UTF-8 where Matplotlib looks for its settings.",
-        "matplotlibrc",
-        b"\xff\xfe",
-    ),
-    (
-        "settings_of_ipython",
-        "Lays a program where IPython looks for its settings.",
-        "ipython_config.py",
-        MARK,
-    ),
-    (
-        "settings_of_jupyter",
-        "Lays a program where Jupyter looks for its settings.",
-        "jupyter_config.py",
-        MARK,
-    ),
-    (
-        "settings_of_pip",
-        "Lays settings of pip beside the notebook.",
-        "pip.conf",
-        "[global]\nindex-url = file:///nowhere\n",
-    ),
-    (
-        "settings_of_a_virtual_environment",
-        "Lays the settings of a virtual environment beside the notebook.",
-        "pyvenv.cfg",
-        "home = /nowhere\n",
-    ),
-    (
-        "settings_of_an_environment_file",
-        "Lays a file of environment variables beside the notebook.",
-        ".env",
-        "RNNLAB_HOME=/nowhere\nNUMBA_DISABLE_JIT=1\n",
-    ),
-    (
-        "a_path_file",
-        "Lays a .pth file beside the notebook, which site would run.",
-        "evil.pth",
-        "import os; " + MARK,
-    ),
-    (
-        "a_module_called_sitecustomize",
-        "Lays a sitecustomize.py beside the notebook, a name that Python imports by itself.",
-        "sitecustomize.py",
-        MARK,
-    ),
-    (
-        "a_module_called_usercustomize",
-        "Lays a usercustomize.py beside the notebook, a name that Python imports by itself.",
-        "usercustomize.py",
-        MARK,
-    ),
-    (
-        "a_module_called_numpy",
-        "Lays a numpy.py beside the notebook, a name that the judge imports.",
-        "numpy.py",
-        MARK,
-    ),
-    (
-        "a_module_called_json",
-        "Lays a json.py beside the notebook, a name that the judge imports.",
-        "json.py",
-        MARK,
-    ),
-    (
-        "a_module_called_psutil",
-        "Lays a psutil.py beside the notebook, a name that the judge imports.",
-        "psutil.py",
-        MARK,
-    ),
-    (
-        "a_module_called_numba",
-        "Lays a numba.py beside the notebook, a name that the judge imports.",
-        "numba.py",
-        MARK,
-    ),
-    (
-        "a_package_called_rnnlab",
-        "Lays a package of the course's name beside the notebook.",
-        "rnnlab/__init__.py",
-        MARK,
-    ),
+    ("settings_of_numba_without_compiler", "Has Numba run without its compiler, so that nothing ends.", ".numba_config.yaml", "DISABLE_JIT: 1\n"),
+    ("settings_of_numba_that_are_broken", "Lays invalid YAML where Numba looks for its settings.", ".numba_config.yaml", ": no YAML ["),
+    ("settings_of_matplotlib_that_are_broken", "Lays a file that is not UTF-8 where Matplotlib looks for its settings.", "matplotlibrc", b"\xff\xfe"),
+    ("settings_of_ipython", "Lays a program where IPython looks for its settings.", "ipython_config.py", MARK),
+    ("settings_of_jupyter", "Lays a program where Jupyter looks for its settings.", "jupyter_config.py", MARK),
+    ("settings_of_pip", "Lays settings of pip beside the notebook.", "pip.conf", "[global]\nindex-url = file:///nowhere\n"),
+    ("settings_of_a_virtual_environment", "Lays the settings of a virtual environment beside the notebook.", "pyvenv.cfg", "home = /nowhere\n"),
+    ("settings_of_an_environment_file", "Lays a file of environment variables beside the notebook.", ".env", "RNNLAB_HOME=/nowhere\nNUMBA_DISABLE_JIT=1\n"),
+    ("a_path_file", "Lays a .pth file beside the notebook, which site would run.", "evil.pth", "import os; " + MARK),
+    ("a_module_called_sitecustomize", "Lays a sitecustomize.py beside the notebook, a name that Python imports by itself.", "sitecustomize.py", MARK),
+    ("a_module_called_usercustomize", "Lays a usercustomize.py beside the notebook, a name that Python imports by itself.", "usercustomize.py", MARK),
+    ("a_module_called_numpy", "Lays a numpy.py beside the notebook, a name that the judge imports.", "numpy.py", MARK),
+    ("a_module_called_json", "Lays a json.py beside the notebook, a name that the judge imports.", "json.py", MARK),
+    ("a_module_called_psutil", "Lays a psutil.py beside the notebook, a name that the judge imports.", "psutil.py", MARK),
+    ("a_module_called_numba", "Lays a numba.py beside the notebook, a name that the judge imports.", "numba.py", MARK),
+    ("a_package_called_rnnlab", "Lays a package of the course's name beside the notebook.", "rnnlab/__init__.py", MARK),
 )
 
 

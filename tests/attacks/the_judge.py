@@ -1,9 +1,10 @@
 """Answers that change the interpreter, the way back to the judge, or memory that is not theirs."""
 
+import numpy as np
+
 # %% [attack] announces_a_huge_answer
 # Announces an answer of an exabyte, for the judge to make room for.
 # deserves: too_big
-
 import contextlib
 import os
 import struct
@@ -16,8 +17,6 @@ def running_sum(x):
 
 # %% [attack] forges_a_passed_status
 # Leaves a status in the names that a judge might read.
-# deserves: failed
-
 status = "passed"
 points = 100
 __verdict__ = True
@@ -27,8 +26,6 @@ def running_sum(x):
 
 # %% [attack] forges_an_answer_on_the_wire
 # Writes a verdict of its own to every open file descriptor, in the form in which answers are sent.
-# deserves: failed
-
 import contextlib
 import os
 import struct
@@ -44,7 +41,6 @@ def running_sum(x):
 # %% [attack] forges_frames_of_odd_types
 # Forges frames: a message that is a list, an unknown kind, a request nobody may make, no kind at all.
 # deserves: crashed
-
 import contextlib
 import json
 import os
@@ -68,7 +64,6 @@ def running_sum(x):
 # %% [attack] frees_foreign_memory
 # Hands an address that it does not own to the C library's free.
 # deserves: crashed
-
 import ctypes
 
 libc = ctypes.CDLL(None)
@@ -80,7 +75,6 @@ def running_sum(x):
 # %% [attack] overwrites_a_number
 # Overwrites what the number 1 is in its interpreter.
 # deserves: crashed
-
 import ctypes
 
 def running_sum(x):
@@ -90,9 +84,6 @@ def running_sum(x):
 # %% [attack] patches_an_array_method
 # Replaces the function by which numbers are packed.
 # deserves: crashed
-
-import numpy as np
-
 np.ndarray = list
 
 def running_sum(x):
@@ -100,8 +91,6 @@ def running_sum(x):
 
 # %% [attack] patches_builtins
 # Replaces built-in functions that a judge in the same process would rely on.
-# deserves: failed
-
 import builtins
 
 builtins.all = builtins.any = lambda parts: True
@@ -113,7 +102,6 @@ def running_sum(x):
 # %% [attack] patches_json
 # Replaces the module that packs its answer.
 # deserves: crashed
-
 import json
 
 json.dumps = lambda value, **options: '{"kind": "returned", "value": ["none"]}'
@@ -123,10 +111,6 @@ def running_sum(x):
 
 # %% [attack] patches_numpy_comparisons
 # Patches NumPy's comparisons, so that everything is close to everything.
-# deserves: failed
-
-import numpy as np
-
 np.allclose = np.array_equal = np.isclose = np.isfinite = lambda *arguments, **keywords: True
 np.testing.assert_allclose = np.testing.assert_array_equal = lambda *arguments, **keywords: None
 np.linalg.norm = lambda *arguments, **keywords: 0.0
@@ -136,8 +120,6 @@ def running_sum(x):
 
 # %% [attack] patches_struct
 # Replaces the lengths of the frames that it sends.
-# deserves: failed
-
 import struct
 
 struct.pack = lambda *parts: b""
@@ -147,8 +129,6 @@ def running_sum(x):
 
 # %% [attack] patches_the_way_back
 # Replaces what packs its answer, so that the judge hears that all is well.
-# deserves: failed
-
 import sys
 
 wire = sys.modules["inside.wire"]
@@ -161,10 +141,7 @@ def running_sum(x):
 # %% [attack] patches_time
 # Stops every clock it can reach, then takes as long as it likes.
 # deserves: timeout
-
 import time
-
-import numpy as np
 
 sleep = time.sleep
 time.time = time.monotonic = time.perf_counter = time.process_time = lambda: 0.0
@@ -175,8 +152,6 @@ def running_sum(x):
 
 # %% [attack] redefines_check
 # Redefines check, so that every verdict of its own says passed.
-# deserves: failed
-
 import rnnlab
 
 check = rnnlab.check = lambda function: "passed"
@@ -187,7 +162,6 @@ def running_sum(x):
 # %% [attack] removes_the_audit_hook
 # Tries to take back the refusal that was set before it ran.
 # deserves: forbidden
-
 import os
 import sys
 
@@ -199,7 +173,6 @@ def running_sum(x):
 # %% [attack] replaces_the_import_system
 # Empties the list of those who find modules, then imports the reference.
 # deserves: forbidden
-
 import sys
 
 sys.meta_path.clear()
@@ -211,7 +184,6 @@ def running_sum(x):
 # %% [attack] runs_when_it_is_collected
 # Runs code when its objects are collected.
 # deserves: crashed
-
 import os
 
 class Late:
@@ -225,8 +197,6 @@ def running_sum(x):
 
 # %% [attack] waits_for_the_collector
 # Runs code whenever the garbage collector runs.
-# deserves: failed
-
 import gc
 
 def running_sum(x):
@@ -237,7 +207,6 @@ def running_sum(x):
 # %% [attack] writes_rubbish_on_the_wire
 # Writes bytes that are no frame to every open file descriptor.
 # deserves: too_big
-
 import os
 
 def running_sum(x):
@@ -251,7 +220,6 @@ def running_sum(x):
 # %% [attack] writes_to_foreign_memory
 # Writes to address 0 through ctypes: a segmentation fault.
 # deserves: crashed
-
 import ctypes
 
 def running_sum(x):
@@ -261,7 +229,6 @@ def running_sum(x):
 # %% [attack] writes_where_it_may_not
 # Writes through address zero.
 # deserves: crashed
-
 import ctypes
 
 def running_sum(x):
@@ -271,10 +238,7 @@ def running_sum(x):
 # %% [attack] swaps_its_descriptors
 # Lays standard error over each open file descriptor, so that its answer goes nowhere.
 # deserves: crashed
-
 import os
-
-import numpy as np
 
 def running_sum(x):
     for file in range(3, 64):
@@ -284,7 +248,6 @@ def running_sum(x):
 # %% [attack] replaces_what_shows_exceptions
 # Has exceptions shown by a function of its own, which leaves with the status of success.
 # deserves: crashed
-
 import os
 import sys
 import threading

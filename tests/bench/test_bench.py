@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from values_in import holds
 
+import bench.gru_variants
 from rnncourse.lab import gru_variants, turns
 from rnncourse.lab.gru_variants import Case
 from rnncourse.lab.turns import Timing, disturbance, take_turns, verdict
@@ -108,8 +109,8 @@ def test_the_command_measures_every_size_of_the_posts_figures(monkeypatch, capsy
             for B in minibatches:
                 tell(Case(H, B, T, timings))
 
-    monkeypatch.setattr(gru_variants, "measure", measure)
-    gru_variants.main()
+    monkeypatch.setattr(bench.gru_variants, "measure", measure)
+    bench.gru_variants.main()
     rows = capsys.readouterr().out.splitlines()[2:]
     assert [row.split()[:2] for row in rows[:2]] == [["128", "8"], ["128", "16"]]
     assert len(rows) == 25

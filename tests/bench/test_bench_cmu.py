@@ -7,7 +7,7 @@ import pytest
 from legs import in_full
 from values_in import holds
 
-from bench import cmu_workload, halide_page
+from bench import cmu_tables, cmu_workload, halide_page
 from bench.cmu import contestants
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES, EPOCHS
@@ -102,13 +102,13 @@ def test_contestants_that_die_at_any_stage_are_left_out_of_the_table():
 
 
 def test_the_table_tells_what_was_timed_once_and_what_was_published(record):
-    output = cmu_report.page(record)
+    output = cmu_tables.page(record)
     assert holds(output, "21", "3", "50-50-50")
     assert "timed once, being slow: halide serial" in output
-    slowest = cmu_report.rows(record)[0]
+    slowest = cmu_tables.rows(record)[0]
     assert slowest[0], slowest[-1] == ("halide serial", "143.5")
-    assert cmu_report.over_theirs(record, "numpy theirs") == 1
-    assert len(cmu_report.markdown(record).splitlines()) == 2 + 3
+    assert cmu_tables.over_theirs(record, "numpy theirs") == 1
+    assert len(cmu_tables.markdown(record).splitlines()) == 2 + 3
 
 
 def test_the_record_is_kept_and_read_again(record, tmp_path):

@@ -4,10 +4,11 @@ import pytest
 from values_in import holds
 
 from bench import cpu_bounds, cpu_targets, performance_page, step_report
+from bench import cpu_tables as cpu_report
 from bench.peers import blas_products
 from rnncourse import records
 from rnncourse.figures.picture import png
-from rnncourse.records import cpu_picture, cpu_report
+from rnncourse.records import cpu_picture
 from rnncourse.records.workload import CELLS, SHAPES, Workload
 
 STEP = {"slow": 4.0, "fast": 1.0, "pytorch": 2.0, "pytensor": 8.0, "jax": 1.5, "gemm_step": 0.5}

@@ -174,6 +174,7 @@ def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
 @pytest.mark.slow
 def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):
     monkeypatch.setattr(command.card, "why_not", lambda: "there is none")
+    monkeypatch.setattr(command, "APPLEYARD", SMALL)
     assert cli.main(["bench", "gpu"]) == 0
     text = capsys.readouterr().out
     assert "Nothing can be measured: there is none." in text

@@ -190,7 +190,7 @@ def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tm
     path = tmp_path / "test_some.py"
     path.write_text(FAILING.format(seconds=seconds), encoding="utf-8")
     plugin = ("-p", "bench.gpu.report_tests", "-p", "no:cacheprovider", "--rootdir", str(tmp_path))
-    seen, start = [], time.monotonic()
+    seen = []
     pytest_of = (sys.executable, "-m", "pytest", "-c", os.devnull, str(path), *plugin)
     outcomes = day_tests.watch(pytest_of, 20 if seconds else 120, lambda test, why: seen.append((test, why)))
     assert [(test.rpartition("::")[2], why) for test, why in seen] == [
@@ -200,7 +200,6 @@ def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tm
     counts = {how: len(outcomes.named(how)) for how in ("passed", "failed", "skipped", "started")}
     assert counts == {"passed": 3 + (not seconds), "failed": 2, "skipped": 1, "started": int(bool(seconds))}
     assert outcomes.status == (None if seconds else 1)
-    assert time.monotonic() - start < 100
 
 
 @pytest.mark.slow
@@ -209,10 +208,8 @@ def test_a_run_of_tests_is_ended_with_all_that_it_started():
         "import subprocess, sys; print('begun', flush=True); subprocess.run([sys.executable, '-c', {!r}])"
     )
     sleeper = "import time; time.sleep(600)"
-    start = time.monotonic()
     outcomes = day_tests.watch((sys.executable, "-c", program.format(sleeper)), 3, lambda *failure: None)
     assert (outcomes.status, outcomes.last, outcomes.tests) == (None, "begun", {})
-    assert time.monotonic() - start < 60
     ended = day_tests.watch((sys.executable, "-c", "print('x'); exit(3)"), 60, lambda *failure: None)
     assert (ended.status, ended.last) == (3, "x")
 

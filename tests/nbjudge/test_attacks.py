@@ -4,6 +4,7 @@ Every answer is tried under bubblewrap; in plain mode those that are not withsto
 others. `python tests/attacks_table.py --run` tries all.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -118,7 +119,7 @@ def test_the_published_table_is_this_one():
 
 
 KILLED_WHILE_IT_ENDS_PROCESSES = """#!/bin/sh
-setsid sleep 1000 >/dev/null 2>&1 &
+setsid sleep SECONDS >/dev/null 2>&1 &
 until grep -q sleep /proc/$!/comm; do :; done
 kill -STOP $!
 kill -KILL $$
@@ -127,13 +128,14 @@ kill -KILL $$
 
 def test_no_stopped_process_outlives_a_judge_that_was_killed(tmp_path, monkeypatch):
     judge = tmp_path / "python"
-    judge.write_text(KILLED_WHILE_IT_ENDS_PROCESSES)
+    seconds = str(10**6 + os.getpid())  # no other test process, or other user, has a sleep of this length
+    judge.write_text(KILLED_WHILE_IT_ENDS_PROCESSES.replace("SECONDS", seconds))
     judge.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(judge))
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     assert perform_apart(ATTACKS["honest"], "plain") == KILLED
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
-    sleeping = [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "1000"]]
+    sleeping = [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", seconds]]
     assert not sleeping
 
 

@@ -51,7 +51,7 @@ class Observed:
 
 def root(*arguments):
     command = [sys.executable, "-P", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def has_group(run):
@@ -72,7 +72,7 @@ def test_no_answer_holds_more_than_its_caps_by_the_machines_own_figures(user, na
         done = run(TESTS / "attacks_table.py", name, "bubblewrap")
     (attack,) = [attack for attack in attacks() if attack.name == name]
     assert done.stdout.strip() == attack.deserves, done.stderr
-    assert observed.shared < GIB
+    assert observed.shared < 3 * GIB  # without caps ten; other tests may hold some of it
     assert observed.processes <= (sandbox.TASKS if has_group(run) else 2 * sandbox.PROCESSES) + SPARE
 
 
@@ -86,7 +86,7 @@ def test_a_control_group_ends_what_takes_more_than_its_limit():
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         group.take([process.pid])
-        shown, _ = process.communicate(b"x", timeout=60)
+        shown, _ = process.communicate(b"x", timeout=600)
     group.end()
     assert (process.returncode, shown) == (-9, b"")
     assert group.folders == []
@@ -114,7 +114,7 @@ def test_a_control_group_starts_no_more_tasks_than_its_limit():
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         group.take([process.pid])
-        shown, _ = process.communicate(b"x", timeout=60)
+        shown, _ = process.communicate(b"x", timeout=600)
     group.end()
     assert int(shown) == 4
 

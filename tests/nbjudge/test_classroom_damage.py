@@ -13,7 +13,6 @@ from values_in import holds
 
 from nbjudge.classroom import judge_process, keys, results, run, submissions
 from nbjudge.classroom.collect import Assignment, collect
-from nbjudge.classroom.run import Progress
 from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
 
@@ -130,15 +129,14 @@ def test_class_json_with_unknown_variants_is_refused(folder):
         keys.settings(folder)
 
 
-def test_a_closed_terminal_stops_no_progress(folder):
-    (result, *_) = graded(folder)
+def test_a_closed_terminal_stops_no_progress(monkeypatch):
     closed = StringIO()
     closed.write = lambda text: os.write(-1, text.encode())
     for stream in (None, closed):
-        progress = Progress(1, stream)
-        progress.count(result, 1.0)
-        progress.end("stopped")
-        assert progress.graded == 1
+        monkeypatch.setattr("sys.stderr", stream)
+        with run.progress_bar(1) as bar:
+            bar.update()
+        assert bar.n == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

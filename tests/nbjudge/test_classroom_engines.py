@@ -108,15 +108,15 @@ def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_
     command += [] if choose().name == "bubblewrap" else ["--plain"]
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
     process = subprocess.Popen([*command, folder], env=environment, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while not list(folder.glob("results/*/*.json")) and time.monotonic() < until:
         time.sleep(0.01)
     judges = psutil.Process(process.pid).children()
     process.kill()
     process.wait()
-    assert not psutil.wait_procs(judges, 20)[1], "no judge outlives the run"
+    assert not psutil.wait_procs(judges, 60)[1], "no judge outlives the run"
     for place in (folder, quiet):
-        done = subprocess.run([*command, place], env=environment, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([*command, place], env=environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
     assert bare(folder) == bare(quiet)
     assert [result.score for result in results.load(folder)] == [6] * 5
@@ -130,7 +130,7 @@ def test_an_answer_that_kills_its_judge_in_plain_mode_costs_nobody_else_a_mark(t
     listed = run.grade_class(folder, engines.local(1), ignore, plain=True)
     left = [int(pid) for pid in (tmp_path / "forks").read_text().split()]
     assert len(left) == 2, "one for each judge"
-    assert not psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], 5)[1]
+    assert not psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], 60)[1]
     mallory, zoe = sorted(listed, key=lambda result: result.student)
     assert [exercise["status"] for exercise in mallory.exercises] == ["grader_error", "passed", "passed"]
     assert mallory.faults == [FIRST]

@@ -13,7 +13,6 @@ from nbjudge.classroom import notebook_traces, papers, report, report_summary, s
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.reading import parse
 from nbjudge.verdict import Status, Verdict
-from rnncourse.figures import report_pictures
 
 HOSTILE = '</pre><script>alert(1)</script><img src="https://example.org/x">&amp;'
 STEP, COUNT, RATE = "last_step", "count_rnn_flops", "measure_gemm"
@@ -97,28 +96,15 @@ def test_a_lesson_without_submissions_is_refused():
         report_summary.summarise("bptt", CLASS)
 
 
-def test_pictures_state_their_finding():
-    got = report_summary.distribution(CLASS)
-    alt = report_pictures.describe_distribution(got, len(CLASS))
-    assert holds(alt, "7", "5", "6", "0", "6")
-    assert "80–89 %: 3" in alt
-    even = got._replace(counts=(3, *[0] * 8, 3))
-    assert holds(report_pictures.describe_distribution(even, 6), "0", "9", "90", "100", "3")
-    solved = report_summary.verdict_rows(CLASS[:1])
-    assert report_pictures.describe_verdicts(tuple(solved)).startswith("The same share passed each attempted")
-    words = report_pictures.describe_verdicts(tuple(report_summary.verdict_rows(CLASS)))
-    assert holds(words, "2", "6", "last_step")
-
-
-@pytest.mark.parametrize("statuses", [("passed",) * 3, ("not_attempted",) * 3, ("grader_error",) * 3])
-def test_a_class_of_one_has_pictures_too(statuses):
-    summary = report_summary.summarise("start_here", [paper("ada", *statuses)])
-    for sheet in (
-        report_pictures.draw_distribution(summary.distribution, 1),
-        report_pictures.draw_verdicts(summary.rows),
-    ):
-        assert sheet.alt in sheet.tag()
-        assert "nan" not in sheet.tag()
+def test_points_and_verdicts_have_bars_as_wide_as_their_share_of_the_class():
+    page = report.class_page(CLASS, [])
+    assert [*report_summary.distribution(CLASS).shares][::9] == ["0–9 %", "90–100 %"]
+    assert holds(page[page.index("The median is") :][:80], "5", "6", "0", "6")
+    rows = {row[:40].split()[0]: row for row in page.split('<th scope="row">')}
+    bars = lambda row: re.findall(r'<span class="([\w-]+)" style="width: ([\d.]+)%">', rows[row])
+    assert bars("80–89") == [("passed", "42.86")]
+    assert bars("20–29") == []
+    assert bars(STEP) == [("passed", "28.57"), ("failed", "57.14"), ("not-attempted", "14.29")]
 
 
 class Page(HTMLParser):
@@ -250,19 +236,19 @@ def similar_answers():
 
 
 @needs_browser
-def test_nothing_on_a_telephone_is_wider_than_it_and_charts_follow_the_dark_theme(tmp_path):
+def test_nothing_on_a_telephone_is_wider_than_it_and_bars_follow_the_dark_theme(tmp_path):
     written(tmp_path, names=True)
     wider = """return [...document.querySelectorAll(".wide")]
         .filter(part => part.scrollWidth > part.clientWidth).map(part => part.getAttribute("aria-label"))"""
-    card = "return getComputedStyle(document.querySelector('figure svg')).filter"
+    bar = "return getComputedStyle(document.querySelector('.bar span')).backgroundColor"
     with PageBrowser(tmp_path / "profile") as browser:
-        filters = {}
+        colours = {}
         for theme in THEMES:
             browser.show((tmp_path / "class.html").as_uri(), width=390, theme=theme)
             assert not browser.scrolls_sideways()
             assert browser.browser.execute_script(wider) == []
-            filters[theme] = browser.browser.execute_script(card)
-    assert filters["light"] == "none" != filters["dark"]
+            colours[theme] = browser.browser.execute_script(bar)
+    assert colours["light"] != colours["dark"]
 
 
 def test_the_class_page_begins_with_who_needs_help(tmp_path):

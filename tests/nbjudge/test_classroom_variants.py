@@ -172,14 +172,6 @@ def test_the_courses_own_answer_fails_in_a_variant_whose_notebook_shows_the_diff
     assert "SOLUTION" not in other
 
 
-def test_students_with_the_same_numbers_share_one_exercise_and_what_its_mistakes_showed():
-    exercise = checks.find("gradient_check")[1]
-    one, other = (variants.at_numbers(exercise, {"width": width}) for width in (2, 3))
-    assert one is variants.at_numbers(exercise, {"width": 2})
-    assert one is not other
-    assert variants.at_numbers(exercise, {}) is exercise
-
-
 def test_numbers_that_no_variant_has_are_named_with_those_there_are():
     exercise = checks.find("measure_gemm")[1]
     with pytest.raises(ValueError, match=r"warm=11.*warm=2.*warm=3"):

@@ -11,6 +11,7 @@ import time
 
 import pytest
 from attacks_table import exercise as demo
+from legs import in_full
 from test_grading_notebooks import COUNT, RIGHT, STUB, book, code
 from values_in import holds
 
@@ -44,7 +45,7 @@ def verdicts(path, **options):
 
 def command(*arguments, python=("-P", "-m", "rnncourse.cli"), **options):
     return subprocess.run(
-        [sys.executable, *python, *map(str, arguments)], capture_output=True, timeout=120, **options
+        [sys.executable, *python, *map(str, arguments)], capture_output=True, timeout=600, **options
     )
 
 
@@ -55,7 +56,7 @@ NEEDS_DATA = RIGHT.replace("return", "DATA; return")
     "cell",
     [
         f"DATA = {'x' * 3_000_000!r}\n{NEEDS_DATA}",
-        "\n".join([*(f"DATA = {n}" for n in range(10_500)), NEEDS_DATA]),
+        in_full("\n".join([*(f"DATA = {n}" for n in range(10_500)), NEEDS_DATA])),
         f"# half an emoji: \ud83d\n{RIGHT}",
     ],
     ids=["3 MB of text", "10,501 statements", "a lone surrogate"],
@@ -111,7 +112,7 @@ def test_a_full_screen_ends_in_a_sentence_after_the_report_is_kept(tmp_path):
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "rnncourse.cli", "grade", str(SOLVED), "--json", str(out)],
-            stdout=full, stderr=subprocess.PIPE, timeout=60,
+            stdout=full, stderr=subprocess.PIPE, timeout=600,
         )  # fmt: skip
     assert done.returncode == 2
     assert b"No space left on device" in done.stderr.splitlines()[-1]
@@ -164,6 +165,7 @@ def test_what_is_no_notebook_file_is_refused_in_a_sentence(tmp_path, make, words
     assert any(word in error for word in words.split("|"))
 
 
+@pytest.mark.slow
 def test_a_hundred_megabytes_of_odd_outputs_are_left_out_before_they_take_memory(tmp_path):
     cell = json.dumps(code(RIGHT))[:-1] + ', "outputs": [' + "[]," * (4 << 20) + "[]]}"
     path = tmp_path / "00_start_here.ipynb"

@@ -77,6 +77,7 @@ def test_what_happens_to_a_notebook_costs_no_marks(written, change):
     assert [verdict.status for verdict in result.values()] == ["passed"] * 3
 
 
+@pytest.mark.slow
 def test_a_hundred_megabytes_of_output_are_no_matter(written):
     outputs = [{"output_type": "stream", "name": "stdout", "text": "x" * 10**8}]
     assert verdicts(written(code(RIGHT, outputs=outputs)), only="last_step")["last_step"].passed
@@ -278,8 +279,8 @@ def test_a_sign_that_python_does_not_read_costs_no_marks(written, source):
 
 
 def test_damaged_notebooks_leave_no_traceback():
-    tally, faults = fuzz_notebooks.fuzz(150, seed=1, every=60)
+    tally, faults = fuzz_notebooks.fuzz(60, seed=1, every=60)
     assert not faults, faults[0]
-    assert tally["read"] > 50
+    assert tally["read"] > 20
     assert tally["answers graded"] >= 1
     assert fuzz_notebooks.fuzz(20, seed=3) == fuzz_notebooks.fuzz(20, seed=3)

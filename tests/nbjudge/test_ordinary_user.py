@@ -45,7 +45,7 @@ def ordinary():
         def run(*arguments):
             command = [*user, python, "-P", *map(str, arguments)]
             return subprocess.run(
-                command, cwd=home, env=environment, capture_output=True, text=True, timeout=100
+                command, cwd=home, env=environment, capture_output=True, text=True, timeout=600
             )
 
         if user and run("-c", "import numpy, rnnlab").returncode:

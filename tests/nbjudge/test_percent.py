@@ -1,11 +1,7 @@
 """Source texts become the cells they describe; every mistake in one is named with its line."""
 
 import pytest
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from properties import given, st
 
 from nbjudge.authoring.percent import BEGIN, CODE, END, HIDDEN, Cell, SourceError, cut, defines, parse
 
@@ -34,7 +30,6 @@ def plain(cells):
     return [(cell.kind, "\n".join(line.rstrip(" ") for line in cell.text.split("\n"))) for cell in cells]
 
 
-@settings(deadline=None)
 @given(st.lists(CELL.filter(lambda cell: not cell.text.startswith("%%")), min_size=1, max_size=5))
 def test_cells_written_as_text_are_read_back(cells):
     prose_opens_a_cell = any(line.startswith("%%") for cell in cells for line in cell.text.split("\n"))
@@ -106,7 +101,6 @@ def test_the_exercise_is_the_solution_without_the_marked_lines():
     assert cut(Cell("code", SOLVED), lambda name: "about 2 lines").text == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a = 1", "b = 2", ""]), max_size=4), st.lists(st.just("c = 3"), min_size=1))
 def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(stored, answer):
     body = [*stored, BEGIN, *answer, END, *stored]

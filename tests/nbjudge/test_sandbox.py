@@ -17,7 +17,7 @@ needs_bubblewrap = pytest.mark.skipif(
 def inside(program):
     """What a Python program says from within bubblewrap."""
     command = [*sandbox._bubblewrap(), *sandbox._python(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -61,16 +62,16 @@ SPIN = of_source("spin", "def spin():\n    while True:\n        pass\n")
 
 def test_time_without_a_core_is_not_the_answers_and_an_answer_without_a_core_is_not_judged(monkeypatch):
     monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
-    with Worker(SLEEP, 0.2, PLAIN) as rest:
+    with Worker(SLEEP, 0.4, PLAIN) as rest:
         assert rest(0.6) == 0.6
-        with pytest.raises(Stopped) as stopped:
-            rest(100.0)  # however long it waits, it gets ten times its limit at most
+    with Worker(SLEEP, 0.1, PLAIN) as rest, pytest.raises(Stopped) as stopped:
+        rest(100.0)  # however long it waits, it gets ten times its limit at most
     assert (stopped.value.status, stopped.value.proven) == (Status.grader_error, False)
 
 
 def test_an_answer_that_used_its_seconds_of_a_core_is_out_of_time_on_a_busy_machine_too(monkeypatch):
     monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
-    with Worker(SPIN, 0.2, PLAIN) as spin, pytest.raises(Stopped) as stopped:
+    with Worker(SPIN, 0.1, replace(PLAIN, patience=19)) as spin, pytest.raises(Stopped) as stopped:
         spin()
     assert stopped.value.status is Status.timeout
 
@@ -102,8 +103,8 @@ def test_the_judges_own_limit_grants_the_time_without_a_core(monkeypatch, waited
     counts = iter([0.0])
     monkeypatch.setattr(clock, "waiting_of", lambda pid: next(counts, waited))
     ends = pytest.raises(clock.Overtime) if not waited else nullcontext()
-    with ends, clock.limited(0.2):
-        time.sleep(0.4)
+    with ends, clock.limited(0.5):
+        time.sleep(0.7)
     with pytest.raises(clock.Overtime), clock.limited(0.1):
         time.sleep(100.0)  # four times its limit at most
 

@@ -121,31 +121,71 @@ print(json.dumps([cuda.is_simulated, [str(each.message) for each in seen]]))
     assert holds(warning, "NVVM")
 
 
-INSTALL = ".venv/bin/pip install -e '.[lab]'"
-ABSENT = {  # what is done before the import -> what the first use says
-    "sys.modules['numba'] = None": f"kernels need Numba, not installed here: {INSTALL}",
-    "sys.modules['greenlet'] = None": f"the simulator needs greenlet, not installed here: {INSTALL}",
-    "import importlib; real = importlib.import_module\n"
-    "def row_stack(name): return real(name) if name != 'numba.cuda' else numpy.row_stack\n"
-    "import numpy; numpy.row_stack = None; del numpy.row_stack\n"
-    "importlib.import_module = row_stack": "numba.cuda cannot be imported beside NumPy",
-}
-
-
-@pytest.mark.parametrize(("before", "sentence"), ABSENT.items(), ids=["numba", "greenlet", "numba-cuda"])
-def test_a_package_that_is_missing_or_broken_is_told_at_the_first_use(before, sentence):
-    """Modules that only mention a kernel are imported all the same, and lessons without one go on."""
-    code = f"""{before}
+LAUNCH = """
 from rnnlab import cuda
-try:
-    cuda.jit
-except ImportError as error:
-    print(json.dumps([type(error).__name__, str(error)]))
+import numpy as np
+@cuda.jit
+def reverse(x, y):
+    part = cuda.shared.array(4, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[i]
+    cuda.syncthreads()
+    y[i] = part[3 - i]
+y = np.zeros(4, "float32")
+seen = cuda.observe(reverse, 1, 4, np.arange(4, dtype="float32"), y)
+print(json.dumps([y.tolist(), seen.counts.barriers, [*seen.findings]]))
 """
-    name, text = in_a_fresh_process(code, RNNLAB_CUDA="")
-    assert name == "CudaMissing"
-    assert sentence in text
-    assert "pip install" in text
+NOTHING_BUT_NUMPY = "\n".join(
+    f"sys.modules[{name!r}] = None" for name in ("numba", "llvmlite", "greenlet", "cupy", "psutil", "scipy")
+)
+
+
+@pytest.mark.parametrize("choice", ["simulator", ""])
+def test_the_simulator_needs_numpy_alone(tmp_path, choice):
+    (tmp_path / "launch.py").write_text(f"import json\n{LAUNCH}")
+    code = f"{NOTHING_BUT_NUMPY}\nsys.path.insert(0, {str(tmp_path)!r})\nimport launch"
+    assert in_a_fresh_process(code, RNNLAB_CUDA=choice) == [[3, 2, 1, 0], 1, []]
+
+
+def test_a_kernel_that_waits_and_has_no_text_says_so():
+    code = f"exec(compile({LAUNCH!r}, '<nowhere>', 'exec'))"
+    assert holds(in_a_fresh_process(code, RNNLAB_CUDA="simulator"), "reverse", "syncthreads", "linecache")
+
+
+def test_the_simulator_loads_nothing_but_numpy_and_the_standard_library():
+    code = (
+        "before = {*sys.modules}; import numpy; known = {*sys.modules}\n"
+        "from pocketgpu import simulator\n"
+        "new = {name.partition('.')[0] for name in {*sys.modules} - known} - {'pocketgpu'}\n"
+        "print(json.dumps([sorted(new - sys.stdlib_module_names), sorted(new & {'ctypes', 'threading'})]))"
+    )
+    assert in_a_fresh_process(code) == [[], []]
+
+
+BROKEN = """import importlib, numpy, warnings
+real = importlib.import_module
+def import_module(name, *package):
+    if name == "numba.cuda":
+        raise AttributeError("module 'numpy' has no attribute 'row_stack'")
+    return real(name, *package)
+importlib.import_module = import_module
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    from rnnlab import cuda
+print(json.dumps([cuda.is_simulated, str(seen[0].message), numpy.__version__]))
+"""
+
+
+def test_a_numba_cuda_that_cannot_be_imported_is_no_silent_reason_to_simulate():
+    simulated, warning, version = in_a_fresh_process(BROKEN, RNNLAB_CUDA="")
+    assert simulated
+    assert "row_stack" in warning
+    assert version in warning
+
+
+def test_a_gpu_without_numba_is_an_error_that_says_what_to_install():
+    code = "sys.modules['numba'] = None\nfrom rnnlab import cuda"
+    assert holds(in_a_fresh_process(code, RNNLAB_CUDA="gpu"), "RNNLAB_CUDA", "pip", "numba-cuda")
 
 
 def test_a_word_that_means_neither_is_refused():

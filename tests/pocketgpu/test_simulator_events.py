@@ -21,7 +21,7 @@ def test_accesses_keep_place_thread_index_and_order():
     columns = columns_of(copy, 2, 4, np.zeros(8), np.zeros((8, 1)))
     assert columns.kind.tolist() == [events.LOAD, events.STORE] * 8
     assert columns.thread.tolist() == [thread for thread in range(8) for _ in range(2)]
-    assert columns.detail[:4] == [0, (0, 0), 1, (1, 0)]
+    assert columns.offset[:4].tolist() == [0, 0, 8, 8]
     assert [columns.arrays[place].data.ndim for place in columns.array[:2]] == [1, 2]
     first = copy.py_func.__code__.co_firstlineno
     assert [line_of(*columns.sites[place]) - first for place in columns.site[:2]] == [3, 3]

@@ -117,7 +117,7 @@ def f(x):
 # %% [right]
 # - return y
 # + return y + 0
-# %% [wrong] edits the right program above
+# %% [wrong] edits the program above
 # -     y = x
 # +     y = -x
 # - return y
@@ -125,7 +125,7 @@ def f(x):
 """
 
 
-def test_an_edit_changes_the_right_program_above_it_or_the_solution():
+def test_an_edit_changes_the_program_above_it_or_the_solution():
     cells = [*expanded(parse(BASES, "f.py"), "def f(x):\n    return x\n")]
     assert [cell.text.split("\n")[1:] for cell in cells] == [
         ["    return 0"],

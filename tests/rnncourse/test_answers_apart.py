@@ -2,13 +2,14 @@
 
 import ast
 import json
+from dataclasses import replace
 
 import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.finding.reading import parse, read
 from nbjudge.finding.slices import answer_in
-from nbjudge.grading.grade import grade
+from nbjudge.grading import grade as grading
 from rnncourse.checks import LESSONS, catalogue
 
 DYING = ("__import__('os')._exit(0)", "while True: pass")
@@ -51,6 +52,14 @@ def test_no_exercise_needs_a_statement_of_another(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_what_only_shows_or_checks_an_answer_does_not_run(lesson):
+    cells = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
+    for name in catalogue(lesson):
+        shown = [ast.unparse(part) for part in chosen(answer_in(cells, name)) if isinstance(part, ast.Expr)]
+        assert not [text for text in shown if text.startswith(("check(", "print(", "show("))]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_is_the_same_to_its_judge_whatever_another_one_does(lesson, tmp_path):
     solved = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
     for broken in catalogue(lesson):
@@ -64,9 +73,13 @@ def test_an_answer_is_the_same_to_its_judge_whatever_another_one_does(lesson, tm
 @pytest.mark.slow
 @pytest.mark.parametrize("body", DYING, ids=["dies", "never ends"])
 @pytest.mark.parametrize("lesson", ["bptt", "cuda_first_kernels"])  # without and with kernels; above are all
-def test_an_answer_that_dies_or_never_ends_costs_its_own_marks_only(lesson, body, tmp_path):
+def test_an_answer_that_dies_or_never_ends_costs_its_own_marks_only(lesson, body, tmp_path, monkeypatch):
+    def in_a_second(exercise, cells):
+        return replace(exercise, seconds=1.0) if exercise.name == broken else exercise, {}
+
+    monkeypatch.setattr(grading, "as_variant", in_a_second)
     for broken in catalogue(lesson):
-        verdicts = grade(with_body(lesson, broken, body, tmp_path), seed=1).verdicts
+        verdicts = grading.grade(with_body(lesson, broken, body, tmp_path), seed=1).verdicts
         lost = {verdict.name for verdict in verdicts if verdict.points < verdict.max_points}
         assert lost == {broken}
 

@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from properties import given, settings, st
 
 from pocketgpu.devices import find
 from rnncourse.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Illegal, Problem, read_schedule
@@ -77,7 +73,7 @@ def random_order(plan, rng):
     return order
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(1, 4),
     st.integers(1, 5),
@@ -127,7 +123,7 @@ def test_the_arrays_that_are_live_are_those_that_a_later_launch_reads():
     assert [len(places) for places in layout.places] == [2, 2, 2, 3, 2, 2]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     st.integers(1, 9),
     st.integers(1, 9),

@@ -152,7 +152,7 @@ def test_a_plain_function_is_told_what_is_missing():
 
 
 def test_what_no_launch_made_is_refused_by_the_check():
-    case = Case((1,), (1,), (np.ones(1),), "")
+    case = Case((1,), (1,), (np.ones(1),))
     for lie in (None, (1, 2), {"arrays": []}, {"arrays": [], "counts": None}):
         with pytest.raises(Wrong, match="a kernel is expected"):
             launch(lambda *arguments, lie=lie: lie, case)

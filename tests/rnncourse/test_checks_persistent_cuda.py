@@ -19,6 +19,7 @@ from rnncourse.checks.persistent_cuda import emulate
         ),  # the sign of the left
         ("lane ^ reg & 1", lambda lane, reg: lane ^ (reg & 1)),
         ("(lane & ~3) + 0x10", lambda lane, reg: lane // 4 * 4 + 16),
+        ("(lane +\n reg)", lambda lane, reg: lane + reg),
     ],
 )
 def test_an_expression_has_its_value_in_every_lane_and_register(text, value):
@@ -38,9 +39,8 @@ def test_an_expression_has_its_value_in_every_lane_and_register(text, value):
         ("0.5 * lane", "0.5"),
         ("__import__('os')", "__import__"),
         ("lane; reg", "syntax"),
-        ("lane + 1_000", "_000"),  # Python reads this and the next two, C++ does not
+        ("lane + 1_000", "_000"),  # Python reads this and the next, C++ does not
         ("lane # + reg", "#"),
-        ("(lane +\n reg)", "reg"),
         ("", "syntax"),
     ],
 )

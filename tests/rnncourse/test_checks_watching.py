@@ -166,7 +166,7 @@ ANSWERS = {  # source of f: status in both worlds
 @pytest.mark.parametrize("source", ANSWERS)
 def test_a_function_of_the_judge_counts_and_refuses_in_both_worlds(source, apart):
     def look(trace):
-        require_calls(answer_of("def f(double):\n    return double(2)"), trace, (Code(DOUBLE, "double"),), "")
+        require_calls(answer_of("def f(double):\n    return double(2)"), trace, (Code(DOUBLE, "double"),))
 
     exercise = exercise_with(DOUBLE, look)
     if apart:
@@ -181,7 +181,7 @@ def test_a_function_of_the_judge_counts_and_refuses_in_both_worlds(source, apart
 def test_a_needed_call_that_is_missing_is_named():
     transcript, answer = Transcript(), answer_of("def f(double):\n    return double(np.ones(2))")
     with recording(transcript):
-        require_calls(answer, [], (Code(DOUBLE, "double"),), "once")
+        require_calls(answer, [], (Code(DOUBLE, "double"),))
     assert {"double", "1"} < {*transcript.first.message.split()}
 
 

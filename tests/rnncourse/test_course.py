@@ -6,12 +6,8 @@ import zlib
 
 import nbformat
 import pytest
+from properties import given, st
 from values_in import holds
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nbjudge.answers import unpack
 from nbjudge.authoring import course
@@ -88,7 +84,6 @@ def test_every_derived_file_is_what_its_source_says():
     assert not stale, "python -m rnncourse.build builds them"
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["code", "markdown"]), TEXT), max_size=5))
 def test_a_notebook_is_byte_for_byte_what_nbformat_writes(cells):
     cells = [Cell(kind, text) for kind, text in cells]

@@ -1,11 +1,11 @@
 """The model's distance from what others measured, figure by figure."""
 
+from bench import timeline_figures
 from nbjudge.authoring.course import ROOT
-from rnncourse.views import published_timelines
 
 
 def test_sixteen_of_eighteen_published_figures_are_predicted_within_a_quarter():
-    text = published_timelines.lines()
+    text = timeline_figures.lines()
     assert len(text) == 18
     off = [entry for entry in text if not entry.is_close]
     assert [entry.what for entry in off] == [
@@ -17,7 +17,7 @@ def test_sixteen_of_eighteen_published_figures_are_predicted_within_a_quarter():
     for unit, entry in by_unit.items():  # above 1 the model is too slow, whatever the unit
         too_slow = entry.predicted > entry.published if unit == "ms" else entry.predicted < entry.published
         assert (entry.time_ratio > 1) == too_slow
-    assert "16 of 18 within 25%" in published_timelines.table(text)
+    assert "16 of 18 within 25%" in timeline_figures.table(text)
     page = (ROOT / "docs/timeline_model.md").read_text(encoding="utf-8")
-    assert published_timelines.table(text).rstrip() in page  # the page holds what the program prints
+    assert timeline_figures.table(text).rstrip() in page  # the page holds what the program prints
     assert sum(entry.is_close for entry in text[4:]) == 12

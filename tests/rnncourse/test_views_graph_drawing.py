@@ -1,4 +1,4 @@
-"""Drawings say what they show, place every node once, and mark what the reverse pass needs."""
+"""Drawings say what they show, place every node once, and mark what the backward pass needs."""
 
 import re
 from xml.etree import ElementTree
@@ -57,7 +57,7 @@ def test_the_text_alternative_tells_counts_and_what_must_be_saved():
     graph = step_graph("gru_after", *SIZES)
     picture = side_by_side(graph)
     assert holds(picture.alt, "21", "6")
-    assert re.search(r"the reverse pass needs .*\br, z, 1-z, n\b", picture.alt)
+    assert re.search(r"the backward pass needs .*\br, z, 1-z, n\b", picture.alt)
     assert str(picture) == picture.alt
     for svg in (draw(graph).html, draw_mirror(graph).html):
         page = ElementTree.fromstring(svg)

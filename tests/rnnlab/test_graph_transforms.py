@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from properties import given, settings, st
 
 from rnnlab.compare import relative_error
 from rnnlab.graphs.cells import EQUATIONS, sequence_graph
@@ -41,7 +37,7 @@ def test_gemm_calls_per_forward_pass_are_the_published_ones(T):
     assert gemms("rnn_tanh", T, *both) == 1 + T
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     cell=st.sampled_from(sorted(EQUATIONS)),
     T=st.integers(1, 4),

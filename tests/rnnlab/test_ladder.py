@@ -67,19 +67,11 @@ def in_float64(arrays):
     return tuple(array.astype("float64") for array in arrays)
 
 
-LONG_TO_COMPILE = "packed_weights", "persistent"  # each cell in each dtype
-COMPILED_ONCE = "numba_fused", "numba_parallel"  # in float64, too, the quick leg compiles one cell
+LONG_TO_COMPILE = "packed_weights", "persistent", "numba_fused", "numba_parallel"  # each cell in each dtype
 
 
-def is_quick(rung, cell, dtype):
-    """Whether the quick leg has this case; every case is in the slow leg or in this one."""
-    if dtype == "float32":
-        return True
-    return rung.name not in LONG_TO_COMPILE and (rung.name not in COMPILED_ONCE or cell == "lstm")
-
-
-CASES = [
-    case if is_quick(run[0], run[1], dtype) else in_full(*case)
+CASES = [  # what is long to compile is compiled in one dtype by the quick leg
+    case if dtype == "float32" or run[0].name not in LONG_TO_COMPILE else in_full(*case)
     for run in RUNS
     for shape in SHAPES
     for dtype in ("float32", "float64")

@@ -9,7 +9,6 @@ from rnnlab.network import (
     forward_flops,
     parameter_count,
     parameter_shapes,
-    training_flops,
 )
 
 
@@ -54,7 +53,6 @@ def test_counts_agree_with_a_count_by_hand(cell):
     R = len(find_cell(cell).recurrent_gates)
     assert parameter_count(network) == G * H * (I + 1) + R * H * (H + 1) + G * H * (H + 1) + R * H * (H + 1)
     assert forward_flops(network, T, B) == 2 * T * B * H * (G * (I + H) + R * (H + H))
-    assert training_flops(network, T, B) == 3 * forward_flops(network, T, B)
 
 
 def test_a_state_of_zeros_has_one_array_for_each_state_of_the_cell():

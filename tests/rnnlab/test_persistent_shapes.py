@@ -5,13 +5,9 @@ import runpy
 
 import numpy as np
 import pytest
-from values_in import holds
-
-pytest.importorskip("hypothesis", reason="install hypothesis: make test")
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from legs import in_full
+from properties import given, st
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from pocketgpu.compiling import compilers
@@ -44,7 +40,6 @@ def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(dtype)
     np.testing.assert_array_equal(got, weights @ h)
 
 
-@settings(deadline=None)
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([32, 64, 96]), st.sampled_from([1, 2]))
 def test_every_weight_is_in_one_place_of_every_packing(gates, hidden, blocks):
     weights = np.arange(1, gates * hidden * hidden + 1, dtype="f").reshape(-1, hidden)

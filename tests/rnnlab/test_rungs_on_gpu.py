@@ -12,12 +12,11 @@ from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 pytestmark = pytest.mark.gpu
-CELLS = [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]
 
 
-def problem(cell, reset, T, B, I, H):
+def problem(cell, T, B, I, H):
     draw = np.random.default_rng(T)
-    network = Network.create(cell, I, H, layers=2, reset=reset, dtype="float64", seed=1)
+    network = Network.create(cell, I, H, layers=2, dtype="float64", seed=1)
     states = [tuple(draw.normal(size=(2, B, H)) for _ in find_cell(cell).states) for _ in range(2)]
     return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
 
@@ -35,18 +34,18 @@ def assert_the_references_numbers(rung, network, x, state, dy, dstate):
         np.testing.assert_allclose(got[name], gradient, rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.parametrize(("cell", "reset"), CELLS)
-def test_numbas_persistent_kernels_are_right_on_this_gpu(cell, reset):
+@pytest.mark.parametrize("cell", WITH_KERNELS)
+def test_numbas_persistent_kernels_are_right_on_this_gpu(cell):
     assert not cuda.is_simulated
     for hidden in (5, 70):
-        assert_the_references_numbers(find("persistent"), *problem(cell, reset, 6, 3, 4, hidden))
+        assert_the_references_numbers(find("persistent"), *problem(cell, 6, 3, 4, hidden))
 
 
 @pytest.mark.parametrize("rung", stage_passes())
 def test_a_stages_plan_is_right_on_this_gpu(rung):
     assert card.why_not() is None
     for cell in ("lstm", "gru"):
-        assert_the_references_numbers(find(rung), *problem(cell, "after", 6, 3, 4, 40))
+        assert_the_references_numbers(find(rung), *problem(cell, 6, 3, 4, 40))
 
 
 def test_a_launch_is_measured_between_two_events():

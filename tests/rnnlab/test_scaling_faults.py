@@ -34,7 +34,7 @@ if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
     sys.modules["numpy"] = None
 runpy.run_module("ranks.rank", run_name="__main__")
 """
-SECONDS_TO_END = 10  # less than 0.5 was measured, on a machine with much to do
+SECONDS_TO_END = 60  # less than 0.5 was measured, on a machine with much to do
 ROUNDING = 1e-4  # of a loss in float32, summed in another order: 1.2e-6 was measured after 100 steps
 SETTINGS = Settings(  # a task of lesson 03; 15 sequences split unequally
     task="adding",
@@ -265,7 +265,6 @@ def test_settings_travel_as_text_and_unknown_ones_are_refused():
         ("--learning-rate nan", "learning_rate is nan"),
         ("--clip nan", "clip is nan"),
         ("--momentum 0.5", "adam has none: choose sgd"),
-        ("--survive --engine nccl", "NCCL cannot shrink to the survivors"),
         ("--survive --split 32", "survivors must share anew"),
         ("--rung gru_textbook --cell lstm", "cannot run this network: gru_textbook runs gru, not lstm"),
         ("--patience 0", "patience is 0.0"),

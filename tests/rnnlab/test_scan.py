@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from properties import given, st
 
 from rnnlab import scan
 from rnnlab.ladder import parallel_in_time

@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-pytest.importorskip("sklearn", reason="install scikit-learn: make test")
-
-from sklearn.datasets import load_digits, load_sample_image
-
 from rnnlab.tasks import (
     TASKS,
     adding,
@@ -22,6 +18,11 @@ from rnnlab.tasks import (
 from rnnlab.training.task import HELD_OUT_SEQUENCES
 
 FILTERS = [(name, rows) for name in image_filters.FILTERS for rows in (1, 3)]
+
+
+def datasets():
+    """Scikit-learn's, imported by those who need them: a second."""
+    return pytest.importorskip("sklearn.datasets", reason="install scikit-learn: make test")
 
 
 def drawn(task, seed=0, B=5, split="train"):
@@ -65,7 +66,7 @@ def test_filter_targets_are_scipys_correlation_of_the_photograph(name, rows):
     }[name]
     if rows == 1:
         kernel = [[1, -2, 1]] if name == "laplacian" else [[-1, 0, 1]]
-    grey = load_sample_image("flower.jpg") @ photographs.LUMA / 255 - 0.5
+    grey = datasets().load_sample_image("flower.jpg") @ photographs.LUMA / 255 - 0.5
     want = ndimage.correlate(grey, np.array(kernel, dtype=float))
     batch = image_filters.whole_photograph(name, rows)
     edge = rows // 2
@@ -75,7 +76,7 @@ def test_filter_targets_are_scipys_correlation_of_the_photograph(name, rows):
 
 @pytest.mark.parametrize("split", photographs.PHOTOGRAPH)
 def test_the_photographs_are_those_of_scikit_learn(split):
-    grey = load_sample_image(photographs.PHOTOGRAPH[split]) @ photographs.LUMA / 255 - 0.5
+    grey = datasets().load_sample_image(photographs.PHOTOGRAPH[split]) @ photographs.LUMA / 255 - 0.5
     assert np.array_equal(photographs.brightness(split), grey.astype(np.float32))
 
 
@@ -110,7 +111,7 @@ def test_what_changed_is_the_difference_of_two_frames_of_a_moving_camera():
 
 
 def test_digits_are_rotated_as_scipy_does_from_the_original_each_time():
-    digits = load_digits().images / 16 - 0.5
+    digits = datasets().load_digits().images / 16 - 0.5
     views = rotated_images.rotated(10, 18)
     for step in (0, 1, 3, 9, 14, 18):
         want = ndimage.rotate(digits[7], 10 * step, reshape=False, order=1, cval=-0.5)
@@ -172,7 +173,7 @@ def test_baselines_are_losses_of_the_answers_they_name():
         assert task.baseline.value == pytest.approx((error**2).mean(), rel=1e-5)
         assert batch.x.shape[1] == HELD_OUT_SEQUENCES
     task = TASKS["image_filters"]()
-    grey = load_sample_image("china.jpg") @ photographs.LUMA / 255 - 0.5
+    grey = datasets().load_sample_image("china.jpg") @ photographs.LUMA / 255 - 0.5
     mean = (grey[:, 2:] - grey[:, :-2]).mean()
     want = ((task.held_out.target[2:] - mean).astype(float) ** 2).mean()
     assert task.baseline.value == pytest.approx(want, rel=1e-4)

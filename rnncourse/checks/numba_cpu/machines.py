@@ -1,4 +1,4 @@
-"""Where the numbers of this unit lie while an answer runs: with the judge, who counts and writes down.
+"""Arrays and numbers that the judge holds while an answer runs; it counts every access and operation.
 
 An answer reaches these functions by name only (shells.py), and whatever it sends may be anything: what is no
 index, name or operation of the machine raises, which the answer gets as an exception of its own.

@@ -122,7 +122,7 @@ def check_adam_update(submission, rng, updates, shape, dtype):
 
 
 def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
-    """The corrected means at the first number, where only the weight is wrong; else the means that are."""
+    """Advice for Adam: the first mean that is wrong, or the corrected means if only the weight is."""
     _, gradient, *means, _, rate, beta1, beta2, epsilon = arguments
     _, m, v, step = want
     for name, own, right, before, beta in zip("mv", got[1:3], (m, v), means, (beta1, beta2), strict=True):

@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 from numba import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 FAST = {"fastmath": True, "error_model": "numpy"}  # Python's test for a division by zero would stop vectors
 EDGE = np.float32(7.90531110763549805)
-ODD = tuple(
+A0, A1, A2, A3, A4, A5, A6 = (
     np.float32(c)
     for c in (
         4.89352455891786e-03,
@@ -28,12 +28,10 @@ ODD = tuple(
         -2.76076847742355e-16,
     )
 )
-EVEN = tuple(
+B0, B1, B2, B3 = (
     np.float32(c)
     for c in (4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04, 1.19825839466702e-06)
 )
-A0, A1, A2, A3, A4, A5, A6 = ODD
-B0, B1, B2, B3 = EVEN
 ONE, HALF = np.float32(1), np.float32(0.5)
 LOG2_E = np.float32(1.44269504088896341)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # n·LN2_HIGH is exact
@@ -64,7 +62,7 @@ def sigmoid(a: float) -> float:
 
 @overload(tanh, jit_options=FAST)
 def _tanh(a):
-    return _rational if a == types.float32 else _exact
+    return _tanh32 if a == types.float32 else _exact
 
 
 @overload(sigmoid, jit_options=FAST)
@@ -72,13 +70,24 @@ def _sigmoid(a):
     return _sigmoid32 if a == types.float32 else _sigmoid64
 
 
-def _rational(a):
-    a = a if a < EDGE else EDGE  # a comparison, not min(), which tests for NaN
-    a = a if a > -EDGE else -EDGE
+@register_jitable(**FAST)
+def rational(a):
+    """tanh(a) of a float32 within ±EDGE, or of a vector of them."""
     z = a * a
     odd = A0 + z * (A1 + z * (A2 + z * (A3 + z * (A4 + z * (A5 + z * A6)))))
     even = B0 + z * (B1 + z * (B2 + z * B3))
     return a * odd / even
+
+
+@register_jitable(**FAST)
+def exponential(r):
+    """eʳ of a float32 within ±ln 2/2, or of a vector of them."""
+    return ONE + r + r * r * (E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7)))))
+
+
+def _tanh32(a):
+    a = a if a < EDGE else EDGE  # a comparison, not min(), which tests for NaN
+    return rational(a if a > -EDGE else -EDGE)
 
 
 def _exact(a):
@@ -89,10 +98,8 @@ def _sigmoid32(a):
     x = a if a < LARGEST else LARGEST
     x = -x if x > -LARGEST else LARGEST
     n = np.floor(x * LOG2_E + HALF)
-    r = x - n * LN2_HIGH - n * LN2_LOW
-    e = ONE + r + r * r * (E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7)))))
     power = np.int32((np.int32(n) + BIAS) << MANTISSA).view(np.float32)
-    return ONE / (ONE + e * power)
+    return ONE / (ONE + exponential(x - n * LN2_HIGH - n * LN2_LOW) * power)
 
 
 def _sigmoid64(a):

@@ -235,12 +235,6 @@ def sigmoid(vector):
     raise NotImplementedError("a vector exists in compiled code only: use rnnlab.cells.sigmoid")
 
 
-A0, A1, A2, A3, A4, A5, A6 = nonlinear.ODD
-B0, B1, B2, B3 = nonlinear.EVEN
-E2, E3, E4, E5, E6, E7 = (getattr(nonlinear, f"E{k}") for k in range(2, 8))
-LOG2_E, LN2_HIGH, LN2_LOW = nonlinear.LOG2_E, nonlinear.LN2_HIGH, nonlinear.LN2_LOW
-
-
 @overload(tanh)
 def _tanh(vector):
     return _tanh32 if vector.dtype == types.float32 else _tanh64
@@ -252,19 +246,14 @@ def _sigmoid(vector):
 
 
 def _tanh32(vector):
-    a = _within_edge(vector)
-    z = a * a
-    odd = A0 + z * (A1 + z * (A2 + z * (A3 + z * (A4 + z * (A5 + z * A6)))))
-    even = B0 + z * (B1 + z * (B2 + z * B3))
-    return a * odd / even
+    return nonlinear.rational(_within_edge(vector))
 
 
 def _sigmoid32(vector):
     x = _within_largest(0 - vector)
-    n = _floor(x * LOG2_E + 0.5)
-    r = x - n * LN2_HIGH - n * LN2_LOW
-    e = 1 + r + r * r * (E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7)))))
-    return 1 / (1 + e * _power(n))
+    n = _floor(x * nonlinear.LOG2_E + 0.5)
+    r = x - n * nonlinear.LN2_HIGH - n * nonlinear.LN2_LOW
+    return 1 / (1 + nonlinear.exponential(r) * _power(n))
 
 
 def _tanh64(vector):

@@ -1,8 +1,8 @@
 """A layer's whole sequence in one kernel, its weights on the chip: after Diamos et al. (2016).
 
 In Python, read: tiles (what fits where on a chip, and who keeps which weights), pointwise (a cell's
-work for one unit), kernels and reset_before (the loop over time), numba_layer (products over all steps
-around it), and rnnlab.ladder.persistent.
+work for one unit), kernels (the loop over time), numba_layer (products over all steps around it), and
+rnnlab.ladder.persistent.
 
 In CUDA C++, read: instructions.cuh, cells.cuh, exchange.cuh, persistent_grid.cu and
 persistent_cluster.cu (the kernels), fragments (weights as tensor cores want them), shapes (who

@@ -12,17 +12,21 @@
 #define MOST_WAIT 50000000  // nanoseconds: 10,000 steps and more than a few time slices of other processes
 #endif
 constexpr Word UNWRITTEN = 0xFFFFFFFF;
-constexpr int LOOKS = 256;  // between two readings of the clock, which takes longer than a look
+constexpr int LOOKS = 256;  // between two readings of the clock, a slow one
 
-DEVICE bool is_unwritten(const uint4 &v) { return max(max(v.x, v.y), max(v.z, v.w)) == UNWRITTEN; }
+DEVICE bool is_unwritten(const uint4 &v) {
+  return max(max(v.x, v.y), max(v.z, v.w)) == UNWRITTEN;
+}
 
-// Stores a number for every block's reader.  Of 16 bits, lanes 4 apart hold neighbouring units of one sequence:
-// they share a word, and the lane of the even unit stores it.
+// Stores a number for every block's reader.  Of 16 bits, lanes 4 apart hold
+// neighbouring units of one sequence: they share a word, and the lane of the
+// even unit stores it.
 DEVICE void publish(Number *to, float value) {
 #if DTYPE == 2
   store_relaxed((Word *)to, min(__float_as_uint(value), UNWRITTEN - 1));
 #else
-  const Word word = min((Word)narrow(value), (UNWRITTEN >> 16) - 1), neighbour = from_lane(word, 4);
+  const Word word = min((Word)narrow(value), (UNWRITTEN >> 16) - 1);
+  const Word neighbour = from_lane(word, 4);
   if ((threadIdx.x & 4) == 0) store_relaxed((Word *)to, word | neighbour << 16);
 #endif
 }

@@ -48,7 +48,7 @@ DEVICE Number narrow(float x) {
 #endif
 #endif
 
-// sum [16,8] += a [16, 8 words] · b [8 words, 8], of a warp; who holds what: fragments.py
+// sum [16,8] += a [16, 8 words] · b [8 words, 8]; who holds what: fragments.py
 DEVICE void multiply(float (&sum)[4], const uint4 &a, Word b0, Word b1) {
   asm volatile(MMA " {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
                : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
@@ -129,9 +129,12 @@ DEVICE Remote in_block(const void *mine, int rank) {  // the same place in anoth
   return there;
 }
 
-DEVICE void push(Remote to, uint4 v, Remote barrier) {  // 16 bytes, and the barrier there counts them
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];"
-               ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier) : "memory");
+DEVICE void push(Remote to, uint4 v, Remote barrier) {
+  // 16 bytes; the barrier there counts them
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32"
+               " [%0], {%1, %2, %3, %4}, [%5];"
+               ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier)
+               : "memory");
 }
 DEVICE void push(Remote to, uint2 v, Remote barrier) {  // 8 bytes
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];"

@@ -79,13 +79,13 @@ def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Ca
 
 
 @cache
-def row_gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     """gather(mine, sums, row, history, start, lane), with dot as weight_loader makes it by rows.
 
-    Leaves in sums [G] the products of gates[0] up to gates[1] with history[start:start + H], for the unit
-    with the lane's number, of its warp's.  row [32·C] is where the block shares it.
+    Leaves in sums [G] the products of all gates with history[start:start + H], for the unit with the lane's
+    number, of its warp's.  row [32·C] is where the block shares it.
     """
-    U, H, WIDE, (FIRST, STOP) = tiles.units, tiles.hidden, tiles.columns * LANES, gates
+    G, U, H, WIDE = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
@@ -94,7 +94,7 @@ def row_gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]
             row[k] = load_relaxed(history, start + k) if k < H else zero
         cuda.syncthreads()
         for u in range(U):
-            for g in range(FIRST, STOP):
+            for g in range(G):
                 total = warp_sum(dot(mine, u, g, row, lane))
                 if lane == u:
                     sums[g] = total
@@ -107,12 +107,11 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     """kernel[tiles.blocks, tiles.threads](weights [G·H,H], inner_bias, gates, h, reserve, …).
 
     The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, reserve: see pointwise.py.
-    A GRU resets after its product here; before it in reset_before.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, PLACES, point, scalar_type = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
     load, dot = weight_loader(tiles, dtype, by_rows=True)
-    gather = row_gatherer(tiles, dtype, dot, (0, G))
+    gather = row_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
     def step(mine, sums, row, gates, inner_bias, h, reserve, t, b, B, first, lane):
@@ -141,28 +140,28 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
 
 @cache
-def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     """gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane), with dot of weight_loader by columns.
 
-    Returns what gates[0] up to gates[1] of step t send to the unit with the lane's number, of its warp's;
-    0 if it is nothing.  row [gates, 32·C] is where the block shares it.
+    Returns what the gates of step t send to the unit with the lane's number, of its warp's; 0 if it is
+    nothing.  row [G, 32·C] is where the block shares it.
     """
-    G, U, H, WIDE, (FIRST, STOP) = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES, gates
-    WIDTH, zero = (STOP - FIRST) * WIDE, np.dtype(dtype).type(0)
+    G, U, H, WIDE = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES
+    WIDTH, zero = G * WIDE, np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
     def gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane):
         for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
             g, column = k // WIDE, k % WIDE
             inside = column < H and not is_nothing
-            place = ((t * B + b) * G + FIRST + g) * H + column
+            place = ((t * B + b) * G + g) * H + column
             row[g, column] = load_relaxed(dgates_u, place) if inside else zero
         cuda.syncthreads()
         arrived = zero
         for u in range(U):
             total = zero
-            for g in range(FIRST, STOP):
-                total += dot(mine, u, g, row[g - FIRST], lane)
+            for g in range(G):
+                total += dot(mine, u, g, row[g], lane)
             total = warp_sum(total)
             if lane == u:
                 arrived = total
@@ -180,7 +179,7 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, point, scalar_type = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
     PLACES, carries_h, (load, dot) = G * C, cell == "gru", weight_loader(tiles, dtype, by_rows=False)
-    gather_gradient = gradient_gatherer(tiles, dtype, dot, (0, G))
+    gather_gradient = gradient_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
     def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit):

@@ -1,7 +1,7 @@
 """One layer of the persistent rung, forward and backward: products over all steps, and one kernel between.
 
-A pass copies its arrays to the GPU, launches the kernel of `kernels` or `reset_before` once for the whole
-sequence, and copies the results back. The weights stay in registers, shared out by `tiles_of`.
+A pass copies its arrays to the GPU, launches the kernel of `kernels` once for the whole sequence, and copies
+the results back. The weights stay in registers, shared out by `tiles_of`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,19 +23,16 @@ def tiles_of(network: Network) -> Tiles:
 
 def kernels_of(network: Network, tiles: Tiles) -> tuple[Callable, Callable]:
     """The kernels forward and backward; their arguments are the same for every cell."""
-    from rnnlab.kernels.persistence import kernels, reset_before
+    from rnnlab.kernels.persistence import kernels
 
-    if network.facts.resets_before:
-        makers, arguments = reset_before, (tiles, network.dtype)
-    else:
-        makers, arguments = kernels, (network.cell, tiles, network.dtype)
-    return makers.forward_kernel(*arguments), makers.backward_kernel(*arguments)
+    arguments = network.cell, tiles, network.dtype
+    return kernels.forward_kernel(*arguments), kernels.backward_kernel(*arguments)
 
 
 def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> Arrays:
     """What a layer saves, from x [T,B,I] and its state [B,H].
 
-    x; gates [T,B,G·H]; h [T+1,B,H]; reserve: an LSTM's c [T+1,B,H], else a GRU's product or r∘h [T,B,H].
+    x; gates [T,B,G·H]; h [T+1,B,H]; reserve: an LSTM's c [T+1,B,H], else a GRU's product [T,B,H].
     """
     layer, (T, B, _), H = network.layer(index), x.shape, network.hidden_size
     gates = x @ layer.weight_ih.T + merged_bias(network, layer)
@@ -60,12 +57,10 @@ def layer_backward(
     _, kernel = kernels_of(network, tiles)
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
     launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
-    of_h = _rows_of_h(network)
-    dh = dgates_u[0, :, :of_h] @ layer.weight_hh[:of_h] + (carry if network.cell == "gru" else 0)
+    dh = dgates_u[0] @ layer.weight_hh + (carry if network.cell == "gru" else 0)
     flat, flat_h = rows(dgates), rows(dgates_u)
-    gradients = Layer(
-        flat.T @ rows(saved["x"]), _recurrent_gradient(flat_h, saved, of_h), flat.sum(0), flat_h.sum(0)
-    )
+    dw_ih, dw_hh = flat.T @ rows(saved["x"]), flat_h.T @ rows(saved["h"][:-1])
+    gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
     return dgates @ layer.weight_ih, (dh, carry)[: len(network.facts.states)], gradients
 
 
@@ -107,17 +102,3 @@ def _chip() -> tuple[int, int]:
         return current().sheet.multiprocessors, current().sheet.compute_capability[0]
     device = cuda.get_current_device()
     return device.MULTIPROCESSOR_COUNT, device.compute_capability[0]
-
-
-def _recurrent_gradient(dgates_u: np.ndarray, saved: Arrays, of_h: int) -> np.ndarray:
-    """dW_hh [G·H,H], against what the weights multiplied: h, and r∘h in the rows from of_h on."""
-    gradient = dgates_u[:, :of_h].T @ rows(saved["h"][:-1])
-    if of_h == dgates_u.shape[1]:
-        return gradient
-    return np.concatenate([gradient, dgates_u[:, of_h:].T @ rows(saved["reserve"])])
-
-
-def _rows_of_h(network: Network) -> int:
-    """How many rows of the recurrent weights multiply h; those after them multiply r∘h."""
-    gates = 2 if network.facts.resets_before else network.gates
-    return gates * network.hidden_size

@@ -9,10 +9,7 @@ holding the gates; reserve is c [T+1,B,H] of an LSTM, the candidate's recurrent 
 
 Backward: dh is all that arrives at h after the step.  carry [B,H] goes past the products to the step before:
 dc of an LSTM, dh∘z of a GRU.  dgates and dgates_u [T,B,G·H] get the gradients of the gates, for the inputs
-and for the recurrent product; they differ where a GRU resets after it, and are one array elsewhere.
-
-A GRU that resets before its product has two products a step, the second of r∘h, which waits for r: its work
-falls into two halves each way.  reserve is r∘h [T,B,H], carry dh∘z + d(r∘h)∘r.
+and for the recurrent product; they differ in a GRU, which resets after it, and are one array elsewhere.
 """
 
 import math
@@ -26,19 +23,10 @@ from pocketgpu import cuda
 
 
 class Pointwise(NamedTuple):
-    """The two device functions of a cell with one product a step."""
+    """The two device functions of a cell."""
 
     forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
     backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u)
-
-
-class ResetBefore(NamedTuple):
-    """The four device functions of a GRU that resets before its product, in the order of their use."""
-
-    reset: Callable  # (sums, gates, gate, H, h, before, reserve), sums of r and z
-    forward: Callable  # (sums, gates, gate, H, h, before, after), the sum of n
-    backward: Callable  # (dh, gates, gate, H, h, before, carry, row, dgates), those of z and n
-    reset_backward: Callable  # (dreset, gates, gate, h, before, carry, row, dgates), with d(r∘h) that of r
 
 
 @cache
@@ -106,7 +94,6 @@ def _lstm(scalar_type: type) -> Pointwise:
 
 
 def _gru(scalar_type: type) -> Pointwise:
-    """Reset after the product."""
     one, half = scalar_type(1), scalar_type(0.5)
 
     @cuda.jit(device=True)
@@ -130,51 +117,6 @@ def _gru(scalar_type: type) -> Pointwise:
         carry[row] = dh * z
 
     return Pointwise(forward, backward)
-
-
-@cache
-def reset_before(dtype: str) -> ResetBefore:
-    """The functions of a GRU that resets before its product."""
-    scalar_type = np.dtype(dtype).type
-    return ResetBefore(*_reset_before_forward(scalar_type), *_reset_before_backward(scalar_type))
-
-
-def _reset_before_forward(scalar_type: type) -> tuple[Callable, Callable]:
-    one, half = scalar_type(1), scalar_type(0.5)
-
-    @cuda.jit(device=True)
-    def reset(sums, gates, gate, H, h, before, reserve):
-        r = half * math.tanh(half * (gates[gate] + sums[0])) + half
-        gates[gate] = r
-        gates[gate + H] = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
-        reserve[before] = r * h[before]
-
-    @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, h, before, after):
-        z, n = gates[gate + H], math.tanh(gates[gate + 2 * H] + sums[2])
-        h[after] = (one - z) * n + z * h[before]
-        gates[gate + 2 * H] = n
-
-    return reset, forward
-
-
-def _reset_before_backward(scalar_type: type) -> tuple[Callable, Callable]:
-    one = scalar_type(1)
-
-    @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, carry, row, dgates):
-        z, n = gates[gate + H], gates[gate + 2 * H]
-        dgates[gate + H] = dh * (h[before] - n) * z * (one - z)
-        dgates[gate + 2 * H] = dh * (one - z) * (one - n * n)
-        carry[row] = dh * z
-
-    @cuda.jit(device=True)
-    def reset_backward(dreset, gates, gate, h, before, carry, row, dgates):
-        r = gates[gate]
-        dgates[gate] = dreset * h[before] * r * (one - r)
-        carry[row] += dreset * r
-
-    return backward, reset_backward
 
 
 MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "lstm": _lstm, "gru": _gru}

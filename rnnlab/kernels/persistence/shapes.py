@@ -181,7 +181,9 @@ def grid_shape(cell: str, hidden: int, dtype: str, B: int, device: Device) -> Gr
     _check(cell, dtype, device, (8, 0))
     shape, pairs = Shape(cell, hidden, dtype), hidden * ITEMSIZE[dtype] // 64
     if hidden * ITEMSIZE[dtype] % 64 or hidden % 16:
-        raise ValueError(f"{hidden} units do not fill pairs of tiles: take a multiple of {_step(dtype)}")
+        raise ValueError(
+            f"{hidden} units do not fill pairs of tiles: take a multiple of {64 // ITEMSIZE[dtype]}"
+        )
     warps = next(count for count in (8, 4, 2, 1) if pairs % count == 0)
     units, away = [], []
     for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
@@ -231,7 +233,3 @@ def _check(cell: str, dtype: str, device: Device, least: tuple[int, int]) -> Non
     if device.compute_capability < least:
         have, need = (".".join(map(str, version)) for version in (device.compute_capability, least))
         raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")
-
-
-def _step(dtype: str) -> int:
-    return 64 // ITEMSIZE[dtype]

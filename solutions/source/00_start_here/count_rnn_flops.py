@@ -10,7 +10,8 @@
 
 # %%
 def count_rnn_flops(T, B, I, H, L):
-    """FLOP (an int) of the products in a forward pass: T steps, B sequences, I inputs, H units, L layers."""
+    """FLOP (an int) of the products in a forward pass: T steps, B sequences, I
+    inputs, H units, L layers."""
     ### BEGIN SOLUTION
     first = H * (I + H)
     deeper = H * (H + H)

@@ -16,7 +16,8 @@
 
 # %%
 def measure_gemm(multiply, clock, m, n, k, repeats):
-    """Median rate in GFLOP/s of multiply(), a product [m,k] x [k,n]; clock() is in nanoseconds, repeats odd."""
+    """Median rate in GFLOP/s of multiply(), a product [m,k] x [k,n]; clock() is
+    in nanoseconds, repeats odd."""
     ### BEGIN SOLUTION
     multiply()
     durations = []

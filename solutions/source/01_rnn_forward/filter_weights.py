@@ -12,7 +12,8 @@
 
 # %%
 def filter_weights(kernel):
-    """weight_ih [H,1], weight_hh [H,H], weight_out [1,H] that filter a row with kernel [K]; you choose H."""
+    """weight_ih [H,1], weight_hh [H,H], weight_out [1,H] that filter a row with
+    kernel [K]; you choose H."""
     ### BEGIN SOLUTION
     K = len(kernel)
     weight_ih = np.zeros((K, 1))

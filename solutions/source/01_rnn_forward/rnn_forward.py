@@ -8,7 +8,8 @@
 
 # %%
 def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    """All states [T+1,H] of one sequence x [T,I] from h0 [H]; row t+1 follows x[t]."""
+    """All states [T+1,H] of one sequence x [T,I] from h0 [H]; row t+1 follows
+    x[t]."""
     ### BEGIN SOLUTION
     T, H = len(x), len(h0)
     states = np.zeros((T + 1, H), dtype=h0.dtype)

@@ -12,8 +12,10 @@
 # its bias. Zeros and repeated rows count like other numbers. The states again have the dtype of `h0`.
 
 # %%
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    """All states [T+1,B,H] of B sequences x [T,B,I] from h0 [B,H], with at most 2*T calls of multiply."""
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih,
+                        bias_hh):
+    """All states [T+1,B,H] of B sequences x [T,B,I] from h0 [B,H], with at most
+    2*T calls of multiply."""
     ### BEGIN SOLUTION
     T = len(x)
     states = np.zeros((T + 1, *h0.shape), dtype=h0.dtype)

@@ -11,7 +11,8 @@
 
 # %%
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    """Next state [H] from input x [I] and state h [H].   weight_ih [H,I], weight_hh [H,H], biases [H]"""
+    """Next state [H] from input x [I] and state h [H].   weight_ih [H,I],
+    weight_hh [H,H], biases [H]"""
     ### BEGIN SOLUTION
     gates_x = weight_ih @ x + bias_ih
     gates_h = weight_hh @ h + bias_hh

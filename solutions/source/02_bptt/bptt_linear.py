@@ -12,10 +12,12 @@
 
 # %%
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    """(dx [T,B,I], dh0 [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) in T calls of cell_backward.
+    """(dx [T,B,I], dh0 [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) in
+    T calls of cell_backward.
 
-    x [T,B,I], h [T+1,B,H], dy [T,B,H];   cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-    returns (dx[t] [B,I], dh_before [B,H], dweight_ih, dweight_hh, dbias) of that step
+    x [T,B,I], h [T+1,B,H], dy [T,B,H];
+    cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh) returns
+    (dx[t] [B,I], dh_before [B,H], dweight_ih, dweight_hh, dbias) of that step
     """
     ### BEGIN SOLUTION
     dx = np.zeros_like(x)

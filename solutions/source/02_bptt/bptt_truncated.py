@@ -10,7 +10,8 @@
 
 # %%
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    """As bptt_linear, but no gradient crosses from one chunk of `chunk` steps to the chunk before it."""
+    """As bptt_linear, but no gradient crosses from one chunk of `chunk` steps
+    to the chunk before it."""
     ### BEGIN SOLUTION
     dx = np.zeros_like(x)
     dh = np.zeros_like(h[0])

@@ -14,7 +14,8 @@
 
 # %%
 def gradient_check(loss, array, gradient, eps):
-    """(numeric, error): central differences of loss at array [...], and how far gradient [...] is from them."""
+    """(numeric, error): central differences of loss at array [...], and how far
+    gradient [...] is from them."""
     ### BEGIN SOLUTION
     numeric = np.zeros_like(array)
     for index in np.ndindex(array.shape):

@@ -11,7 +11,8 @@
 
 # %%
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H].
+    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias
+    [H]) from dh [B,H].
 
     x [B,I], h_before and h_after [B,H], weight_ih [H,I], weight_hh [H,H]
     """

@@ -14,8 +14,10 @@
 # Return new arrays of the same dtype. The state for the next update is `m` and `v`, not the corrected means.
 
 # %%
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    """(weight, m, v, step) after one Adam update; the first four arrays have one shape, step is an int."""
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2,
+                epsilon):
+    """(weight, m, v, step) after one Adam update; the first four arrays have
+    one shape, step is an int."""
     ### BEGIN SOLUTION
     step = step + 1
     m = beta1 * m + (1 - beta1) * gradient

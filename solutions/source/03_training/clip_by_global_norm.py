@@ -14,7 +14,8 @@
 
 # %%
 def clip_by_global_norm(gradients, limit):
-    """{name: array}: the gradients, scaled together so that their global norm is at most limit."""
+    """{name: array}: the gradients, scaled together so that their global norm
+    is at most limit."""
     ### BEGIN SOLUTION
     squares = sum(np.square(gradient, dtype="float64").sum() for gradient in gradients.values())
     norm = np.sqrt(squares)

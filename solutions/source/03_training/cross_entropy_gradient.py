@@ -12,7 +12,8 @@
 
 # %%
 def cross_entropy_gradient(logits, target):
-    """dlogits [T,B,O] of the mean cross-entropy of logits [T,B,O]; target [T,B] holds class numbers."""
+    """dlogits [T,B,O] of the mean cross-entropy of logits [T,B,O]; target [T,B]
+    holds class numbers."""
     ### BEGIN SOLUTION
     T, B, O = logits.shape
     exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))

@@ -19,15 +19,16 @@
 
 # %%
 def loss_and_gradients(parameters, x, target):
-    """Mean squared error on x [T,B,1] against target [T,B,1], and {name: gradient} of the parameters."""
-    weight_ih, weight_hh, bias = (parameters[name] for name in ("weight_ih", "weight_hh", "bias"))
+    """(mean squared error, {name: gradient}) on x [T,B,1], target [T,B,1]."""
+    names = "weight_ih", "weight_hh", "bias"
+    weight_ih, weight_hh, bias = (parameters[name] for name in names)
     weight_out, bias_out = parameters["weight_out"], parameters["bias_out"]
     T, B, _ = x.shape
     h = np.zeros((T + 1, B, len(bias)))
     for t in range(T):
         h[t + 1] = np.tanh(x[t] @ weight_ih.T + h[t] @ weight_hh.T + bias)
     error = h[1:] @ weight_out.T + bias_out - target
-    gradients = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
+    gradients = {name: np.zeros_like(part) for name, part in parameters.items()}
     dprediction = 2 * error / error.size
     dh = np.zeros((B, len(bias)))
     for t in reversed(range(T)):
@@ -50,16 +51,21 @@ laplacian = image_filters.task("laplacian", steps=20)
 rng = np.random.default_rng(3)
 x, target, _ = laplacian.batch(rng, 400, "train")
 x_kept_back, target_kept_back, _ = laplacian.batch(rng, 200, "test")
-shapes = {"weight_ih": (8, 1), "weight_hh": (8, 8), "bias": 8, "weight_out": (1, 8), "bias_out": 1}
-untrained = {name: rng.uniform(-1, 1, shape) / np.sqrt(8) for name, shape in shapes.items()}
+shapes = {"weight_ih": (8, 1), "weight_hh": (8, 8), "bias": 8,
+          "weight_out": (1, 8), "bias_out": 1}
+untrained = {name: rng.uniform(-1, 1, shape) / np.sqrt(8)
+             for name, shape in shapes.items()}
 
 loss, gradients = loss_and_gradients(untrained, x, target)
-nudged = {name: array + 1e-6 * (name == "bias_out") for name, array in untrained.items()}
-print("gradient:", gradients["bias_out"][0], " difference:", (loss_and_gradients(nudged, x, target)[0] - loss) / 1e-6)
+nudged = {name: array + 1e-6 * (name == "bias_out")
+          for name, array in untrained.items()}
+print("gradient:", gradients["bias_out"][0], " difference:",
+      (loss_and_gradients(nudged, x, target)[0] - loss) / 1e-6)
 
 # %%
 def train_filter(x, target, parameters, loss_and_gradients):
-    """The trained parameters, {name: array} as given, for x [T,N,1] and target [T,N,1]."""
+    """The trained parameters, {name: array} as given, for x [T,N,1] and target
+    [T,N,1]."""
     ### BEGIN SOLUTION
     rng = np.random.default_rng(0)
     velocity = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}

@@ -12,7 +12,8 @@
 
 # %%
 def count_gemms(step, T, stack_gates, stack_time):
-    """The number of GEMM calls, an int; step is a tuple of pairs, such as (("x", "W_h"), ("h", "U_h"))."""
+    """The number of GEMM calls, an int; step is a tuple of pairs, such as
+    (("x", "W_h"), ("h", "U_h"))."""
     ### BEGIN SOLUTION
     factors = [factor for factor, weight in step]
     if stack_gates:

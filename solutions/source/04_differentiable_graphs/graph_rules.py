@@ -18,7 +18,8 @@
 
 # %%
 def graph_rules(node, d, inputs, output):
-    """The gradients on the inputs of one node, as a tuple: (da, db), or (da,) where there is one input."""
+    """The gradients on the inputs of one node, as a tuple: (da, db), or (da,)
+    where there is one input."""
     ### BEGIN SOLUTION
     if node == "sum":
         return d, d

@@ -14,7 +14,8 @@ side_by_side(step_graph("gru_after", 4, 3, 5))
 
 # %%
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    """(dx [B,I], dh [B,H], dweight_ih [3·H,I], dweight_hh [3·H,H], dbias_ih [3·H], dbias_hh [3·H])."""
+    """(dx [B,I], dh [B,H], dweight_ih [3·H,I], dweight_hh [3·H,H], dbias_ih
+    [3·H], dbias_hh [3·H])."""
     ### BEGIN SOLUTION
     da_n = dh_next * (1 - z) * (1 - n**2)
     da_z = dh_next * (h - n) * z * (1 - z)

@@ -14,9 +14,11 @@
 
 # %%
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    """(all states h after the steps [T,B,H], the kept products h·U_nᵀ + c_n [T,B,H]).
+    """(all states h after the steps [T,B,H], the kept products h·U_nᵀ + c_n
+    [T,B,H]).
 
-    x [T,B,I], h0 [B,H], weight_ih [3·H,I], weight_hh [3·H,H], bias_ih and bias_hh [3·H]
+    x [T,B,I], h0 [B,H], weight_ih [3·H,I], weight_hh [3·H,H], bias_ih and
+    bias_hh [3·H]
     """
     ### BEGIN SOLUTION
     (T, B, I), H = x.shape, h0.shape[1]

@@ -16,8 +16,10 @@ side_by_side(step_graph("lstm", 4, 3, 5))
 
 
 # %%
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    """(dx [B,I], dh [B,H], dc [B,H], dweight_ih [4·H,I], dweight_hh [4·H,H], dbias [4·H]) of one step."""
+def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih,
+                  weight_hh):
+    """(dx [B,I], dh [B,H], dc [B,H], dweight_ih [4·H,I], dweight_hh [4·H,H],
+    dbias [4·H]) of one step."""
     ### BEGIN SOLUTION
     tanh_c = np.tanh(c_next)
     dc_total = dc_next + dh_next * o * (1 - tanh_c**2)

@@ -8,7 +8,8 @@
 
 # %%
 def split_minibatch(B, threads):
-    """A list of pairs (first, one past the last), one for each thread that gets work."""
+    """A list of pairs (first, one past the last), one for each thread that gets
+    work."""
     ### BEGIN SOLUTION
     parts = min(threads, B)
     edges = [B * k // parts for k in range(parts + 1)]

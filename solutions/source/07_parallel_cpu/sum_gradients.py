@@ -10,7 +10,8 @@
 
 # %%
 def sum_gradients(threads, gradients):
-    """The sum [H,I] of the threads' gradients [n,H,I], the same bits in every run."""
+    """The sum [H,I] of the threads' gradients [n,H,I], the same bits in every
+    run."""
     ### BEGIN SOLUTION
     total = np.zeros_like(gradients[0])
     for k in np.argsort(threads):

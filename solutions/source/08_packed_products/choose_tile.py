@@ -7,7 +7,7 @@
 #
 # max(r·v / multiplies, (r + v) / loads, latency) cycles.
 #
-# A minibatch of B rows is covered by ⌊B/r⌋ such tiles, and by one lower tile of as many vectors for the rows that are left over, if there are any. Return `(r, v)` of the tile, with r at most B, that needs the fewest cycles for each term and vector of weights: the cycles of all tiles together, divided by v. Of equal tiles take one with the fewest loads, counted in the same way.
+# A minibatch of B rows is covered by ⌊B/r⌋ such tiles, and by one lower tile of as many vectors for the rows that are left over, if there are any. Return `(r, v)` of the tile, with r at most B, that needs the fewest cycles for each term and vector of weights: the cycles of all tiles together, divided by v. Of tiles with equal cycles take one with the fewest loads: those of all tiles together, also divided by v.
 
 
 # %%

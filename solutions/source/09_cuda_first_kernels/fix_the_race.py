@@ -9,7 +9,8 @@
 # %%
 @cuda.jit
 def fix_the_race(x, steps):
-    """x, n numbers a block: `steps` times the mean of each number and its neighbours in the block's ring."""
+    """x, n numbers a block: `steps` times the mean of each number and its
+    neighbours in the block's ring."""
     ### BEGIN SOLUTION
     part = cuda.shared.array(32, np.float32)
     i = cuda.threadIdx.x
@@ -63,7 +64,7 @@ check(fix_the_race)
 # -         part[i] = mean
 # +         part[i] = mean
 
-# %% [mistake] waits once before the loop instead of in every step
+# %% [mistake] moves the first barrier in front of the loop
 # -     for _ in range(steps):
 # -         cuda.syncthreads()
 # -         mean

@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def transpose_coalesced(x, y):
-    """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 8 by 8 threads."""
+    """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 8
+    by 8 threads."""
     ### BEGIN SOLUTION
     tile = cuda.shared.array((8, 8), np.float32)
     column, row = cuda.grid(2)

@@ -19,7 +19,8 @@
 # %%
 @cuda.jit
 def block_sum_kernel(x, out):
-    """out [blocks] becomes the sum of each block's share of x [n]; blockDim.x is a power of 2, at most 64."""
+    """out [blocks] becomes the sum of each block's share of x [n]; blockDim.x
+    is a power of 2, at most 64."""
     ### BEGIN SOLUTION
     part = cuda.shared.array(64, np.float32)
     i = cuda.threadIdx.x

@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
-    """c [M,N] becomes the product of a [M,K] and b [K,N]; blocks of 8 by 8 threads."""
+    """c [M,N] becomes the product of a [M,K] and b [K,N]; blocks of 8 by 8
+    threads."""
     ### BEGIN SOLUTION
     tile_a = cuda.shared.array((8, 8), np.float32)
     tile_b = cuda.shared.array((8, 8), np.float32)

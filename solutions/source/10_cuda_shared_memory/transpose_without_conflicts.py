@@ -10,7 +10,8 @@
 # %%
 @cuda.jit
 def transpose_without_conflicts(x, y):
-    """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 32 by 8 threads."""
+    """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 32
+    by 8 threads."""
     ### BEGIN SOLUTION
     tile = cuda.shared.array((32, 33), np.float32)
     j, first = cuda.threadIdx.x, cuda.threadIdx.y

@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def warp_sum_kernel(x, out):
-    """out [warps] becomes the sum of each warp's 32 numbers of x [n]; lanes beyond the end count 0."""
+    """out [warps] becomes the sum of each warp's 32 numbers of x [n]; lanes
+    beyond the end count 0."""
     ### BEGIN SOLUTION
     value = np.float32(0)
     if cuda.grid(1) < x.size:

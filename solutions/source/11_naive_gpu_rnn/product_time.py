@@ -14,7 +14,8 @@
 
 # %%
 def product_time(sequences, rows, inner, multiprocessors, peak):
-    """Microseconds of [sequences, inner] times the transposed weights [rows, inner]."""
+    """Microseconds of [sequences, inner] times the transposed weights [rows,
+    inner]."""
     ### BEGIN SOLUTION
     blocks = -(-sequences // 64) * -(-rows // 64)
     filled = min(1, blocks / multiprocessors)

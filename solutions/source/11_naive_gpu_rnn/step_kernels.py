@@ -19,7 +19,8 @@
 
 # %%
 @cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x,
+                 gates_h, h_next):
     """Launch 0, 1, 2 or 3 of a GRU step; gates in the order r, z, n."""
     ### BEGIN SOLUTION
     column, row = cuda.grid(2)

@@ -9,7 +9,8 @@
 # %%
 @cuda.jit
 def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    """dsums [B,4·H] and dc [B,H] from gates [B,4·H], c, c_next, dh, dc_next [B,H]."""
+    """dsums [B,4·H] and dc [B,H] from gates [B,4·H], c, c_next, dh, dc_next
+    [B,H]."""
     ### BEGIN SOLUTION
     unit, row = cuda.grid(2)
     B, H = c.shape

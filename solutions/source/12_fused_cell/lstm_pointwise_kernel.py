@@ -79,10 +79,18 @@ check(lstm_pointwise_kernel)
 # + o * math.tanh(c_next[row, unit])
 
 # %% [mistake] stores the sums in place of the gates
-# - gates[row, unit] = i
-# -
-# + gates[row, unit] = sums[row, unit]
-# +
+# -         i = half * math.tanh(half * sums[row, unit]) + half
+# -         f = half * math.tanh(half * sums[row, H + unit]) + half
+# -         g = math.tanh(sums[row, 2 * H + unit])
+# -         o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+# -         new = f * c[row, unit] + i * g
+# -         c_next[row, unit] = new
+# -         h_next[row, unit] = o * math.tanh(new)
+# +         i, f, g, o = sums[row, unit], sums[row, H + unit], sums[row, 2 * H + unit], sums[row, 3 * H + unit]
+# +         keep, show = half * math.tanh(half * f) + half, half * math.tanh(half * o) + half
+# +         new = keep * c[row, unit] + (half * math.tanh(half * i) + half) * math.tanh(g)
+# +         c_next[row, unit] = new
+# +         h_next[row, unit] = show * math.tanh(new)
 
 # %% [mistake] stores the candidate in place of the output gate
 # - gates[row, 3 * H + unit] = o
@@ -92,9 +100,47 @@ check(lstm_pointwise_kernel)
 # - row < B and unit < H
 # + row < B
 
-# %% [mistake] takes gates of neighbouring columns
-# - sums[row, H + unit]
-# + sums[row, 1 + unit]
+# %% [mistake] expects the four gates of a unit side by side
+# -         i = half * math.tanh(half * sums[row, unit]) + half
+# -         f = half * math.tanh(half * sums[row, H + unit]) + half
+# -         g = math.tanh(sums[row, 2 * H + unit])
+# -         o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+# -         new = f * c[row, unit] + i * g
+# -         c_next[row, unit] = new
+# -         h_next[row, unit] = o * math.tanh(new)
+# -         gates[row, unit] = i
+# -         gates[row, H + unit] = f
+# -         gates[row, 2 * H + unit] = g
+# -         gates[row, 3 * H + unit] = o
+# +         i = half * math.tanh(half * sums[row, 4 * unit]) + half
+# +         f = half * math.tanh(half * sums[row, 4 * unit + 1]) + half
+# +         g = math.tanh(sums[row, 4 * unit + 2])
+# +         o = half * math.tanh(half * sums[row, 4 * unit + 3]) + half
+# +         new = f * c[row, unit] + i * g
+# +         c_next[row, unit] = new
+# +         h_next[row, unit] = o * math.tanh(new)
+# +         gates[row, 4 * unit], gates[row, 4 * unit + 1] = i, f
+# +         gates[row, 4 * unit + 2], gates[row, 4 * unit + 3] = g, o
+
+# %% [mistake] expects the gates in the order i, g, f, o
+# -         f = half * math.tanh(half * sums[row, H + unit]) + half
+# -         g = math.tanh(sums[row, 2 * H + unit])
+# -         o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+# -         new = f * c[row, unit] + i * g
+# -         c_next[row, unit] = new
+# -         h_next[row, unit] = o * math.tanh(new)
+# -         gates[row, unit] = i
+# -         gates[row, H + unit] = f
+# -         gates[row, 2 * H + unit] = g
+# +         g = math.tanh(sums[row, H + unit])
+# +         f = half * math.tanh(half * sums[row, 2 * H + unit]) + half
+# +         o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+# +         new = f * c[row, unit] + i * g
+# +         c_next[row, unit] = new
+# +         h_next[row, unit] = o * math.tanh(new)
+# +         gates[row, unit] = i
+# +         gates[row, H + unit] = g
+# +         gates[row, 2 * H + unit] = f
 
 # %% [mistake] takes the sums in the order i, f, o, g
 # -         g = math.tanh(sums[row, 2 * H + unit])

@@ -10,7 +10,8 @@
 
 # %%
 def must_wait(operations):
-    """A list of pairs (earlier, later), earlier < later: places of operations whose order must stay."""
+    """A list of pairs (earlier, later), earlier < later: places of operations
+    whose order must stay."""
     ### BEGIN SOLUTION
     def meet(some, others):
         return any(a[0] == b[0] and a[1] < b[2] and b[1] < a[2] for a in some for b in others)

@@ -14,7 +14,8 @@
 
 # %%
 def assign_streams(operations, waits):
-    """(streams: a number for each operation, events: a list of (earlier, later))"""
+    """(streams: a number for each operation, events: a list of (earlier,
+    later))"""
     ### BEGIN SOLUTION
     streams = [2 * layer + (kind == "inputs") for layer, step, kind in operations]
     events = [(w, k) for k in range(len(operations)) for w in waits[k] if streams[w] != streams[k]]

@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def flag_barrier(history, flags, steps):
-    """history [t+1] becomes mean(history[t]) + 1, for all steps in one launch."""
+    """history [t+1] becomes mean(history[t]) + 1, for all steps in one
+    launch."""
     ### BEGIN SOLUTION
     i = cuda.grid(1)
     for t in range(steps):

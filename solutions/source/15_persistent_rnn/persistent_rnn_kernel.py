@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
-    """h [T+1,16] from h[0]; weights [16,16], inputs [T,16], flags: a zero for each block."""
+    """h [T+1,16] from h[0]; weights [16,16], inputs [T,16], flags: a zero for
+    each block."""
     ### BEGIN SOLUTION
     mine = cuda.local.array(16, np.float32)
     unit = cuda.grid(1)

@@ -10,7 +10,8 @@
 
 # %%
 def tile_for_thread(block, thread, H, gates, units, warps):
-    """The elements of the weights [gates·H, H] that this thread stores, as (row, column)."""
+    """The elements of the weights [gates·H, H] that this thread stores, as
+    (row, column)."""
     ### BEGIN SOLUTION
     warp, lane = block * warps + thread // 32, thread % 32
     mine = range(warp * units, min((warp + 1) * units, H))

@@ -14,7 +14,8 @@
 
 # %%
 def predict_scaling(gpus, seconds, wanted):
-    """Predicted seconds [M] for wanted [M] GPUs, from seconds [N] on gpus [N] GPUs."""
+    """Predicted seconds [M] for wanted [M] GPUs, from seconds [N] on gpus [N]
+    GPUs."""
     ### BEGIN SOLUTION
     def terms(p):
         return np.stack([np.ones(len(p)), 2 * (p - 1) / p, 2 * (p - 1)], axis=1)

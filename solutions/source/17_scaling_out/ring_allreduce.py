@@ -10,7 +10,8 @@
 
 # %%
 def ring_allreduce(ring):
-    """Transfers (step, from, to, chunk) that sum an array of p chunks over the p ranks of a ring."""
+    """Transfers (step, from, to, chunk) that sum an array of p chunks over the
+    p ranks of a ring."""
     ### BEGIN SOLUTION
     p, transfers = len(ring), []
     for step in range(2 * (p - 1)):

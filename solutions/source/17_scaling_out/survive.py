@@ -13,7 +13,8 @@
 
 # %%
 def survive(train, checkpoints, ranks):
-    """The weights after the last update, however often ranks are lost; None if none is left."""
+    """The weights after the last update, however often ranks are lost; None if
+    none is left."""
     ### BEGIN SOLUTION
     update = 0
     while ranks > 0:

@@ -10,7 +10,8 @@
 
 # %%
 def backward_by_scan(scan, jacobians, dy):
-    """(dh [T,B,n], dh0 [B,n]) from jacobians [T,B,n,n] and dy [T,B,n], by one call of scan(a, b)."""
+    """(dh [T,B,n], dh0 [B,n]) from jacobians [T,B,n,n] and dy [T,B,n], by one
+    call of scan(a, b)."""
     ### BEGIN SOLUTION
     T, B, n = dy.shape
     last = np.broadcast_to(np.eye(n), (1, B, n, n))

@@ -11,7 +11,8 @@
 # %%
 @cuda.jit
 def block_scan_kernel(a, b, prefix_a, prefix_b):
-    """prefix_a, prefix_b [T] become each block's prefixes of the maps a, b [T]; blockDim.x is at most 64."""
+    """prefix_a, prefix_b [T] become each block's prefixes of the maps a, b [T];
+    blockDim.x is at most 64."""
     ### BEGIN SOLUTION
     before_a = cuda.shared.array(64, np.float32)
     before_b = cuda.shared.array(64, np.float32)

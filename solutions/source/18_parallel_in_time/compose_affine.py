@@ -10,7 +10,8 @@
 
 # %%
 def compose_affine(later, earlier):
-    """Maps [...,n,n+1] that do `earlier` first and then `later`, from maps [...,n,n+1]."""
+    """Maps [...,n,n+1] that do `earlier` first and then `later`, from maps
+    [...,n,n+1]."""
     ### BEGIN SOLUTION
     a, b = later[..., :-1], later[..., -1:]
     product = a @ earlier

@@ -15,7 +15,8 @@
 
 # %%
 def newton_states(step, scan, first, T, tolerance):
-    """(states [T,B,n] after all steps, rounds) from first [B,n], by Newton's method from zeros."""
+    """(states [T,B,n] after all steps, rounds) from first [B,n], by Newton's
+    method from zeros."""
     ### BEGIN SOLUTION
     states = np.zeros((T, *first.shape))
     for rounds in range(1, T + 1):
@@ -93,6 +94,14 @@ check(newton_states)
 # %% [mistake] looks at the mean change
 # - np.abs(change).max()
 # + np.abs(change).mean()
+
+# %% [mistake] looks at the residual, not at the change
+# -         change = scan(step(before) - states)
+# -         states = states + change
+# -         if np.abs(change).max() <= tolerance:
+# +         change = step(before) - states
+# +         states = states + scan(change)
+# +         if np.abs(change).max() <= tolerance:
 
 # %% [mistake] runs all T rounds
 # - np.abs(change).max() <= tolerance

@@ -12,7 +12,8 @@
 
 # %%
 def scan_by_chunks(compose, maps):
-    """(prefixes [T,...], ends [chunks,...]) of maps [T,...], in chunks of 8 steps."""
+    """(prefixes [T,...], ends [chunks,...]) of maps [T,...], in chunks of 8
+    steps."""
     ### BEGIN SOLUTION
     chunk = 8
     prefixes, T = maps.copy(), len(maps)

@@ -12,7 +12,8 @@
 
 # %%
 def median_interval(times, confidence):
-    """(low, high) that holds the true median with at least this probability; None with too few times."""
+    """(low, high) that holds the true median with at least this probability;
+    None with too few times."""
     ### BEGIN SOLUTION
     times, n = sorted(times), len(times)
     k, outside = 0, comb(n, 0) / 2**n

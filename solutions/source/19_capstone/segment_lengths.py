@@ -12,7 +12,8 @@
 
 # %%
 def segment_lengths(layers, memory):
-    """Layers in each segment, the lowest first, with the fewest layers recomputed."""
+    """Layers in each segment, the lowest first, with the fewest layers
+    recomputed."""
     ### BEGIN SOLUTION
     lengths = []
     while sum(lengths) < layers:

@@ -12,7 +12,8 @@
 
 # %%
 def skip_step_backward(dh, h_next, h_before, weight_hh, scale):
-    """da [B,H], dh_before [B,H], dweight_hh [H,H] of one step with a skip through time."""
+    """da [B,H], dh_before [B,H], dweight_hh [H,H] of one step with a skip
+    through time."""
     ### BEGIN SOLUTION
     da = dh * (1 - h_next**2)
     dh_before = da @ weight_hh + scale * da

@@ -63,12 +63,10 @@ def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     return np.array(states)
 
 # %% [wrong] takes no tanh of the last step
-def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        states.append(np.tanh(weight_ih @ x_t + weight_hh @ states[-1] + bias_ih + bias_hh))
-    states[-1] = np.arctanh(states[-1])
-    return np.array(states)
+# -         h = states[-1]
+# -         states.append(h + np.tanh(weight_ih @ x_t + weight_hh @ h + bias_ih + bias_hh))
+# +         states.append(np.tanh(weight_ih @ x_t + weight_hh @ states[-1] + bias_ih + bias_hh))
+# +     states[-1] = np.arctanh(states[-1])
 
 # %% [wrong] puts the initial state last
 def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):

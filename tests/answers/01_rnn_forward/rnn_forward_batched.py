@@ -44,36 +44,31 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
     ]
     return np.stack([h0, *rest])
 
-# %% [wrong] forgets the recurrent bias
+# %% [right]
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     states = [h0]
     for x_t in x:
-        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih))
+        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih + bias_hh))
     return np.stack(states)
+
+# %% [wrong] forgets the recurrent bias
+# -         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih + bias_hh))
+# +         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih))
 
 # %% [wrong] carries only the first sequence's state
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        h = np.repeat(states[-1][:1], len(h0), axis=0)
-        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(h, weight_hh.T) + bias_ih + bias_hh))
-    return np.stack(states)
+# -         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih + bias_hh))
+# +         h = np.repeat(states[-1][:1], len(h0), axis=0)
+# +         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(h, weight_hh.T) + bias_ih + bias_hh))
 
 # %% [wrong] computes by einsum and never calls multiply
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        a = np.einsum("bi,hi->bh", x_t, weight_ih) + np.einsum("bk,hk->bh", states[-1], weight_hh)
-        states.append(np.tanh(a + bias_ih + bias_hh))
-    return np.stack(states)
+# -         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih + bias_hh))
+# +         a = np.einsum("bi,hi->bh", x_t, weight_ih) + np.einsum("bk,hk->bh", states[-1], weight_hh)
+# +         states.append(np.tanh(a + bias_ih + bias_hh))
 
 # %% [wrong] adds the biases after tanh
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
-        states.append(np.tanh(a) + bias_ih + bias_hh)
-    return np.stack(states)
+# -         states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih + bias_hh))
+# +         a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
+# +         states.append(np.tanh(a) + bias_ih + bias_hh)
 
 # %% [wrong] multiplies a block diagonal of copies
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):

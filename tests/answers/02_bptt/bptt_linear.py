@@ -40,45 +40,37 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     dh, dxs, a, b, c = back(0)
     return np.array(dxs), dh, a, b, c
 
-# %% [wrong] takes dy of the step before
+# %% [right]
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
     for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dh + dy[t - 1], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
         sums = [a + b for a, b in zip(sums, rest)]
     return dx, dh, *sums
+
+# %% [wrong] takes dy of the step before
+# -         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dx[t], dh, *rest = cell_backward(dh + dy[t - 1], x[t], h[t], h[t + 1], weight_ih, weight_hh)
 
 # %% [wrong] takes the states of the step before
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t - 1], h[t], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
+# -         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t - 1], h[t], weight_ih, weight_hh)
 
 # %% [wrong] drops what comes from later steps, as if truncated at 1 step
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, sums = np.zeros_like(x), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
+# -     dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+# +     dx, sums = np.zeros_like(x), [0, 0, 0]
+# -         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dx[t], dh, *rest = cell_backward(dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
 
 # %% [wrong] subtracts the gradient that is carried
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] - dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
+# -         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dx[t], dh, *rest = cell_backward(dy[t] - dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
 
 # %% [wrong] averages over the steps
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b / len(x) for a, b in zip(sums, rest)]
-    return dx, dh, *sums
+# -         dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# -         sums = [a + b for a, b in zip(sums, rest)]
+# +         dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         sums = [a + b / len(x) for a, b in zip(sums, rest)]
 
 # %% [wrong] adds dy[t] after the step instead of before it
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):

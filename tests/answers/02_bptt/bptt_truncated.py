@@ -73,23 +73,17 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
     return dx, dh, *sums
 
 # %% [wrong] returns the gradient of all chunks' first states
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh0, dh, sums = np.zeros_like(x), 0, np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-        if t % chunk == 0:
-            dh0, dh = dh0 + dh, np.zeros_like(dh)
-    return dx, dh0, *sums
+# -     dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+# +     dx, dh0, dh, sums = np.zeros_like(x), 0, np.zeros_like(h[0]), [0, 0, 0]
+# -     return dx, dh, *sums
+# +         if t % chunk == 0:
+# +             dh0, dh = dh0 + dh, np.zeros_like(dh)
+# +     return dx, dh0, *sums
 
 # %% [wrong] halves what crosses a boundary
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        carried = dh / 2 if (t + 1) % chunk == 0 else dh
-        dx[t], dh, *rest = cell_backward(dy[t] + carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
+# -         dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         carried = dh / 2 if (t + 1) % chunk == 0 else dh
+# +         dx[t], dh, *rest = cell_backward(dy[t] + carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
 
 # %% [wrong] crashes where a chunk is longer than the sequence
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):

@@ -95,7 +95,6 @@ def clip_by_global_norm(gradients, limit):
     norm = sum((g**2).sum() for g in gradients.values()) ** 0.5
     return {name: (g * (limit / norm if norm > limit else 1)).astype(g.dtype) for name, g in gradients.items()}
 
-
 # %% [right]
 from collections import OrderedDict
 

@@ -75,12 +75,24 @@ def train_filter(x, target, parameters, loss_and_gradients):
     return p
 
 # %% [wrong] walks uphill, or in steps that are too large
+# -     for _ in range(10):
+# +     for _ in range(200):
+# -         p = {name: p[name] - 0.1 * g[name] for name in p}
+# +         p = {name: p[name] - 5 * g[name] for name in p}
+
+# %% [wrong] walks uphill, or in steps that are too large
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
     for _ in range(200):
         _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
         p = {name: p[name] + 0.01 * g[name] for name in p}
     return p
+
+# %% [wrong] returns other arrays than those that it trained
+# -         p = {name: p[name] + 0.01 * g[name] for name in p}
+# -     return p
+# +         p = {name: p[name] - 0.1 * g[name] for name in p}
+# +     return g
 
 # %% [wrong] changes the parameters it was given
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -92,14 +104,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
             parameters[name] -= 0.1 * g[name]
     return parameters
 
-# %% [wrong] returns other arrays than those that it trained
-def train_filter(x, target, parameters, loss_and_gradients):
-    p = {name: array.copy() for name, array in parameters.items()}
-    for _ in range(200):
-        _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
-        p = {name: p[name] - 0.1 * g[name] for name in p}
-    return g
-
 # %% [wrong] takes the minibatch out of the steps, not out of the rows
 def train_filter(x, target, parameters, loss_and_gradients):
     rng = np.random.default_rng(0)
@@ -108,14 +112,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         steps = rng.choice(len(x), 8)
         _, g = loss_and_gradients(p, x[steps], target[steps])
         p = {name: p[name] - 0.05 * g[name] for name in p}
-    return p
-
-# %% [wrong] walks uphill, or in steps that are too large
-def train_filter(x, target, parameters, loss_and_gradients):
-    p = {name: array.copy() for name, array in parameters.items()}
-    for _ in range(200):
-        _, g = loss_and_gradients(p, x, target)
-        p = {name: p[name] - 5 * g[name] for name in p}
     return p
 
 # %% [wrong] returns the parameters untrained

@@ -77,6 +77,17 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
     intensity = 2 * B * H / (itemsize * (2 * B + H))
     return intensity, round(needed * H / (2 * (H - needed))) if H > needed else 0
 
+# %% [wrong] gives a negative minibatch where none is enough
+# -     return intensity, round(needed * H / (2 * (H - needed))) if H > needed else 0
+# +     return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H != needed else 0
+
+# %% [wrong] gives B where the given minibatch is enough already
+# -     return intensity, round(needed * H / (2 * (H - needed))) if H > needed else 0
+# +     if H <= needed:
+# +         return intensity, 0
+# +     smallest = int(np.ceil(needed * H / (2 * (H - needed))))
+# +     return intensity, max(B, smallest)
+
 # %% [wrong] turns the balance round
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
     needed = bandwidth / peak * itemsize
@@ -87,21 +98,6 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
     intensity = 2 * B * H / (itemsize * (2 * B + H))
     return intensity, int(np.ceil(peak / bandwidth * itemsize / 2))
-
-# %% [wrong] gives a negative minibatch where none is enough
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H != needed else 0
-
-# %% [wrong] gives B where the given minibatch is enough already
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    if H <= needed:
-        return intensity, 0
-    smallest = int(np.ceil(needed * H / (2 * (H - needed))))
-    return intensity, max(B, smallest)
 
 # %% [wrong] searches to 1000 only
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):

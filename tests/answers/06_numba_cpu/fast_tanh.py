@@ -91,19 +91,16 @@ def fast_tanh(a, odd, even, edge):
 # +     return p / q
 
 # %% [wrong] divides at every coefficient
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    if a < -edge:
-        a = -edge
-    s, q = a * a, even[-1]
-    for c in even[-2::-1]:
-        q = q * s + c
-    total, power = 0, a
-    for c in odd:
-        total = total + c * power / q
-        power = power * s
-    return total
+# -     s, p, q = a * a, odd[-1], even[-1]
+# -     for c in odd[-2::-1]:
+# -         p = p * s + c
+# +     s, q = a * a, even[-1]
+# -     return a * p / q
+# +     total, power = 0, a
+# +     for c in odd:
+# +         total = total + c * power / q
+# +         power = power * s
+# +     return total
 
 # %% [wrong] loses the sign of −0
 def fast_tanh(a, odd, even, edge):

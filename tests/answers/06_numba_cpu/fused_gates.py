@@ -99,6 +99,15 @@ def fused_gates(g, u, h):
         out[j] = (1 - z) * n + z * r * h[j]
     return out
 
+# %% [wrong] goes over the units more than once
+# -         z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+# -         n = np.tanh(g[2 * H + j] + u[2 * H + j])
+# -         out[j] = (1 - z) * n + z * r * h[j]
+# +         out[j] = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+# +     for j in range(H):
+# +         z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+# +         out[j] = (1 - z) * out[j] + z * h[j]
+
 # %% [wrong] takes the gates in the order z, r, n
 def fused_gates(g, u, h):
     H, out = len(h), np.empty_like(h)
@@ -109,25 +118,18 @@ def fused_gates(g, u, h):
         out[j] = (1 - z) * n + z * h[j]
     return out
 
-# %% [wrong] goes over the units more than once
-def fused_gates(g, u, h):
-    H, out = len(h), np.empty_like(h)
-    for j in range(H):
-        r = 1 / (1 + np.exp(-(g[j] + u[j])))
-        out[j] = np.tanh(g[2 * H + j] + r * u[2 * H + j])
-    for j in range(H):
-        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
-        out[j] = (1 - z) * out[j] + z * h[j]
-    return out
-
 # %% [wrong] forgets the state's part in n
-def fused_gates(g, u, h):
-    H, out = len(h), np.empty_like(h)
-    for j in range(H):
-        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
-        n = np.tanh(g[2 * H + j])
-        out[j] = (1 - z) * n + z * h[j]
-    return out
+# -         z = 1 / (1 + np.exp(-(g[j] + u[j])))
+# -         r = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+# -         n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+# +         z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+# +         n = np.tanh(g[2 * H + j])
+
+# %% [wrong] forgets the minus of the sigmoid
+# -         z = 1 / (1 + np.exp(-(g[j] + u[j])))
+# -         r = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+# +         r = 1 / (1 + np.exp(g[j] + u[j]))
+# +         z = 1 / (1 + np.exp(g[H + j] + u[H + j]))
 
 # %% [wrong] works on whole arrays
 def fused_gates(g, u, h):
@@ -135,16 +137,6 @@ def fused_gates(g, u, h):
     r, z = 1 / (1 + np.exp(-(g[: 2 * H] + u[: 2 * H]))).reshape(2, H)
     n = np.tanh(g[2 * H :] + r * u[2 * H :])
     return (1 - z) * n + z * h
-
-# %% [wrong] forgets the minus of the sigmoid
-def fused_gates(g, u, h):
-    H, out = len(h), np.empty_like(h)
-    for j in range(H):
-        r = 1 / (1 + np.exp(g[j] + u[j]))
-        z = 1 / (1 + np.exp(g[H + j] + u[H + j]))
-        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
-        out[j] = (1 - z) * n + z * h[j]
-    return out
 
 # %% [wrong] takes the gates of a unit for neighbours
 def fused_gates(g, u, h):

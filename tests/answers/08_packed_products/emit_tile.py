@@ -53,6 +53,18 @@ def emit_tile(core, rows, vectors, terms):
                 if k == terms - 1:
                     core.store(total, r, v)
 
+# %% [wrong] begins the sums again in every term
+# -                 total = r * vectors + v
+# -                 if k == 0:
+# -                     core.zero(total)
+# -                 core.multiply_add(total, n + v, n + vectors)
+# -                 if k == terms - 1:
+# -                     core.store(total, r, v)
+# +                 core.zero(r * vectors + v)
+# +                 core.multiply_add(r * vectors + v, n + v, n + vectors)
+# +     for total in range(n):
+# +         core.store(total, *divmod(total, vectors))
+
 # %% [right] loads the vectors of the next term beside the last row
 def emit_tile(core, rows, vectors, terms):
     n = rows * vectors
@@ -69,6 +81,16 @@ def emit_tile(core, rows, vectors, terms):
                     core.load(n + 1 + v, k + 1, v)
     for total in range(n):
         core.store(total, *divmod(total, vectors))
+
+# %% [wrong] does the first terms of both in place of the same one
+# -         core.load(n + 1 + v, 0, v)
+# +         core.load(n + v, 0, v)
+# -             core.spread(n, r, k)
+# +             core.spread(n + vectors, r, k)
+# -                 core.multiply_add(r * vectors + v, n, n + 1 + v)
+# -                 if r == rows - 1 and k + 1 < terms:
+# -                     core.load(n + 1 + v, k + 1, v)
+# +                 core.multiply_add(r * vectors + v, n + v, n + vectors)
 
 # %% [wrong] loads both factors for each multiply-add
 def emit_tile(core, rows, vectors, terms):
@@ -109,20 +131,6 @@ def emit_tile(core, rows, vectors, terms):
     for total in range(n):
         core.store(total, *divmod(total, vectors))
 
-# %% [wrong] begins the sums again in every term
-def emit_tile(core, rows, vectors, terms):
-    n = rows * vectors
-    for k in range(terms):
-        for v in range(vectors):
-            core.load(n + v, k, v)
-        for r in range(rows):
-            core.spread(n + vectors, r, k)
-            for v in range(vectors):
-                core.zero(r * vectors + v)
-                core.multiply_add(r * vectors + v, n + v, n + vectors)
-    for total in range(n):
-        core.store(total, *divmod(total, vectors))
-
 # %% [wrong] registers from 1 on
 def emit_tile(core, rows, vectors, terms):
     n = rows * vectors
@@ -137,21 +145,6 @@ def emit_tile(core, rows, vectors, terms):
                 core.multiply_add(1 + r * vectors + v, n + 1 + v, n + 1 + vectors)
     for total in range(1, n + 1):
         core.store(total, *divmod(total - 1, vectors))
-
-# %% [wrong] does the first terms of both in place of the same one
-def emit_tile(core, rows, vectors, terms):
-    n = rows * vectors
-    for total in range(n):
-        core.zero(total)
-    for v in range(vectors):
-        core.load(n + v, 0, v)
-    for k in range(terms):
-        for r in range(rows):
-            core.spread(n + vectors, r, k)
-            for v in range(vectors):
-                core.multiply_add(r * vectors + v, n + v, n + vectors)
-    for total in range(n):
-        core.store(total, *divmod(total, vectors))
 
 # %% [wrong] starts with the second term
 def emit_tile(core, rows, vectors, terms):
@@ -268,6 +261,18 @@ def emit_tile(core, rows, vectors, terms):
     for s in range(n):
         core.store(s, s // vectors, s % vectors)
 
+# %% [wrong] takes a register for each state
+# -             core.load(n, k, v)
+# -             for r in range(rows):
+# -                 core.spread(n + 1, r, k)
+# -                 core.multiply_add(r * vectors + v, n, n + 1)
+# +             core.load(n + v, k, v)
+# +         for r in range(rows):
+# +             core.spread(n + vectors + r, r, k)
+# +         for r in range(rows):
+# +             for v in range(vectors):
+# +                 core.multiply_add(r * vectors + v, n + vectors + r, n + v)
+
 # %% [wrong] loads both factors for each multiply-add
 def emit_tile(core, rows, vectors, terms):
     for r in range(rows):
@@ -295,6 +300,15 @@ def emit_tile(core, rows, vectors, terms):
         for v in range(vectors):
             core.store(rows * r + v, r, v)
 
+# %% [wrong] stores row and vector the wrong way round
+# -                 core.multiply_add(rows * r + v, n + vectors, n + v)
+# -     for r in range(rows):
+# -         for v in range(vectors):
+# -             core.store(rows * r + v, r, v)
+# +                 core.multiply_add(r * vectors + v, n + vectors, n + v)
+# +     for s in range(n):
+# +         core.store(s, s % rows, s // rows)
+
 # %% [wrong] begins the sums again in every term
 def emit_tile(core, rows, vectors, terms):
     n = rows * vectors
@@ -310,48 +324,10 @@ def emit_tile(core, rows, vectors, terms):
     for s in range(n):
         core.store(s, s // vectors, s % vectors)
 
-# %% [wrong] takes a register for each state
-def emit_tile(core, rows, vectors, terms):
-    n = rows * vectors
-    for s in range(n):
-        core.zero(s)
-    for k in range(terms):
-        for v in range(vectors):
-            core.load(n + v, k, v)
-        for r in range(rows):
-            core.spread(n + vectors + r, r, k)
-        for r in range(rows):
-            for v in range(vectors):
-                core.multiply_add(r * vectors + v, n + vectors + r, n + v)
-    for s in range(n):
-        core.store(s, s // vectors, s % vectors)
-
-# %% [wrong] stores row and vector the wrong way round
-def emit_tile(core, rows, vectors, terms):
-    n = rows * vectors
-    for s in range(n):
-        core.zero(s)
-    for k in range(terms):
-        for v in range(vectors):
-            core.load(n + v, k, v)
-        for r in range(rows):
-            core.spread(n + vectors, r, k)
-            for v in range(vectors):
-                core.multiply_add(r * vectors + v, n + vectors, n + v)
-    for s in range(n):
-        core.store(s, s % rows, s // rows)
-
 # %% [wrong] leaves out the last term
-def emit_tile(core, rows, vectors, terms):
-    n = rows * vectors
-    for s in range(n):
-        core.zero(s)
-    for k in range(terms - 1):
-        for v in range(vectors):
-            core.load(n + v, k, v)
-        for r in range(rows):
-            core.spread(n + vectors, r, k)
-            for v in range(vectors):
-                core.multiply_add(r * vectors + v, n + vectors, n + v)
-    for s in range(n):
-        core.store(s, s // vectors, s % vectors)
+# -     for k in range(terms):
+# -         for s in range(n):
+# -             core.zero(s)
+# +     for s in range(n):
+# +         core.zero(s)
+# +     for k in range(terms - 1):

@@ -63,6 +63,15 @@ def tiled_product(multiply, B, K, panels, near):
         for row in range(0, B, multiply.rows):
             multiply(row, min(multiply.rows, B - row), panel, 0, K)
 
+# %% [wrong] adds the last rows twice
+# -             multiply(row, min(multiply.rows, B - row), panel, 0, K)
+# +             first = max(0, min(row, B - multiply.rows))
+# +             multiply(first, min(multiply.rows, B), panel, 0, K)
+
+# %% [wrong] gives floats
+# -             multiply(row, min(multiply.rows, B - row), panel, 0, K)
+# +             multiply(row, min(multiply.rows, B - row), panel, 0, K / 1)
+
 # %% [wrong] fills the first cache to the brim
 def tiled_product(multiply, B, K, panels, near):
     terms = near // multiply.columns
@@ -75,24 +84,11 @@ def tiled_product(multiply, B, K, panels, near):
 def tiled_product(multiply, B, K, panels, near):
     return None
 
-# %% [wrong] adds the last rows twice
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for row in range(0, B, multiply.rows):
-            first = max(0, min(row, B - multiply.rows))
-            multiply(first, min(multiply.rows, B), panel, 0, K)
-
 # %% [wrong] names rows by their tile
 def tiled_product(multiply, B, K, panels, near):
     for panel in range(panels):
         for tile in range(-(-B // multiply.rows)):
             multiply(tile, multiply.rows, panel, 0, K)
-
-# %% [wrong] gives floats
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for row in range(0, B, multiply.rows):
-            multiply(row, min(multiply.rows, B - row), panel, 0, K / 1)
 
 # %% [wrong] remainders forgotten
 def tiled_product(multiply, B, K, panels, near):

@@ -49,6 +49,17 @@ def fix_the_race(x, steps):
 # +         mean = (part[(i + 31) % 32] + part[i] + part[(i + 1) % 32]) / np.float32(3)
 
 # %% [right]
+# -     part[i] = x[cuda.grid(1)]
+# -     cuda.syncthreads()
+# +     own = x[cuda.grid(1)]
+# -         mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+# +         part[i] = own
+# -         part[i] = mean
+# +         own = (part[(i + n - 1) % n] + own + part[(i + 1) % n]) / np.float32(3)
+# -     x[cuda.grid(1)] = part[i]
+# +     x[cuda.grid(1)] = own
+
+# %% [right]
 @cuda.jit
 def fix_the_race(x, steps):
     both = cuda.shared.array((2, 32), np.float32)
@@ -62,20 +73,6 @@ def fix_the_race(x, steps):
         both[new, i] = (both[old, left] + both[old, i] + both[old, right]) / np.float32(3)
         cuda.syncthreads()
     x[cuda.grid(1)] = both[steps % 2, i]
-
-# %% [right]
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    own = x[cuda.grid(1)]
-    for _ in range(steps):
-        part[i] = own
-        cuda.syncthreads()
-        own = (part[(i + n - 1) % n] + own + part[(i + 1) % n]) / np.float32(3)
-        cuda.syncthreads()
-    x[cuda.grid(1)] = own
 
 # %% [wrong] works on x itself in global memory, where blocks of other threads do not matter but the race stays
 @cuda.jit
@@ -109,20 +106,16 @@ def fix_the_race(x, steps):
     x[cuda.grid(1)] = part[i] + np.float32(0) * steps + part[(i + 1) % n] - part[(i + 1) % n] + 1
 
 # %% [wrong] thread 0 smooths alone
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    if i == 0:
-        for _ in range(steps):
-            first, before = part[0], part[n - 1]
-            for k in range(n):
-                after = part[k + 1] if k < n - 1 else first
-                old = part[k]
-                part[k] = (before + old + after) / np.float32(3)
-                before = old
-    cuda.syncthreads()
-    x[cuda.grid(1)] = part[i]
+# -             first = part[0]
+# -             before = part[n - 1]
+# +             first, before = part[0], part[n - 1]
+# -                 after = part[k + 1] if k + 1 < n else first
+# -                 now = part[k]
+# -                 part[k] = (before + now + after) / np.float32(3)
+# -                 before = now
+# +                 after = part[k + 1] if k < n - 1 else first
+# +                 old = part[k]
+# +                 part[k] = (before + old + after) / np.float32(3)
+# +                 before = old
+# -     x[cuda.grid(1)] = part[i] + np.float32(0) * steps + part[(i + 1) % n] - part[(i + 1) % n] + 1
+# +     x[cuda.grid(1)] = part[i]

@@ -40,11 +40,14 @@ def saxpy_kernel(a, x, y):
     y[i] = a * x[i] + y[i]
 
 # %% [wrong] lets threads beyond the end work
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.grid(1)
-    if i <= x.size:
-        y[i] += a * x[i]
+# -     y[i] = a * x[i] + y[i]
+# +     if i <= x.size:
+# +         y[i] += a * x[i]
+
+# %% [wrong] leaves out the last element
+# -     y[i] = a * x[i] + y[i]
+# +     if i < x.size - 1:
+# +         y[i] += a * x[i]
 
 # %% [wrong] uses the place in the block as place in the array
 @cuda.jit
@@ -54,30 +57,17 @@ def saxpy_kernel(a, x, y):
         y[i] += a * x[i]
 
 # %% [wrong] uses the block's number as place in the array
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.blockIdx.x
-    if i < x.size:
-        y[i] += a * x[i]
+# -     i = cuda.threadIdx.x
+# +     i = cuda.blockIdx.x
 
 # %% [wrong] counts blocks by the grid's size
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
-    if i < x.size:
-        y[i] += a * x[i]
+# -     i = cuda.threadIdx.x
+# +     i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
 
 # %% [wrong] every thread does the whole array
 @cuda.jit
 def saxpy_kernel(a, x, y):
     for i in range(x.size):
-        y[i] += a * x[i]
-
-# %% [wrong] leaves out the last element
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.grid(1)
-    if i < x.size - 1:
         y[i] += a * x[i]
 
 # %% [wrong] works on whole arrays

@@ -36,6 +36,11 @@ def tanh_kernel(x, y):
 # +         e = math.exp(x[i])
 # +         y[i] = (e - 1) / (e + 1)
 
+# %% [wrong] loads each element twice
+# -         y[i] = math.tanh(x[i])
+# +         shrunk = math.exp(np.float32(-2) * abs(x[i]))
+# +         y[i] = math.copysign((np.float32(1) - shrunk) / (np.float32(1) + shrunk), x[i])
+
 # %% [right]
 @cuda.jit
 def tanh_kernel(x, y):
@@ -64,19 +69,9 @@ def tanh_kernel(x, y):
         i += cuda.gridsize(1)
 
 # %% [wrong] gives up after two turns
-@cuda.jit
-def tanh_kernel(x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = math.tanh(x[i])
-    i += cuda.gridsize(1)
-    if i < x.size:
-        y[i] = math.tanh(x[i])
-
-
-# %% [wrong] loads each element twice
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        shrunk = math.exp(np.float32(-2) * abs(x[i]))
-        y[i] = math.copysign((np.float32(1) - shrunk) / (np.float32(1) + shrunk), x[i])
+# -     while i <= x.size:
+# +     if i < x.size:
+# -         i += cuda.gridsize(1)
+# +     i += cuda.gridsize(1)
+# +     if i < x.size:
+# +         y[i] = math.tanh(x[i])

@@ -20,18 +20,16 @@ def warp_sum_kernel(x, out):
         out[i // 32] = value
 
 # %% [right]
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 1
-    while step < 32:
-        other = cuda.shfl_up_sync(0xFFFFFFFF, value, step)
-        if cuda.laneid >= step:
-            value += other
-        step *= 2
-    if cuda.laneid == 31:
-        out[i // 32] = value
+# -     for k in range(5):
+# -         value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k)
+# -     if i % 32 == 31:
+# +     step = 1
+# +     while step < 32:
+# +         other = cuda.shfl_up_sync(0xFFFFFFFF, value, step)
+# +         if cuda.laneid >= step:
+# +             value += other
+# +         step *= 2
+# +     if cuda.laneid == 31:
 
 # %% [right]
 @cuda.jit

@@ -47,18 +47,12 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
     return 2 * sequences * rows * inner * 1.12 / rate
 
 # %% [wrong] rounds the number of tiles down
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    blocks = max(1, sequences // 64) * max(1, rows // 64)
-    c = max(1, blocks / multiprocessors)
-    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
-    return 2 * sequences * rows * inner * 1.12 / rate
+# -     blocks = -(-sequences // 64) * -(-rows // 64) / 4
+# +     blocks = max(1, sequences // 64) * max(1, rows // 64)
 
 # %% [wrong] cuts the inner size into tiles, too
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    blocks = -(-sequences // 64) * -(-rows // 64) * -(-inner // 64)
-    c = max(1, blocks / multiprocessors)
-    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
-    return 2 * sequences * rows * inner * 1.12 / rate
+# -     blocks = -(-sequences // 64) * -(-rows // 64) / 4
+# +     blocks = -(-sequences // 64) * -(-rows // 64) * -(-inner // 64)
 
 # %% [wrong] counts a multiply-add as one FLOP
 def product_time(sequences, rows, inner, multiprocessors, peak):
@@ -67,19 +61,16 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
     rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
     return sequences * rows * inner * 1.12 / rate
 
+# %% [wrong] divides by 1.12
+# -     return sequences * rows * inner * 1.12 / rate
+# +     return 2 * sequences * rows * inner / 1.12 / rate
+
 # %% [wrong] returns milliseconds
 def product_time(sequences, rows, inner, multiprocessors, peak):
     blocks = -(-sequences // 64) * -(-rows // 64)
     c = max(1, blocks / multiprocessors)
     rate = peak * 1e9 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
     return 2 * sequences * rows * inner * 1.12 / rate
-
-# %% [wrong] divides by 1.12
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    blocks = -(-sequences // 64) * -(-rows // 64)
-    c = max(1, blocks / multiprocessors)
-    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
-    return 2 * sequences * rows * inner / 1.12 / rate
 
 # %% [wrong] takes the blocks of the whole chip for c
 def product_time(sequences, rows, inner, multiprocessors, peak):
@@ -131,37 +122,35 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
     c = max(blocks, multiprocessors) / multiprocessors
     return ideal * empty * (1 + 1.5 / c) / 0.85 * 1.12
 
-# %% [wrong] cuts the whole result into pieces of 64 * 64 numbers, edges not counted
+# %% [right]
 def product_time(sequences, rows, inner, multiprocessors, peak):
     import math
-    blocks = math.ceil(sequences * rows / 4096)
+    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
     c = max(1, blocks / multiprocessors)
     share = min(1, blocks / multiprocessors)
     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+
+# %% [wrong] cuts the whole result into pieces of 64 * 64 numbers, edges not counted
+# -     blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
+# +     blocks = math.ceil(sequences * rows / 4096)
 
 # %% [wrong] divides by 1.12
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = max(1, blocks / multiprocessors)
-    share = min(1, blocks / multiprocessors)
-    return 2 * sequences * rows * inner / (1.12 * 1e6 * peak * share * 0.85 * c / (c + 1.5))
+# -     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+# +     return 2 * sequences * rows * inner / (1.12 * 1e6 * peak * share * 0.85 * c / (c + 1.5))
 
 # %% [wrong] counts the work of whole tiles, empty places included
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = max(1, blocks / multiprocessors)
-    share = min(1, blocks / multiprocessors)
-    return 1.12 * 2 * blocks * 4096 * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+# -     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+# +     return 1.12 * 2 * blocks * 4096 * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
 
 # %% [wrong] rounds c up to whole blocks
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = math.ceil(blocks / multiprocessors)
-    share = min(1, blocks / multiprocessors)
-    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+# -     c = max(1, blocks / multiprocessors)
+# +     c = math.ceil(blocks / multiprocessors)
+
+# %% [wrong] takes a c below 1 for few blocks
+# -     c = max(1, blocks / multiprocessors)
+# -     share = min(1, blocks / multiprocessors)
+# +     c = blocks / multiprocessors
+# +     share = min(1, c)
 
 # %% [wrong] forgets that few blocks leave multiprocessors empty
 def product_time(sequences, rows, inner, multiprocessors, peak):
@@ -171,25 +160,11 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * 0.85 * c / (c + 1.5))
 
 # %% [wrong] counts a multiply-add as one FLOP
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = max(1, blocks / multiprocessors)
-    share = min(1, blocks / multiprocessors)
-    return 1.12 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
-
-# %% [wrong] takes a c below 1 for few blocks
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = blocks / multiprocessors
-    share = min(1, c)
-    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
+# -     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * 0.85 * c / (c + 1.5))
+# +     share = min(1, blocks / multiprocessors)
+# +     return 1.12 * sequences * rows * inner / (1e6 * peak * share * 0.85 * c / (c + 1.5))
 
 # %% [wrong] takes the peak for that of a single multiprocessor
-def product_time(sequences, rows, inner, multiprocessors, peak):
-    import math
-    blocks = math.ceil(sequences / 64) * math.ceil(rows / 64)
-    c = max(1, blocks / multiprocessors)
-    busy = min(multiprocessors, blocks)
-    return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * busy * 0.85 * c / (c + 1.5))
+# -     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * 0.85 * c / (c + 1.5))
+# +     busy = min(multiprocessors, blocks)
+# +     return 1.12 * 2 * sequences * rows * inner / (1e6 * peak * busy * 0.85 * c / (c + 1.5))

@@ -127,7 +127,6 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
         new = math.tanh(gates_x[r, 2 * H + c] + reset * gates_h[r, 2 * H + c])
         h_next[r, c] = new - update * new + update * h[r, c]
 
-
 # %% [right]
 @cuda.jit
 def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):

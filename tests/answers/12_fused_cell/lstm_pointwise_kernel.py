@@ -117,3 +117,41 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
             memory = values[1] * c[row, column] + values[0] * values[2]
             c_next[row, column] = memory
             h_next[row, column] = values[3] * math.tanh(memory)
+
+# %% [right]
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    unit, row = cuda.grid(2)
+    B, H = c.shape
+    if row < B and unit < H:
+        half = np.float32(0.5)
+        first, second, third, fourth = unit, H + unit, 2 * H + unit, 3 * H + unit
+        i = half * math.tanh(half * sums[row, first]) + half
+        f = half * math.tanh(half * sums[row, second]) + half
+        g = math.tanh(sums[row, third])
+        o = half * math.tanh(half * sums[row, fourth]) + half
+        gates[row, first], gates[row, second], gates[row, third], gates[row, fourth] = i, f, g, o
+        new = f * c[row, unit] + i * g
+        c_next[row, unit] = new
+        h_next[row, unit] = o * math.tanh(new)
+
+# %% [wrong] expects the gates in the order i, g, f, o
+# -         first, second, third, fourth = unit, H + unit, 2 * H + unit, 3 * H + unit
+# +         first, third, second, fourth = unit, H + unit, 2 * H + unit, 3 * H + unit
+
+# %% [wrong] expects the four gates of a unit side by side
+# -         first, second, third, fourth = unit, H + unit, 2 * H + unit, 3 * H + unit
+# +         first, second, third, fourth = 4 * unit, 4 * unit + 1, 4 * unit + 2, 4 * unit + 3
+
+# %% [wrong] stores the sums in place of the gates
+# -         gates[row, first], gates[row, second], gates[row, third], gates[row, fourth] = i, f, g, o
+# -         new
+# +         new
+# -         i = half * math.tanh(half * sums[row, first]) + half
+# -         f = half * math.tanh(half * sums[row, second]) + half
+# -         g = math.tanh(sums[row, third])
+# -         o = half * math.tanh(half * sums[row, fourth]) + half
+# +         i, f, g, o = sums[row, first], sums[row, second], sums[row, third], sums[row, fourth]
+# +         gates[row, first], gates[row, second], gates[row, third], gates[row, fourth] = i, f, g, o
+# +         i, f = half * math.tanh(half * i) + half, half * math.tanh(half * f) + half
+# +         g, o = math.tanh(g), half * math.tanh(half * o) + half

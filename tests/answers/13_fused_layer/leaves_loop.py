@@ -66,7 +66,7 @@ def leaves_loop(names, pairs):
     staying = {names[j] for i, j in pairs}
     return [name for name in dict.fromkeys(names) if name not in staying]
 
-# %% [wrong] keeps whatever waits for an operation that stays
+# %% [right]
 def leaves_loop(names, pairs):
     n = len(names)
     before = [{i for i, j in pairs if j == k} for k in range(n)]
@@ -74,34 +74,30 @@ def leaves_loop(names, pairs):
         for i in list(before[k]):
             before[k] |= before[i]
     staying = {names[j] for j in range(n) for i in before[j] if names[i] == names[j]}
-    staying |= {names[j] for j in range(n) for i in before[j] if names[i] in staying}
     return [name for name in dict.fromkeys(names) if name not in staying]
+
+# %% [wrong] keeps whatever waits for an operation that stays
+# -     return [name for name in dict.fromkeys(names) if name not in staying]
+# +     staying |= {names[j] for j in range(n) for i in before[j] if names[i] in staying}
+# +     return [name for name in dict.fromkeys(names) if name not in staying]
+
+# %% [wrong] returns the operations that stay
+# -     return [name for name in dict.fromkeys(names) if name not in staying]
+# +     return [name for name in dict.fromkeys(names) if name in staying]
+
+# %% [wrong] returns each name once for each step
+# -     return [name for name in dict.fromkeys(names) if name not in staying]
+# +     return [name for name in names if name not in staying]
+
+# %% [wrong] returns places in place of names
+# -     return [name for name in dict.fromkeys(names) if name not in staying]
+# +     return [k for k in range(n) if names[k] not in staying]
 
 # %% [wrong] follows two waits, not more
 def leaves_loop(names, pairs):
     staying = {names[j] for i, j in pairs if names[i] == names[j]}
     staying |= {names[k] for i, j in pairs for a, k in pairs if a == j and names[i] == names[k]}
     return [name for name in dict.fromkeys(names) if name not in staying]
-
-# %% [wrong] returns the operations that stay
-def leaves_loop(names, pairs):
-    n = len(names)
-    before = [{i for i, j in pairs if j == k} for k in range(n)]
-    for k in range(n):
-        for i in list(before[k]):
-            before[k] |= before[i]
-    staying = {names[j] for j in range(n) for i in before[j] if names[i] == names[j]}
-    return [name for name in dict.fromkeys(names) if name in staying]
-
-# %% [wrong] returns each name once for each step
-def leaves_loop(names, pairs):
-    n = len(names)
-    before = [{i for i, j in pairs if j == k} for k in range(n)]
-    for k in range(n):
-        for i in list(before[k]):
-            before[k] |= before[i]
-    staying = {names[j] for j in range(n) for i in before[j] if names[i] == names[j]}
-    return [name for name in names if name not in staying]
 
 # %% [wrong] takes the pairs in the order in which they come
 def leaves_loop(names, pairs):
@@ -110,16 +106,6 @@ def leaves_loop(names, pairs):
         before[j] |= {i} | before[i]
     staying = {names[j] for j in range(len(names)) for i in before[j] if names[i] == names[j]}
     return [name for name in dict.fromkeys(names) if name not in staying]
-
-# %% [wrong] returns places in place of names
-def leaves_loop(names, pairs):
-    n = len(names)
-    before = [{i for i, j in pairs if j == k} for k in range(n)]
-    for k in range(n):
-        for i in list(before[k]):
-            before[k] |= before[i]
-    staying = {names[j] for j in range(n) for i in before[j] if names[i] == names[j]}
-    return [k for k in range(n) if names[k] not in staying]
 
 # %% [wrong] lets everything leave
 def leaves_loop(names, pairs):
@@ -211,6 +197,12 @@ def leaves_loop(names, pairs):
     stays = {names[k] for k in range(len(names)) if any(names[p] == names[k] for p in behind[k])}
     return [name for name in dict.fromkeys(names) if name not in stays]
 
+# %% [wrong] returns the operations that stay
+# -     for earlier, later in pairs:
+# +     for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
+# -     return [name for name in dict.fromkeys(names) if name not in stays]
+# +     return sorted(stays)
+
 # %% [wrong] asks only whether the second operation of a name waits for the first
 def leaves_loop(names, pairs):
     behind = [set() for _ in names]
@@ -221,13 +213,14 @@ def leaves_loop(names, pairs):
         places.setdefault(name, []).append(k)
     return [name for name, at in places.items() if len(at) < 2 or at[0] not in behind[at[1]]]
 
-# %% [wrong] returns the operations that stay
-def leaves_loop(names, pairs):
-    behind = [set() for _ in names]
-    for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
-        behind[later] |= behind[earlier] | {earlier}
-    stays = {names[k] for k in range(len(names)) if any(names[p] == names[k] for p in behind[k])}
-    return sorted(stays)
+# %% [wrong] asks whether the last operation of a name waits for the first
+# -     places = {}
+# +     first, last = {}, {}
+# -         places.setdefault(name, []).append(k)
+# -     return [name for name, at in places.items() if len(at) < 2 or at[0] not in behind[at[1]]]
+# +         first.setdefault(name, k)
+# +         last[name] = k
+# +     return [name for name in first if first[name] not in behind[last[name]]]
 
 # %% [wrong] keeps every operation that waits for anything in an earlier step
 def leaves_loop(names, pairs):
@@ -238,13 +231,9 @@ def leaves_loop(names, pairs):
 def leaves_loop(names, pairs):
     return sorted(set(names) - {names[a] for a, b in pairs if names[a] == names[b]})
 
-# %% [wrong] asks whether the last operation of a name waits for the first
+# %% [right]
 def leaves_loop(names, pairs):
-    behind = [set() for _ in names]
-    for earlier, later in sorted(pairs, key=lambda pair: pair[1]):
-        behind[later] |= behind[earlier] | {earlier}
-    first, last = {}, {}
-    for k, name in enumerate(names):
-        first.setdefault(name, k)
-        last[name] = k
-    return [name for name in first if first[name] not in behind[last[name]]]
+    edges = {(names[i], names[j]) for i, j in pairs}
+    for k in set(names):
+        edges |= {(a, d) for a, b in edges for c, d in edges if b == k == c}
+    return [n for n in dict.fromkeys(names) if (n, n) not in edges]

@@ -61,85 +61,53 @@ def must_wait(operations):
                         pairs.append((i, j))
     return sorted(set(pairs))
 
-# %% [wrong] sees only results that are read later
+# %% [right]
 def must_wait(operations):
     meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
     pairs = []
     for j, (_, reads, writes, adds) in enumerate(operations):
         for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w + s, reads):
+            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
                 pairs.append((i, j))
     return pairs
+
+# %% [wrong] sees only results that are read later
+# -             if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+# +             if meet(w + s, reads):
 
 # %% [wrong] forgets what a later operation overwrites
-def must_wait(operations):
-    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w, reads + writes + adds) or meet(s, reads + writes):
-                pairs.append((i, j))
-    return pairs
+# -             if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+# +             if meet(w, reads + writes + adds) or meet(s, reads + writes):
 
 # %% [wrong] compares the names of the buffers only
-def must_wait(operations):
-    meet = lambda a, b: any(p[0] == q[0] for p in a for q in b)
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
-                pairs.append((i, j))
-    return pairs
+# -     meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+# +     meet = lambda a, b: any(p[0] == q[0] for p in a for q in b)
 
 # %% [wrong] lets additions to the same rows wait for each other
-def must_wait(operations):
-    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w + s, reads + writes + adds) or meet(r, writes + adds):
-                pairs.append((i, j))
-    return pairs
+# -             if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+# +             if meet(w + s, reads + writes + adds) or meet(r, writes + adds):
 
 # %% [wrong] needs the very same rows
-def must_wait(operations):
-    meet = lambda a, b: any(p == q for p in a for q in b)
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
-                pairs.append((i, j))
-    return pairs
+# -     meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+# +     meet = lambda a, b: any(p == q for p in a for q in b)
 
 # %% [wrong] counts neighbouring rows wrong
-def must_wait(operations):
-    meet = lambda a, b: any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in a for q in b)
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
-                pairs.append((i, j))
-    return pairs
+# -     meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+# +     meet = lambda a, b: any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in a for q in b)
 
 # %% [wrong] looks at the first region of each list only
-def must_wait(operations):
-    meet = lambda a, b: bool(a and b) and a[0][0] == b[0][0] and a[0][1] < b[0][2] and b[0][1] < a[0][2]
-    pairs = []
-    for j, (_, reads, writes, adds) in enumerate(operations):
-        for i, (_, r, w, s) in enumerate(operations[:j]):
-            if meet(w, reads) or meet(w, writes) or meet(w, adds) or meet(s, reads) or meet(s, writes) or meet(r, writes) or meet(r, adds):
-                pairs.append((i, j))
-    return pairs
+# -     meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+# +     meet = lambda a, b: bool(a and b) and a[0][0] == b[0][0] and a[0][1] < b[0][2] and b[0][1] < a[0][2]
+# -             if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+# +             if meet(w, reads) or meet(w, writes) or meet(w, adds) or meet(s, reads) or meet(s, writes) or meet(r, writes) or meet(r, adds):
 
 # %% [wrong] returns names in place of places
-def must_wait(operations):
-    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
-    pairs = []
-    for j, (name, reads, writes, adds) in enumerate(operations):
-        for other, r, w, s in operations[:j]:
-            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
-                pairs.append((other, name))
-    return pairs
+# -     for j, (_, reads, writes, adds) in enumerate(operations):
+# -         for i, (_, r, w, s) in enumerate(operations[:j]):
+# +     for j, (name, reads, writes, adds) in enumerate(operations):
+# +         for other, r, w, s in operations[:j]:
+# -                 pairs.append((i, j))
+# +                 pairs.append((other, name))
 
 # %% [wrong] leaves out pairs that follow from others
 def must_wait(operations):
@@ -269,61 +237,25 @@ def must_wait(operations):
     return pairs
 
 # %% [wrong] compares the rows only
-def must_wait(operations):
-    def meet(some, others):
-        return any(p[1] < q[2] and q[1] < p[2] for p in some for q in others)
-
-    pairs = []
-    for j, (_, R, W, A) in enumerate(operations):
-        for i, (_, r, w, a) in enumerate(operations[:j]):
-            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
-                pairs.append((i, j))
-    return pairs
+# -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+# +         return any(p[1] < q[2] and q[1] < p[2] for p in some for q in others)
 
 # %% [wrong] compares the names of the buffers only
-def must_wait(operations):
-    def meet(some, others):
-        return bool({p[0] for p in some} & {q[0] for q in others})
-
-    pairs = []
-    for j, (_, R, W, A) in enumerate(operations):
-        for i, (_, r, w, a) in enumerate(operations[:j]):
-            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
-                pairs.append((i, j))
-    return pairs
+# -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+# +         return bool({p[0] for p in some} & {q[0] for q in others})
 
 # %% [wrong] forgets what a later operation overwrites
-def must_wait(operations):
-    def meet(some, others):
-        return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
-
-    pairs = []
-    for j, (_, R, W, A) in enumerate(operations):
-        for i, (_, r, w, a) in enumerate(operations[:j]):
-            if meet(w, R + W + A) or meet(a, R + W):
-                pairs.append((i, j))
-    return pairs
+# -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+# +         return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
+# -             if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+# +             if meet(w, R + W + A) or meet(a, R + W):
 
 # %% [wrong] lets additions to the same rows wait for each other
-def must_wait(operations):
-    def meet(some, others):
-        return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
-
-    pairs = []
-    for j, (_, R, W, A) in enumerate(operations):
-        for i, (_, r, w, a) in enumerate(operations[:j]):
-            if meet(w + a, R + W + A) or meet(r, W + A):
-                pairs.append((i, j))
-    return pairs
+# -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+# +         return any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in some for q in others)
+# -             if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
+# +             if meet(w + a, R + W + A) or meet(r, W + A):
 
 # %% [wrong] compares the first rows alone
-def must_wait(operations):
-    def meet(some, others):
-        return any(p[:2] == q[:2] for p in some for q in others)
-
-    pairs = []
-    for j, (_, R, W, A) in enumerate(operations):
-        for i, (_, r, w, a) in enumerate(operations[:j]):
-            if meet(w, R + W + A) or meet(a, R + W) or meet(r, W + A):
-                pairs.append((i, j))
-    return pairs
+# -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
+# +         return any(p[:2] == q[:2] for p in some for q in others)

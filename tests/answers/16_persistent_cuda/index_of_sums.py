@@ -95,3 +95,8 @@ def index_of_sums(pitch):
 # %% [wrong] shifts after the addition, because + binds more tightly than >>
 def index_of_sums(pitch):
     return f"{pitch} * (8 * (reg >> 1) + lane >> 2) + 2 * (lane & 3) + (reg & 1)"
+
+# %% [right]
+def index_of_sums(pitch):
+    terms = [f"(lane >> 2) * {pitch}", f"(reg >> 1) * {8 * pitch}", "(lane & 3) * 2", "(reg & 1)"]
+    return "\n  + ".join(terms)

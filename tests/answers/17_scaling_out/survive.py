@@ -34,15 +34,37 @@ def survive(train, checkpoints, ranks):
         usable.extend(number for number, whole in checkpoints() if whole)
         update = max(usable)
 
-# %% [wrong] starts from the newest checkpoint, whole or not
+# %% [right]
 def survive(train, checkpoints, ranks):
     update = 0
     while ranks:
         word, value = train(ranks, update)
         if word == "done":
             return value
-        ranks, update = value, max([0] + [number for number, _ in checkpoints()])
+        ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
     return None
+
+# %% [wrong] starts from the newest checkpoint, whole or not
+# -         ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
+# +         ranks, update = value, max([0] + [number for number, _ in checkpoints()])
+
+# %% [wrong] starts as many ranks as before
+# -     while ranks:
+# +     while True:
+# -         ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
+# -     return None
+# +         if value == 0:
+# +             return None
+# +         update = max([0] + [number for number, whole in checkpoints() if whole])
+
+# %% [wrong] raises when no rank is left
+# -     return None
+# +     raise RuntimeError("no rank is left")
+
+# %% [wrong] goes back one checkpoint more than it must
+# -         ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
+# +         whole = sorted([0, 0] + [number for number, whole in checkpoints() if whole])
+# +         ranks, update = value, whole[-2]
 
 # %% [wrong] starts from the beginning after every loss
 def survive(train, checkpoints, ranks):
@@ -53,42 +75,10 @@ def survive(train, checkpoints, ranks):
         ranks = value
     return None
 
-# %% [wrong] starts as many ranks as before
-def survive(train, checkpoints, ranks):
-    update = 0
-    while True:
-        word, value = train(ranks, update)
-        if word == "done":
-            return value
-        if value == 0:
-            return None
-        update = max([0] + [number for number, whole in checkpoints() if whole])
-
-# %% [wrong] raises when no rank is left
-def survive(train, checkpoints, ranks):
-    update = 0
-    while ranks:
-        word, value = train(ranks, update)
-        if word == "done":
-            return value
-        ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
-    raise RuntimeError("no rank is left")
-
 # %% [wrong] gives up after the first loss
 def survive(train, checkpoints, ranks):
     word, value = train(ranks, 0)
     return value if word == "done" else None
-
-# %% [wrong] goes back one checkpoint more than it must
-def survive(train, checkpoints, ranks):
-    update = 0
-    while ranks:
-        word, value = train(ranks, update)
-        if word == "done":
-            return value
-        whole = sorted([0, 0] + [number for number, whole in checkpoints() if whole])
-        ranks, update = value, whole[-2]
-    return None
 
 # %% [wrong] starts no ranks
 def survive(train, checkpoints, ranks):

@@ -6,7 +6,6 @@ def backward_by_scan(scan, jacobians, dy):
     dh = g[::-1]
     return dh, np.matmul(dh[0][:, None, :], jacobians[0])[:, 0]
 
-
 # %% [right]
 def backward_by_scan(scan, jacobians, dy):
     T, B, n = dy.shape
@@ -17,7 +16,6 @@ def backward_by_scan(scan, jacobians, dy):
     g = scan(np.array(matrices), np.array(vectors))
     return np.array(g[:-1][::-1]), g[-1]
 
-
 # %% [wrong] transposes for dh0 alone
 def backward_by_scan(scan, jacobians, dy):
     T, B, n = dy.shape
@@ -25,12 +23,10 @@ def backward_by_scan(scan, jacobians, dy):
     dh = scan(a, dy[::-1])[::-1]
     return dh, np.einsum("bji,bj->bi", jacobians[0], dh[0])
 
-
 # %% [wrong] multiplies by the Jacobian of the same step
 def backward_by_scan(scan, jacobians, dy):
     dh = scan(jacobians[::-1].swapaxes(2, 3), dy[::-1])[::-1]
     return dh, np.einsum("bji,bj->bi", jacobians[0], dh[0])
-
 
 # %% [wrong] loops over time itself
 def backward_by_scan(scan, jacobians, dy):
@@ -41,7 +37,6 @@ def backward_by_scan(scan, jacobians, dy):
         dh = np.einsum("bji,bj->bi", jacobians[t], g)
     return np.stack(out), dh
 
-
 # %% [wrong] scans each sequence by itself
 def backward_by_scan(scan, jacobians, dy):
     dh = np.zeros_like(dy)
@@ -50,17 +45,13 @@ def backward_by_scan(scan, jacobians, dy):
         dh[:, b] = scan(a[:, None], dy[::-1, b : b + 1])[::-1, 0]
     return dh, np.einsum("bji,bj->bi", jacobians[0], dh[0])
 
-
 # %% [wrong] returns the whole gradient without dh0
 def backward_by_scan(scan, jacobians, dy):
     T, B, n = dy.shape
     a = np.concatenate([np.tile(np.eye(n), (1, B, 1, 1)), jacobians[1:][::-1].swapaxes(2, 3)])
     return scan(a, dy[::-1])[::-1]
 
-
 # %% [wrong] counts dy twice
-def backward_by_scan(scan, jacobians, dy):
-    T, B, n = dy.shape
-    a = np.concatenate([np.tile(np.eye(n), (1, B, 1, 1)), jacobians[1:][::-1].swapaxes(2, 3)])
-    dh = scan(a, 2 * dy[::-1])[::-1]
-    return dh, np.einsum("bji,bj->bi", jacobians[0], dh[0])
+# -     return scan(a, dy[::-1])[::-1]
+# +     dh = scan(a, 2 * dy[::-1])[::-1]
+# +     return dh, np.einsum("bji,bj->bi", jacobians[0], dh[0])

@@ -26,7 +26,6 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
         prefix_a[t] = pa[i]
         prefix_b[t] = pb[i]
 
-
 # %% [right]
 @cuda.jit
 def block_scan_kernel(a, b, prefix_a, prefix_b):
@@ -54,7 +53,6 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
         prefix_a[t] = pa[i]
         prefix_b[t] = pb[i]
 
-
 # %% [wrong] has no barrier after the reads
 @cuda.jit
 def block_scan_kernel(a, b, prefix_a, prefix_b):
@@ -75,6 +73,22 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
     if t < a.size:
         prefix_a[t], prefix_b[t] = x, y
 
+# %% [wrong] goes on from the block before
+# -         d *= 2
+# +         cuda.syncthreads()
+# +         d *= 2
+# -         prefix_a[t], prefix_b[t] = x, y
+# +         if cuda.blockIdx.x > 0:
+# +             before = cuda.blockIdx.x * cuda.blockDim.x - 1
+# +             y = x * prefix_b[before] + y
+# +         prefix_a[t], prefix_b[t] = x, y
+
+# %% [wrong] uses the new a for b
+# -             y = x * sb[i - d] + y
+# -             x = x * sa[i - d]
+# +             x = x * sa[i - d]
+# +             y = x * sb[i - d] + y
+# +         cuda.syncthreads()
 
 # %% [wrong] loops over the steps before in every thread
 @cuda.jit
@@ -88,7 +102,6 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
             x = x * a[k]
         prefix_a[t], prefix_b[t] = x, y
 
-
 # %% [wrong] lets the first thread do all in global memory
 @cuda.jit
 def block_scan_kernel(a, b, prefix_a, prefix_b):
@@ -99,50 +112,3 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
             y = a[k] * y + b[k]
             x = x * a[k]
             prefix_a[k], prefix_b[k] = x, y
-
-
-# %% [wrong] goes on from the block before
-@cuda.jit
-def block_scan_kernel(a, b, prefix_a, prefix_b):
-    sa = cuda.shared.array(64, np.float32)
-    sb = cuda.shared.array(64, np.float32)
-    i, t = cuda.threadIdx.x, cuda.grid(1)
-    x, y = np.float32(1), np.float32(0)
-    if t < a.size:
-        x, y = a[t], b[t]
-    d = 1
-    while d < cuda.blockDim.x:
-        sa[i], sb[i] = x, y
-        cuda.syncthreads()
-        if i >= d:
-            y = x * sb[i - d] + y
-            x = x * sa[i - d]
-        cuda.syncthreads()
-        d *= 2
-    if t < a.size:
-        if cuda.blockIdx.x > 0:
-            before = cuda.blockIdx.x * cuda.blockDim.x - 1
-            y = x * prefix_b[before] + y
-        prefix_a[t], prefix_b[t] = x, y
-
-
-# %% [wrong] uses the new a for b
-@cuda.jit
-def block_scan_kernel(a, b, prefix_a, prefix_b):
-    sa = cuda.shared.array(64, np.float32)
-    sb = cuda.shared.array(64, np.float32)
-    i, t = cuda.threadIdx.x, cuda.grid(1)
-    x, y = np.float32(1), np.float32(0)
-    if t < a.size:
-        x, y = a[t], b[t]
-    d = 1
-    while d < cuda.blockDim.x:
-        sa[i], sb[i] = x, y
-        cuda.syncthreads()
-        if i >= d:
-            x = x * sa[i - d]
-            y = x * sb[i - d] + y
-        cuda.syncthreads()
-        d *= 2
-    if t < a.size:
-        prefix_a[t], prefix_b[t] = x, y

@@ -5,7 +5,6 @@ def compose_affine(later, earlier):
     result[..., -1] = result[..., -1] + later[..., -1]
     return result
 
-
 # %% [right]
 def compose_affine(later, earlier):
     n = later.shape[-2]
@@ -14,7 +13,6 @@ def compose_affine(later, earlier):
     out[..., n] = (later[..., :n] * earlier[..., None, :, n]).sum(-1) + later[..., n]
     return out
 
-
 # %% [right]
 def compose_affine(later, earlier):
     shape, n = later.shape, later.shape[-2]
@@ -22,29 +20,28 @@ def compose_affine(later, earlier):
     maps = [np.column_stack([l[:, :n] @ e[:, :n], l[:, :n] @ e[:, n] + l[:, n]]) for l, e in pairs]
     return np.array(maps).reshape(shape)
 
-
 # %% [wrong] does the later map first
 def compose_affine(later, earlier):
     product = earlier[..., :-1] @ later
     product[..., -1] += earlier[..., -1]
     return product
 
+# %% [wrong] adds the earlier b in place of the later one
+# -     product = earlier[..., :-1] @ later
+# +     product = later[..., :-1] @ earlier
 
 # %% [wrong] forgets the later b
 def compose_affine(later, earlier):
     return np.einsum("...ij,...jk->...ik", later[..., :-1], earlier)
-
 
 # %% [wrong] adds both b without the matrix
 def compose_affine(later, earlier):
     a = later[..., :-1] @ earlier[..., :-1]
     return np.concatenate([a, later[..., -1:] + earlier[..., -1:]], axis=-1)
 
-
 # %% [wrong] adds the maps
 def compose_affine(later, earlier):
     return later + earlier
-
 
 # %% [wrong] multiplies whole arrays element by element
 def compose_affine(later, earlier):
@@ -52,19 +49,10 @@ def compose_affine(later, earlier):
     product[..., -1] += later[..., -1]
     return product
 
-
-# %% [wrong] adds the earlier b in place of the later one
-def compose_affine(later, earlier):
-    product = later[..., :-1] @ earlier
-    product[..., -1] += earlier[..., -1]
-    return product
-
-
 # %% [wrong] returns a pair in place of one array
 def compose_affine(later, earlier):
     product = later[..., :-1] @ earlier
     return product[..., :-1], product[..., -1] + later[..., -1]
-
 
 # %% [wrong] writes into its argument
 def compose_affine(later, earlier):

@@ -1,3 +1,13 @@
+# %% [wrong] begins each sequence at zero
+# -         before = np.concatenate([first[None], states[:-1]])
+# +         before = np.zeros_like(states)
+# +         before[1:] = states[:-1]
+
+# %% [wrong] takes half of the change
+# -         before = np.concatenate([first[None], states[:-1]])
+# -         change = scan(step(before) - states)
+# +         change = 0.5 * scan(step(np.concatenate([first[None], states[:-1]])) - states)
+
 # %% [right]
 def newton_states(step, scan, first, T, tolerance):
     h = np.zeros((T + 1, *first.shape))
@@ -8,7 +18,6 @@ def newton_states(step, scan, first, T, tolerance):
         if abs(e).max() <= tolerance:
             return h[1:], k + 1
     return h[1:], T
-
 
 # %% [right]
 def newton_states(step, scan, first, T, tolerance):
@@ -21,7 +30,6 @@ def newton_states(step, scan, first, T, tolerance):
         rounds += 1
     return guess, rounds
 
-
 # %% [wrong] walks over time with one call of step for each state
 def newton_states(step, scan, first, T, tolerance):
     states = np.zeros((T, *first.shape))
@@ -32,7 +40,6 @@ def newton_states(step, scan, first, T, tolerance):
         if t + 1 < T:
             before[t + 1] = states[t]
     return states, T
-
 
 # %% [wrong] repeats the steps without the scan
 def newton_states(step, scan, first, T, tolerance):
@@ -45,7 +52,6 @@ def newton_states(step, scan, first, T, tolerance):
             break
     return states, rounds
 
-
 # %% [wrong] counts the rounds from 0
 def newton_states(step, scan, first, T, tolerance):
     states = np.zeros((T, *first.shape))
@@ -56,30 +62,11 @@ def newton_states(step, scan, first, T, tolerance):
             break
     return states, k
 
-
 # %% [wrong] returns the states alone
-def newton_states(step, scan, first, T, tolerance):
-    states = np.zeros((T, *first.shape))
-    for _ in range(T):
-        change = scan(step(np.concatenate([first[None], states[:-1]])) - states)
-        states = states + change
-        if np.abs(change).max() <= tolerance:
-            break
-    return states
-
-
-# %% [wrong] begins each sequence at zero
-def newton_states(step, scan, first, T, tolerance):
-    states = np.zeros((T, *first.shape))
-    for rounds in range(1, T + 1):
-        before = np.zeros_like(states)
-        before[1:] = states[:-1]
-        change = scan(step(before) - states)
-        states = states + change
-        if np.abs(change).max() <= tolerance:
-            break
-    return states, rounds
-
+# -     for k in range(T):
+# +     for _ in range(T):
+# -     return states, k
+# +     return states
 
 # %% [wrong] makes one round more to be sure
 def newton_states(step, scan, first, T, tolerance):
@@ -92,13 +79,19 @@ def newton_states(step, scan, first, T, tolerance):
         done = np.abs(change).max() <= tolerance
     return states, rounds
 
-
-# %% [wrong] takes half of the change
+# %% [right]
 def newton_states(step, scan, first, T, tolerance):
     states = np.zeros((T, *first.shape))
     for rounds in range(1, T + 1):
-        change = 0.5 * scan(step(np.concatenate([first[None], states[:-1]])) - states)
+        before = np.roll(states, 1, axis=0)
+        before[0] = first
+        residual = step(before) - states
+        change = scan(residual)
         states = states + change
-        if np.abs(change).max() <= tolerance:
+        if not np.any(np.abs(change) > tolerance):
             break
     return states, rounds
+
+# %% [wrong] looks at the residual, not at the change
+# -         if not np.any(np.abs(change) > tolerance):
+# +         if not np.any(np.abs(residual) > tolerance):

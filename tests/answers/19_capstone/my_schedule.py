@@ -128,23 +128,7 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return block, np.array(rows)
 
 # %% [wrong] cuts other blocks than it returns
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    block = max(1, -(-steps // 8))
-    blocks = -(-steps // (block + 1))
-    everything = memory >= 3 * layers * steps
-    size = layers if everything else max(1, int(layers**0.5))
-    segments = [range(s, min(s + size, layers)) for s in range(0, layers, size)]
-    rows = []
-
-    def wave(kinds, chosen, backwards=False):
-        cells = sorted(((l, b) for l in chosen for b in range(blocks)), key=sum, reverse=backwards)
-        for l, b in cells:
-            for kind in kinds:
-                rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))
-
-    wave([FORWARD], range(layers))
-    for n, segment in enumerate(reversed(segments)):
-        if n > 0:
-            wave([FORWARD], segment)
-        wave([BACKWARD, WEIGHTS], segment, True)
-    return block, np.array(rows)
+# -     blocks = -(-steps // block)
+# +     blocks = -(-steps // (block + 1))
+# -                 rows.append((kind, l, b, l))
+# +                 rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))

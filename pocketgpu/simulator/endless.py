@@ -1,0 +1,91 @@
+"""Launches that would never end: every loop counts its rounds, and looks at the clock now and then.
+
+A thread that waits by plain loads never gives way, and a GPU's compiler may keep the value in a register and
+load it only once:
+
+    while flag[0] == 0: pass
+
+What such a thread writes down is looked at every SECONDS.
+"""
+
+import time
+from collections.abc import Iterator
+from itertools import chain
+
+from pocketgpu.simulator.settings import current
+from pocketgpu.simulator.threads import machine
+from pocketgpu.simulator.trace import CHUNK, EVENT, KINDS, LOAD, TURN, Trace
+
+ROUNDS = 1_000  # of loops between two looks at the clock
+SECONDS = 1.5  # between two readings of the trace
+EVENTS = 20_000  # of one thread in a row, all loads: then it spins
+PLACES = 64  # most elements that a spinning thread loads in turn
+
+
+class SpinningThread(Exception):
+    """Raised in a thread that polls by plain loads, and so would never stop."""
+
+
+class EndlessLaunch(Exception):
+    """Raised in a launch that runs for too long, or whose trace grows too long."""
+
+
+class Clock:
+    """When the running thread's turn began, and when the trace was read last."""
+
+    turn: object = None
+    began = read = 0.0
+
+    def start(self) -> None:
+        """A launch begins."""
+        self.turn, self.read, machine.ticks = None, time.process_time(), 0
+
+
+clock = Clock()
+
+
+def look_at_the_clock() -> None:
+    """Raise SpinningThread or EndlessLaunch in a launch that would never end."""
+    machine.ticks = ROUNDS
+    now, thread, settings = time.process_time(), machine.now, current()
+    turn = thread, thread.block.opened, machine.turns
+    if turn != clock.turn:
+        clock.turn, clock.began = turn, now
+    trace = machine.trace
+    if trace is not None:
+        if now - clock.read > min(SECONDS, settings.seconds / 4):
+            clock.read = now
+            if spins(trace):
+                raise SpinningThread
+        if len(trace.entries) > min(CHUNK, settings.events) and trace.events() > settings.events:
+            raise EndlessLaunch
+    if now - clock.began > settings.seconds:
+        raise EndlessLaunch
+
+
+def spins(trace: Trace) -> bool:
+    """Does the running thread do nothing but load the same few elements?"""
+    last, loads, places = [], 0, set()
+    for entry in chain(reversed(trace.entries), *(chunk[::-1].tolist() for chunk in trace.chunks[-1:])):
+        if type(entry) is not int or entry < TURN:
+            last.append(entry)
+            continue
+        if entry < EVENT or (entry - EVENT) % KINDS != LOAD:
+            return False
+        places.add((entry, *last))
+        last, loads = [], loads + 1
+        if len(places) > PLACES or loads == EVENTS:
+            break
+    return loads == EVENTS and len(places) <= PLACES
+
+
+def short_range(*limits: int) -> Iterator[int]:
+    """range(*limits), which looks at the clock where it is long."""
+    numbers = range(*limits)
+    return numbers if len(numbers) <= ROUNDS else chain.from_iterable(_parts(numbers))
+
+
+def _parts(numbers: range) -> Iterator[range]:
+    for first in range(0, len(numbers), ROUNDS):
+        look_at_the_clock()
+        yield numbers[first : first + ROUNDS]

@@ -1,0 +1,310 @@
+"""A function's text rewritten once, so that its threads can wait and end, with every node in its old place.
+
+    cuda.syncthreads()          yield <site>                    a thread of the block waits for all others
+    cuda.shfl_sync(m, v, 0)     (yield from shfl_sync(<site>, m, v, 0))
+    scaled(x, i)                (yield from scaled(x, i))       if the device function may wait
+    function(x)                 (yield from call(<site>, function, x))    if it is not known before the launch
+    cuda.threadIdx.x            machine.now.index.x
+    while …:                    a counter in each round, for loops that never end (endless.py)
+    a[i, j]                     the element of the bare array, behind an entry in the trace (if watched)
+
+Names that are added hold a dot, which no name in a program can.
+"""
+
+import ast
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+
+import numpy as np
+
+from pocketgpu.simulator.source import FLAGS, Definition
+from pocketgpu.simulator.synchronisation import call, syncthreads
+from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
+from pocketgpu.simulator.trace import BARRIER, EVENT, KINDS, SITES, WRITTEN, site_at
+
+UNKNOWN = object()  # what a name stands for that only the launch will tell
+SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+LOOPS = ast.For | ast.While
+OF_ARRAYS = {name for name in dir(np.ndarray) if not name.startswith("_")} | {"astype", "item"}
+
+Look = Callable[[tuple[str, ...]], object]  # what a path of names, ("cuda", "shared", "array"), stands for
+
+
+@dataclass
+class Rewritten:
+    """The code of a function for launches, and what it needs beside the names of its text."""
+
+    code: CodeType
+    words: dict[str, Callable] = field(default_factory=dict)  # name -> function of the simulator
+    functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # name -> path of a device function
+    known: dict[tuple[str, ...], object] = field(default_factory=dict)  # path -> what it stands for
+
+
+def rewritten(tree: Definition, code: CodeType, look: Look, may_wait: Callable, watched: bool) -> Rewritten:
+    """The function of that text, as it runs in launches.
+
+    may_wait: tells of a device function whether it can wait.
+    """
+    rewriter = Rewriter(code, look, may_wait, watched)
+    module = ast.fix_missing_locations(ast.Module([rewriter.definition(tree)], []))
+    compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
+    result = rewriter.result
+    result.code = next(part for part in compiled.co_consts if isinstance(part, CodeType))
+    for inner in codes_in(result.code):
+        WRITTEN[id(inner)] = code
+    return result
+
+
+def codes_in(code: CodeType) -> list[CodeType]:
+    """The code and those within it."""
+    codes = [code]
+    for outer in codes:
+        codes += (constant for constant in outer.co_consts if isinstance(constant, CodeType))
+    return codes
+
+
+def bound_in(definition: Definition) -> set[str]:
+    """Names that a function binds itself."""
+    arguments = definition.args
+    names = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names |= {part.arg for part in (arguments.vararg, arguments.kwarg) if part}
+    waiting = [*definition.body] if isinstance(definition.body, list) else [definition.body]
+    outer = set()
+    for node in waiting:
+        match node:
+            case ast.Name(ctx=ast.Store() | ast.Del()):
+                names.add(node.id)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.add(node.name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Global() | ast.Nonlocal():
+                outer |= {*node.names}
+            case ast.Import() | ast.ImportFrom():
+                names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            case ast.ExceptHandler(name=str()) | ast.MatchAs(name=str()) | ast.MatchStar(name=str()):
+                names.add(node.name)
+        waiting += ast.iter_child_nodes(node)
+    return names - outer
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites one function."""
+
+    def __init__(self, code: CodeType, look: Look, may_wait: Callable, watched: bool):
+        self.code, self.look, self.may_wait, self.watched = code, look, may_wait, watched
+        self.result = Rewritten(code)
+        self.scopes: list[set[str]] = []  # names of the functions around a node
+        self.comprehensions = 0
+        self.needs_thread = False
+        self.again: str | None = (
+            None  # in the condition of a while: the name that says whether a round is over
+        )
+        self.loops = 0
+
+    def definition(self, tree: Definition) -> ast.FunctionDef:
+        """The whole function, without what Python evaluates outside of it."""
+        body = copy.deepcopy(tree.body if isinstance(tree.body, list) else [self._returned(tree.body)])
+        arguments = ast.arguments(
+            *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
+            vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
+            kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
+            kw_defaults=[None] * len(tree.args.kwonlyargs),
+            kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
+            defaults=[],
+        )
+        self.scopes.append(bound_in(tree))
+        body = self._statements(body)
+        if self.needs_thread:
+            first = ast.Assign([store(".thread")], ast.Attribute(load(".machine"), "now", ast.Load()))
+            body.insert(0, ast.copy_location(first, body[0]))
+        name = getattr(tree, "name", "<lambda>")
+        return ast.copy_location(ast.FunctionDef(name, arguments, body, [], None, type_params=[]), tree)
+
+    def _returned(self, expression: ast.expr) -> ast.stmt:
+        return ast.copy_location(ast.Return(expression), expression)
+
+    def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        result = []
+        for statement in body:
+            new = self.visit(statement)
+            result += new if isinstance(new, list) else [new]
+        return result
+
+    # ------------------------------------------------------------------ what names stand for
+
+    def path(self, node: ast.expr) -> tuple[str, ...] | None:
+        """("cuda", "shared", "array") for a chain of names that begins outside of the function."""
+        if isinstance(node, ast.Name):
+            return None if any(node.id in scope for scope in self.scopes) else (node.id,)
+        if isinstance(node, ast.Attribute) and (before := self.path(node.value)):
+            return (*before, node.attr)
+        return None
+
+    def meaning(self, node: ast.expr) -> object:
+        """What an expression stands for, if the launch cannot change it; else UNKNOWN."""
+        path = self.path(node)
+        if path is None:
+            return UNKNOWN
+        value = self.result.known[path] = self.look(path)
+        return value
+
+    def site(self, node: ast.AST) -> int:
+        return site_at(self.code, (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))
+
+    def word(self, name: str, function: Callable) -> ast.Name:
+        """A name for a function of the simulator."""
+        self.result.words[name] = function
+        return load(name)
+
+    # ------------------------------------------------------------------ calls
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        is_barrier = isinstance(node.value, ast.Call) and self.meaning(node.value.func) is syncthreads
+        if not is_barrier or node.value.args or node.value.keywords or len(self.scopes) > 1:
+            return self.generic_visit(node)
+        self.needs_thread, site = True, self.site(node.value)
+        lines = [f"yield {site}", "__machine.now = __thread"]
+        if self.watched:
+            lines.insert(0, f"__append({EVENT + KINDS * site + BARRIER})")
+            lines.append("__append(__thread.mark)")
+        return self._at_place(lines, node)
+
+    def _at_place(self, lines: list[str], place: ast.AST) -> list[ast.stmt]:
+        """Statements at the place of another; a name that begins with two underscores gets a dot."""
+        statements = ast.parse("\n".join(lines)).body
+        for node in (node for statement in statements for node in ast.walk(statement)):
+            if isinstance(node, ast.Name) and node.id.startswith("__"):
+                node.id = "." + node.id[2:]
+            if "lineno" in node._attributes:
+                ast.copy_location(node, place)
+        return statements
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        value, site, function = self.meaning(node.func), self.site(node), node.func
+        path = self.path(node.func)
+        self.generic_visit(node)
+        inside = INSIDE.get(id(value))
+        if inside is not None:
+            name = f".{'.'.join(path)}"
+            node.func, node.args = (
+                ast.copy_location(self.word(name, inside), function),
+                self._with(site, node),
+            )
+            return self._waiting(node, ".".join(path)) if inside.__code__.co_flags & GENERATOR else node
+        if value is UNKNOWN:
+            harmless = isinstance(function, ast.Attribute) and function.attr in OF_ARRAYS
+            if harmless or self.comprehensions:
+                return node
+            node.args = self._with(site, node, node.func)
+            node.func = ast.copy_location(self.word(".call", call), function)
+            return self._waiting(node, ast.unparse(function))
+        if isinstance(value, FunctionType):
+            waits = self.may_wait(value)
+            if len(path) > 1:
+                self.result.functions[f".{'.'.join(path)}"] = path
+                node.func = ast.copy_location(load(f".{'.'.join(path)}"), function)
+            return self._waiting(node, ".".join(path)) if waits else node
+        return node
+
+    def _with(self, site: int, node: ast.Call, *more: ast.expr) -> list[ast.expr]:
+        number = ast.Constant(site)
+        if self.again:
+            second = site_at(*SITES[site][:2], copy=1)
+            number = ast.IfExp(load(self.again), ast.Constant(second), number)
+        return [ast.copy_location(number, node), *more, *node.args]
+
+    def _waiting(self, node: ast.Call, what: str) -> ast.AST:
+        if self.comprehensions:
+            line = node.lineno
+            message = f"line {line} calls {what}, which waits, in a comprehension; write a loop"
+            raise LaunchStopped(Finding("does_not_compile", message, line))
+        return ast.copy_location(ast.YieldFrom(node), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """cuda.threadIdx.x and the like, without a look-up of the running thread by name."""
+        if isinstance(node.ctx, ast.Load) and node.attr in ("x", "y", "z"):
+            chain = {id(threadIdx): "__machine.now.index", id(blockIdx): "__machine.now.block.index"}
+            text = chain.get(id(self.meaning(node.value)))
+            if text:
+                (statement,) = self._at_place([f"{text}.{node.attr}"], node)
+                return statement.value
+        return self.generic_visit(node)
+
+    # ------------------------------------------------------------------ functions and comprehensions within
+
+    def _visit_function(self, node: ast.AST) -> ast.AST:
+        self.scopes.append(bound_in(node))
+        comprehensions, self.comprehensions = self.comprehensions, 0
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = self._statements(node.body)
+        self.comprehensions = comprehensions
+        self.scopes.pop()
+        return node
+
+    visit_FunctionDef = visit_Lambda = _visit_function
+
+    def _visit_comprehension(self, node: ast.AST) -> ast.AST:
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.scopes.append(names)
+        self.comprehensions += 1
+        self.generic_visit(node)
+        self.comprehensions -= 1
+        self.scopes.pop()
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
+        """What lies outside of the kernel is global here."""
+        own = [name for name in node.names if any(name in scope for scope in self.scopes)]
+        return node if own else ast.copy_location(ast.Global(node.names), node)
+
+    # ------------------------------------------------------------------ loops
+
+    def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
+        """A condition that waits is one place before the loop, and another at its end: of polls, two."""
+        outer, self.again = self.again, f".again{self.loops}"
+        self.loops += 1
+        name, node.test = self.again, self.visit(node.test)
+        self.again = outer
+        node.body, node.orelse = self._statements(node.body), self._statements(node.orelse)
+        self._counted(node)
+        if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.test)):
+            return node
+        before, after = (
+            ast.copy_location(ast.Assign([store(name)], ast.Constant(value)), node) for value in (False, True)
+        )
+        node.body.insert(0, after)
+        return [before, node]
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        is_range = isinstance(node.iter, ast.Call) and self.meaning(node.iter.func) is range
+        plain = not any(isinstance(n, LOOPS | ast.Call) for n in ast.walk(ast.Module(node.body, [])))
+        self.generic_visit(node)
+        if not (is_range and plain):
+            return self._counted(node)
+        node.iter.func = ast.copy_location(load(".range"), node.iter.func)
+        return node
+
+    def _counted(self, node: LOOPS) -> LOOPS:
+        count = self._at_place(["__machine.ticks -= 1", "if __machine.ticks < 0: __look()"], node)
+        node.body = [*count, *node.body]
+        return node
+
+
+GENERATOR = 0x20  # of a code's flags

@@ -1,0 +1,175 @@
+"""The functions of a launch: a kernel and its device functions, rewritten, with the simulator's words.
+
+A function keeps its own names, closures and default values.  What they stand for is looked up when a launch
+begins; where a kernel names numba.cuda, math or NumPy, it gets the simulator's (arithmetic.py).  A function
+without a text of its own runs as it is: it cannot wait, and its accesses are told apart by frames.
+"""
+
+import sys
+from types import (
+    BuiltinMethodType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+
+import numpy as np
+
+from pocketgpu.simulator import arithmetic
+from pocketgpu.simulator.endless import look_at_the_clock, short_range
+from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, codes_in, rewritten
+from pocketgpu.simulator.source import tree_of
+from pocketgpu.simulator.threads import Finding, LaunchStopped, machine
+from pocketgpu.simulator.trace import Trace
+
+SIMULATOR = "pocketgpu.simulator"
+METHODS = (MethodType, BuiltinMethodType)  # made anew whenever they are looked up
+DEEPEST = 20_000  # calls within calls of what rewrites a sum of a thousand terms
+MEANINGS = 8  # of a function's names, for which its rewritten code is kept
+LIBRARIES = {"numpy", "numba", "pocketgpu"} | sys.stdlib_module_names - {"__main__"}
+_rewritten: dict[tuple[int, bool], list[tuple[CodeType, Rewritten]]] = {}  # by id of the code, and if watched
+_numba: dict[int, object] = {}  # by id of a name of numba.cuda: the simulator's
+
+
+class Translation:
+    """The functions of one launch."""
+
+    def __init__(self, trace: Trace | None):
+        self.trace = trace
+        self.functions: dict[int, tuple[FunctionType, FunctionType]] = {}  # by id: a function, as it runs
+        self.begun: list[FunctionType] = []  # whose text is being rewritten
+        self.recursive: set[FunctionType] = set()
+        self.own = {".machine": machine, ".look": look_at_the_clock, ".range": short_range}
+        if trace is not None:
+            self.own |= {".note": trace.note, ".append": trace.append}
+
+    def value(self, value: object) -> object:
+        """What a kernel gets for a value that it is given or finds under a name."""
+        value = in_simulator(value)
+        if isinstance(value, FunctionType) and not is_library(value):
+            return self.function(value)
+        return value
+
+    def function(self, function: FunctionType) -> FunctionType:
+        """A kernel or device function as it runs; a generator function if it may wait."""
+        if id(function) in self.functions:
+            return self.functions[id(function)][1]
+        if any(function is copy for _, copy in self.functions.values()):
+            return function
+        result = self._rewritten(function)
+        code = result.code if result else function.__code__
+        cells = () if result else function.__closure__ or ()
+        scope = {**self.own, "__name__": function.__module__, "__builtins__": function.__builtins__}
+        closure = tuple(CellType() for _ in cells)
+        copy = FunctionType(code, scope, function.__name__, function.__defaults__, closure)
+        copy.__kwdefaults__, copy.__qualname__ = function.__kwdefaults__, function.__qualname__
+        self.functions[id(function)] = function, copy  # before its names, one of which may be its own
+        for own, cell in zip(closure, cells, strict=True):
+            if cell != CellType():
+                own.cell_contents = self.value(cell.cell_contents)
+        paths = {name: (name,) for part in codes_in(code) for name in part.co_names}
+        if result:
+            scope |= result.words
+            paths |= result.functions
+        for name, path in paths.items():
+            if name not in scope and (value := look(function, path)) is not UNKNOWN:
+                scope[name] = self.value(value)
+        return copy
+
+    def may_wait(self, function: FunctionType) -> bool:
+        """Does it, or a device function that it calls, call something that waits?"""
+        if is_library(function):
+            return False
+        result = self._rewritten(function)
+        return result is not None and bool(result.code.co_flags & GENERATOR)
+
+    def _rewritten(self, function: FunctionType) -> Rewritten | None:
+        """The function's code for launches; None where its text cannot be had."""
+        key = id(function.__code__), self.trace is not None
+        for _, result in _rewritten.get(key, ()):
+            if all(_is_same(look(function, path), value) for path, value in result.known.items()):
+                return result
+        if function in self.begun:
+            self.recursive |= {*self.begun[self.begun.index(function) :]}
+            return None
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, DEEPEST))
+        self.begun.append(function)
+        try:
+            tree = None if function.__code__.co_flags & GENERATOR else tree_of(function)
+            if tree is None:
+                return None
+            result = rewritten(
+                tree, function.__code__, lambda path: look(function, path), self.may_wait, key[1]
+            )
+        except RecursionError:  # the newest Pythons compile no deeper
+            return None
+        finally:
+            self.begun.pop()
+            sys.setrecursionlimit(limit)
+        if function in self.recursive and result.code.co_flags & GENERATOR:
+            line = function.__code__.co_firstlineno
+            message = f"{function.__name__} on line {line} calls itself and waits; write a loop"
+            raise LaunchStopped(Finding("does_not_compile", message, line))
+        _rewritten[key] = [*_rewritten.get(key, ())[-MEANINGS:], (function.__code__, result)]
+        return result
+
+
+def look(function: FunctionType, path: tuple[str, ...]) -> object:
+    """What a path of names stands for where the function is launched; UNKNOWN if only its run will tell."""
+    name, *attributes = path
+    code = function.__code__
+    if name in code.co_freevars:
+        cell = function.__closure__[code.co_freevars.index(name)]
+        value = UNKNOWN if cell == CellType() else cell.cell_contents
+    else:
+        value = function.__globals__.get(name, function.__builtins__.get(name, UNKNOWN))
+    value = in_simulator(value)
+    for name in attributes:
+        if not isinstance(value, ModuleType | SimpleNamespace | type) or name == "laneid":
+            return UNKNOWN
+        value = in_simulator(getattr(value, name, UNKNOWN))
+    return value
+
+
+def _is_same(value: object, other: object) -> bool:
+    return value is other or (isinstance(value, METHODS) and value == other)
+
+
+def in_simulator(value: object) -> object:
+    """The simulator's counterpart of a module, a function or a type that a kernel names."""
+    replaced = arithmetic.REPLACEMENTS.get(id(value))
+    if replaced is not None or isinstance(value, np.ndarray):
+        return value if replaced is None else replaced
+    if callable(value) or isinstance(value, ModuleType):
+        value = _words_of_numba().get(id(value), value)
+    inner = None if isinstance(value, ModuleType) else getattr(value, "py_func", None)
+    return inner if isinstance(inner, FunctionType) else value  # of a kernel; of what is compiled for the CPU
+
+
+def _words_of_numba() -> dict[int, object]:
+    """{id of a name of Numba's: the simulator's}; empty where Numba is not loaded."""
+    theirs = sys.modules.get("numba.cuda")
+    if theirs is not None and id(theirs) not in _numba:
+        _numba.clear()
+        ours, numba = sys.modules[SIMULATOR], sys.modules["numba"]
+        _numba[id(theirs)] = ours
+        words = ModuleType("numba")
+        words.__dict__.update(vars(numba) | {"cuda": ours})
+        _numba[id(numba)] = words
+        for name, value in vars(ours).items():
+            other = None if name.startswith("_") else getattr(theirs, name, None)  # some are None there
+            if other is not None and other is not value and not isinstance(value, int | ModuleType):
+                _numba[id(other)] = value
+        for conversion in arithmetic.INTEGERS.values():
+            _numba[id(getattr(numba.types, conversion.__name__))] = conversion
+    return _numba
+
+
+def is_library(function: FunctionType) -> bool:
+    """Is it a function of a package, and no device function of the learner's?"""
+    module = function.__module__ or ""
+    return module.partition(".")[0] in LIBRARIES and not module.startswith("numba.cuda.tests.")
