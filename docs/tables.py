@@ -1,4 +1,4 @@
-"""Tables of the lessons in pages of prose: README's course map, and those of docs/teachers.md.
+"""Tables of the lessons in pages of prose: README's ways in and course map, and those of docs/teachers.md.
 
 A table stands between `<!-- built: KIND -->` and `<!-- built: end -->`; `python -m rnncourse.build` writes it
 anew from the lessons and exercises.  The lessons of a syllabus are the author's; its minutes are counted.
@@ -7,17 +7,21 @@ anew from the lessons and exercises.  The lessons of a syllabus are the author's
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import Answer
+from rnncourse.lab.start import REPOSITORY
 
 Answers = Mapping[str, Sequence[Answer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
 END = "<!-- built: end -->"
 TABLE = re.compile(rf"<!-- built: ([a-z ]+) -->\n(.*?){END}", re.S)
 SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, what its row says
+TITLE = re.compile(r"^# # (\d\d) · (.+)$", re.M)
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
+FIRST = f"notebooks/{next(iter(LESSONS.values()))}.ipynb"
 
 
 def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
@@ -40,33 +44,53 @@ def stated_minutes(source: str) -> int:
     return int(TIME.search(source)[1])
 
 
+def ways_in(repository: str) -> str:
+    """README's line for a person without a clone, with links once the course is published."""
+    command = f"git clone {repository or 'ADDRESS'} rnnlab && cd rnnlab && make lab"
+    clone = f"If you have no clone yet: `{command}`."
+    if not repository:
+        why = "The course is not published yet; put the address\nthere that was given to you with this page."
+        return f"{clone} {why}\n"
+    owner, name = repository.removeprefix("https://github.com/").split("/")
+    site = f"https://{owner}.github.io/{name}/"  # of the branch `pages`
+    colab, binder = "https://colab.research.google.com/github", "https://mybinder.org/v2/gh"
+    links = {
+        "read the site": site,
+        "lesson 00 in this browser": f"{site}lite/lab/index.html?path={FIRST}",
+        "in Colab": f"{colab}/{owner}/{name}/blob/pages/colab/{FIRST}",
+        "on Binder": f"{binder}/{owner}/{name}/main?urlpath=lab/tree/{quote(FIRST, safe='')}",
+    }
+    row = " · ".join(f"[{words}]({address})" for words, address in links.items())
+    return f"{clone} With nothing installed:\n{row}\n"
+
+
 def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
     for lesson, stem in LESSONS.items():
-        number, _, name = stem.partition("_")
+        number, title = TITLE.search(sources[lesson]).groups()
         sentence = SENTENCE.search(sources[lesson])
         if sentence is None:
             raise ValueError(f"notebooks/source/{stem}.py does not begin with a line '# Course map: …'")
-        rows.append([number, f"[{name}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
+        rows.append([number, f"[{title}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
     return _table(["#", "lesson", "what you build or find out", "exercises"], rows)
 
 
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
-    for lesson, stem in LESSONS.items():
+    for lesson in LESSONS:
         own = answers[lesson]
         varying = ", ".join(f"`{answer.name}` ({_variants(answer)})" for answer in own if answer.variants)
         same = ", ".join(f"`{answer.name}`" for answer in own if not answer.variants)
         alone, points = sum(answer.minutes for answer in own), sum(answer.points for answer in own)
-        rows.append([_title(stem), stated_minutes(sources[lesson]), alone, points, varying, same])
+        rows.append([_title(sources[lesson]), stated_minutes(sources[lesson]), alone, points, varying, same])
     head = ["lesson", "minutes", "alone", "points", "with variants (one of how many)", "the same for all"]
     return _table(head, rows)
 
 
 def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = [
-        [f"`{answer.name}`", _title(stem), answer.minutes, answer.points, _variants(answer)]
-        for lesson, stem in LESSONS.items()
+        [f"`{answer.name}`", _title(sources[lesson]), answer.minutes, answer.points, _variants(answer)]
+        for lesson in LESSONS
         for answer in answers[lesson]
         if answer.variants and answer.difficulty in (2, 3) and answer.minutes <= LONGEST_EXAM
     ]
@@ -74,17 +98,18 @@ def _exam(sources: Mapping[str, str], answers: Answers, before: str) -> str:
 
 
 def _syllabus(sources: Mapping[str, str], answers: Answers, before: str) -> str:
-    """The weeks and lessons that stood there, and the minutes that these lessons take now."""
+    """The weeks and lessons that stood there, by number, with the titles and minutes that they have now."""
     by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
     rows = []
     for line in before.splitlines()[2:]:
         week, lessons, _ = (cell.strip() for cell in line.strip("|").split("|"))
-        numbers = re.findall(r"\d\d", lessons)
-        rows.append([week, lessons, sum(stated_minutes(sources[by_number[number]]) for number in numbers)])
+        chosen = [sources[by_number[number]] for number in re.findall(r"\b\d\d\b", lessons)]
+        rows.append([week, " and ".join(map(_title, chosen)), sum(map(stated_minutes, chosen))])
     return _table(["week", "lessons", "minutes"], rows)
 
 
 TABLES: dict[str, Callable[..., str]] = {
+    "ways in": lambda sources, answers, before: ways_in(REPOSITORY),
     "course map": _course_map,
     "lessons": _lessons,
     "exam": _exam,
@@ -96,8 +121,8 @@ def _variants(answer: Answer) -> int:
     return len(answer.variants) + 1
 
 
-def _title(stem: str) -> str:
-    return stem.replace("_", " ", 1)
+def _title(source: str) -> str:
+    return " ".join(TITLE.search(source).groups())
 
 
 def _table(head: list[str], rows: Iterable[Iterable[object]]) -> str:

@@ -13,7 +13,7 @@ from functools import wraps
 
 from nbjudge.answers import Answer, judging_variant
 from nbjudge.course import current
-from nbjudge.exercise import Exercise
+from nbjudge.exercise import Exercise, Wrong
 
 Numbers = Mapping[str, int | str]
 
@@ -58,8 +58,12 @@ def _at(exercise: Exercise, answer: Answer) -> Exercise:
     def inside(function: Callable) -> Callable:
         @wraps(function)
         def within(*arguments: object) -> object:
-            with judging_variant(answer):
-                return function(*arguments)
+            try:
+                with judging_variant(answer):
+                    return function(*arguments)
+            except Wrong as wrong:  # of what the check hands to an answer: it knows no numbers
+                wrong.message += f" ({describe_numbers(answer.numbers)})"
+                raise
 
         return within
 

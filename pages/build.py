@@ -7,8 +7,9 @@ text elsewhere.
 
 import hashlib
 import json
+import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,7 @@ from pages.notebook import main_part
 from pages.opening import Opening, opening, openings
 from pages.prose import Prose
 from pages.run import Run, run_lesson
+from rnncourse.checks.answers import Answer, answers
 
 OWN = Path(__file__).parent
 STORED = ROOT / "build/lessons"  # lessons with their outputs
@@ -35,9 +37,13 @@ MENU = (
     ("records/index.html", "Measurements"),
 )
 EXERCISE_NOTE = (
-    "This is the text of the exercises. To answer them, and to have answers checked, "
+    "This is the text of the exercises, with their hints. To answer them, and to have answers checked, "
     "<a href='../index.html#your-computer'>start the course</a>."
 )
+CHECK = re.compile(r"check\((\w+)\)")
+NEXT = re.compile(
+    r"<p>Next: <a [^>]*>[^<]*</a></p>\n?"
+)  # for notebooks: pages have links to their neighbours
 DISTURBED = (
     "While this lesson ran, something else was using the cores: times and rates on this page are not those "
     "of a quiet machine, and a verdict that rests on them may be wrong."
@@ -71,9 +77,9 @@ class Site:
         """Whether this site has a page of a lesson, or any other page."""
         return page not in self.absent
 
-    def browser_address(self, page: str, stem: str) -> str:
-        """The address, from a page, of a lesson that Python runs in the browser."""
-        return f"{up_from(page)}lite/lab/index.html?path=notebooks/{stem}.ipynb"
+    def browser_address(self, page: str, stem: str, folder: str = "notebooks") -> str:
+        """The address, from a page, of a notebook that Python runs in the browser."""
+        return f"{up_from(page)}lite/lab/index.html?path={folder}/{stem}.ipynb"
 
     def chapters(self, page: str) -> list[tuple[Opening, str, bool]]:
         """(lesson, its page of the same kind or "", whether it is this one), beside a lesson or exercises."""
@@ -145,19 +151,19 @@ def build(
     from pages.front import write_front  # counts, with all that the course computes
     from pages.records import write_records  # draws pictures: matplotlib loads for a second
 
+    runs = run_lessons(lessons)  # takes minutes and may fail: until then an older site stays
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(OWN / "assets", folder / "assets")
     left_out = {path.stem for path in all_lessons()} - {path.stem for path in lessons}
     absent = frozenset(f"{kind}/{stem}.html" for kind in ("lessons", "exercises") for stem in left_out)
-    site = Site(folder, repository, tag, absent)
+    site = Site(folder, repository, tag, absent, runs=runs)
     if pyodide is not None:
         try:
             site.browser = add_lite(folder, pyodide)
         except NotBuilt as problem:
             shutil.rmtree(folder / "lite", ignore_errors=True)
             site.browser = f"lite/ is left out: {problem}"
-    site.runs = run_lessons(lessons)
     write_front(site, {stem: str(opening(stem)) for stem in site.disturbed()})
     write_about(site)
     write_lessons(site, site.runs)
@@ -190,11 +196,18 @@ def write_about(site: Site) -> None:
     site.write("documents/about.html", "About the course", body, prose)
 
 
-def run_here(site: Site, page: str, stem: str, words: str) -> str:
-    """The link of a page to a lesson that Python runs in the browser; "" where the site has none."""
+def run_here(site: Site, page: str, stem: str, words: str, folder: str = "notebooks") -> str:
+    """The link of a page to a notebook that Python runs in the browser; "" where the site has none."""
     if not (site.folder / "lite").is_dir() or stem[:2] > places.LAST_IN_BROWSER:
         return ""
-    return f'<a href="{site.browser_address(page, stem)}">{words}</a>'
+    return f'<a href="{site.browser_address(page, stem, folder)}">{words}</a>'
+
+
+def links_to_neighbours(stems: list[str], number: int) -> dict[str, tuple[str, str] | None]:
+    """(address, title) of the pages before and after one of the same kind."""
+    before, after = stems[number - 1] if number else None, next(iter(stems[number + 1 :]), None)
+    link = lambda stem: stem and (f"{stem}.html", str(opening(stem)))
+    return {"before": link(before), "after": link(after)}
 
 
 def write_lessons(site: Site, runs: dict[str, Run]) -> None:
@@ -204,11 +217,9 @@ def write_lessons(site: Site, runs: dict[str, Run]) -> None:
         page, source = f"lessons/{stem}.html", f"notebooks/{stem}.ipynb"
         prose = site.prose(source, page)
         scripts = [quiz.SCRIPT, *([moving.SCRIPT] if moving.add_controls(run.book, site.keep(page)) else [])]
-        body = main_part(run.book, prose, site.keep(page), has_quizzes=True)
+        body = NEXT.sub("", main_part(run.book, prose, site.keep(page), has_quizzes=True))
         copy_notebook(site, source)
-        neighbours = {"before": stems[number - 1] if number else None}
-        neighbours["after"] = stems[number + 1] if number + 1 < len(stems) else None
-        links = {way: stem and (f"{stem}.html", str(opening(stem))) for way, stem in neighbours.items()}
+        links = links_to_neighbours(stems, number)
         body = body.replace("</h1>", f"</h1>\n{lesson_facts(site, stem, run)}", 1)
         claim = opening(stem).claim or "A lesson of the course rnnlab"
         site.write(page, str(opening(stem)), body, prose, description=claim, scripts=scripts, **links)
@@ -244,19 +255,35 @@ def list_entry(site: Site, lesson: Opening) -> str:
 
 
 def write_exercises(site: Site, stems: list[str]) -> None:
-    """The texts of each lesson's exercises, as a learner gets them."""
-    for stem in stems:
+    """The texts of each lesson's exercises, as a learner gets them, and their hints."""
+    for number, stem in enumerate(stems):
         source, page = f"exercises/{stem}.ipynb", f"exercises/{stem}.html"
-        if not (ROOT / source).exists():
-            continue
         prose = site.prose(source, page)
-        body = main_part(nbformat.read(ROOT / source, as_version=4), prose, site.keep(page))
+        book = nbformat.read(ROOT / source, as_version=4)
+        try_it = run_here(site, page, stem, "try it here", "work")
+        book.cells = [*cells_with_hints(book, answers(opening(stem).name), try_it)]
+        body = main_part(book, prose, site.keep(page))
         copy_notebook(site, source)
-        download = f'<a href="{stem}.ipynb" download>This notebook</a>'
-        note = f'<div class="facts"><p>{EXERCISE_NOTE} {download}</p></div>'
+        ways = [f'<a href="../lessons/{stem}.html">the lesson</a>']
+        ways += [f'<a href="{stem}.ipynb" download>this notebook</a>', *filter(None, [try_it])]
+        note = f'<div class="facts"><div><p>{EXERCISE_NOTE}</p><p>{" · ".join(ways)}</p></div></div>'
         body = body.replace("</h1>", f"</h1>\n{note}", 1)
-        title = f"Exercises: {opening(stem)}"
-        site.write(page, title, body, prose, before=(f"../lessons/{stem}.html", str(opening(stem))))
+        site.write(page, f"Exercises: {opening(stem)}", body, prose, **links_to_neighbours(stems, number))
+
+
+def cells_with_hints(
+    book: nbformat.NotebookNode, known: Mapping[str, Answer], try_it: str
+) -> Iterator[nbformat.NotebookNode]:
+    """The cells of a notebook of exercises, behind each check the hints, folded one into the other."""
+    for cell in book.cells:
+        yield cell
+        match = CHECK.fullmatch(cell.source.strip())
+        if cell.cell_type == "code" and match and match[1] in known:
+            hints, folds = known[match[1]].hints, ""
+            for number in range(len(hints), 0, -1):
+                summary = f"<summary>Hint {number} of {len(hints)}</summary>"
+                folds = f"<details>{summary}\n\n{hints[number - 1]}\n\n{folds}\n\n</details>"
+            yield nbformat.v4.new_markdown_cell(f"{try_it}\n\n{folds}")
 
 
 def write_documents(site: Site) -> None:

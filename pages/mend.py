@@ -32,11 +32,9 @@ def mended(body: str, keep: Callable[[bytes, str], str], relink: Callable[[str],
         if all(len(line) <= NARROW for line in columns):
             printed["class"].append("wraps")
         elif any(len(line) > WIDE_LINE for line in printed.get_text().splitlines()):
-            printed.attrs |= {
-                "tabindex": "0",
-                "role": "group",
-                "aria-label": "Printed lines, scroll sideways",
-            }
+            about = {"tabindex": "0", "role": "group", "aria-label": "Printed lines, scroll sideways"}
+            printed.attrs |= about
+            break_sentences(printed, soup)
     for link in soup.select("div.shown a[href]"):  # prose has its links already
         target = relink(link["href"])
         if target is None:
@@ -44,6 +42,16 @@ def mended(body: str, keep: Callable[[bytes, str], str], relink: Callable[[str],
         else:
             link["href"] = target
     return str(soup)
+
+
+def break_sentences(printed: Tag, soup: BeautifulSoup) -> None:
+    """Put an element around each long line of words, which a narrow page breaks; lines of columns scroll."""
+    lines = printed.get_text().split("\n")
+    printed.clear()
+    for number, line in enumerate(lines):
+        words = soup.new_tag("span", attrs={"class": "words"}, string=line)
+        is_sentence = len(line) > NARROW and not COLUMNS.search(line)
+        printed.extend(["\n" * bool(number), words if is_sentence else line])
 
 
 def mend_image(image: Tag, keep: Callable[[bytes, str], str], relink: Callable[[str], str | None]) -> None:

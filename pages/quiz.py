@@ -29,7 +29,8 @@ TEMPLATE = jinja2.Environment(
 def guesses(source: str) -> dict[str, list[str]]:
     """{what a cell lets the reader guess: ways in which its output may print the guess written there}."""
     fields: dict[str, list[str]] = {}
-    for statement in ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.M)).body:
+    source = re.sub(r"^[%!].*$", "", source, flags=re.M)
+    for statement in ast.parse(source).body:
         if not isinstance(statement, ast.Assign):
             continue
         target, value = statement.targets[0], statement.value
@@ -37,14 +38,14 @@ def guesses(source: str) -> dict[str, list[str]]:
         pairs = zip(target.elts, value.elts, strict=True) if together else [(target, value)]
         for name, guess in pairs:
             if match := GUESS.match(ast.unparse(name)):
-                fields |= fields_of(match[1].removeprefix("guess_").replace("_", " "), guess)
+                fields |= fields_of(match[1].removeprefix("guess_").replace("_", " "), guess, source)
     return fields
 
 
-def fields_of(name: str, guess: ast.expr) -> dict[str, list[str]]:
-    """One field for a number or words, one for each key of a dictionary."""
+def fields_of(name: str, guess: ast.expr, source: str) -> dict[str, list[str]]:
+    """One field for a number or words, one for each key of a dictionary, named as the cell writes it."""
     if isinstance(guess, ast.Dict):
-        keys = (ast.unparse(key).strip("'\"") for key in guess.keys)
+        keys = (ast.get_source_segment(source, key).strip("'\"") for key in guess.keys)
         return {key: printed(value) for key, value in zip(keys, guess.values, strict=True)}
     return {name: printed(guess)}
 
@@ -78,7 +79,7 @@ def add_quizzes(html: str) -> str:
             outcome.insert_before(form(next(numbers), cell["data-key"], "guess", fields=names))
             mark_guesses(outcome, [*fields.values()], soup)
     for answer in soup.select(".prose details"):
-        is_question = "?" in answer.summary.text
+        is_question = answer.summary.text.strip()[-1] in "?."  # else "Answer" or the like, behind a question
         question = answer.summary if is_question else answer.find_previous("p")
         own = form(next(numbers), key_of(question.text + answer.text), "answer")
         (answer.insert_after if is_question else answer.insert_before)(own)
@@ -105,18 +106,25 @@ def form(number: int, key: str, kind: str, **more: object) -> Tag:
 
 def mark_guesses(outcome: Tag, fields: list[list[str]], soup: BeautifulSoup) -> None:
     """Put an element around each place where printed lines repeat a guess, in one of the ways of `fields`."""
-    for text in outcome.select("pre.printed"):
-        parts, turn = [], 0
-        for line in text.get_text().splitlines(keepends=True):
-            end = 0
-            for number, begin, stop in repeated(line, fields, turn):
-                mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(number)})
-                mark.string = line[begin:stop]
-                parts += [line[end:begin], mark]
-                end, turn = stop, (number + 1) % len(fields)
-            parts.append(line[end:])
-        text.clear()
-        text.extend(filter(None, parts))
+    for block in outcome.select("pre.printed"):
+        turn = 0
+        for text in [*block.strings]:
+            parts, turn = marked(text, fields, turn, soup)
+            text.replace_with(*filter(None, parts))
+
+
+def marked(text: str, fields: list[list[str]], turn: int, soup: BeautifulSoup) -> tuple[list, int]:
+    """(text and elements in place of printed lines, the field whose guess comes next)."""
+    parts = []
+    for line in text.splitlines(keepends=True):
+        end = 0
+        for number, begin, stop in repeated(line, fields, turn):
+            mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(number)})
+            mark.string = line[begin:stop]
+            parts += [line[end:begin], mark]
+            end, turn = stop, (number + 1) % len(fields)
+        parts.append(line[end:])
+    return parts, turn
 
 
 def repeated(line: str, fields: list[list[str]], turn: int) -> Iterator[tuple[int, int, int]]:

@@ -28,6 +28,7 @@ from rnnlab import resources
 # a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
 ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
+WIDGET = "application/vnd.jupyter.widget-view+json"  # moves in a kernel alone
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 
@@ -80,7 +81,7 @@ def content_number(path: Path) -> str:
     """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
     numbers = hashlib.sha256(path.read_bytes() + machine().encode())
     files = (file for package in PACKAGES for file in sorted(ROOT.glob(f"{package}/**/*")))
-    for file in (*files, ROOT / "pages/frames.py"):
+    for file in (*files, ROOT / "pages/frames.py", ROOT / "pages/run.py"):
         if file.suffix in (".py", ".json", ".npz", ".jpg", ".svg", ".cu", ".cuh", ".answers"):
             numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
     return numbers.hexdigest()[:16]
@@ -94,6 +95,7 @@ def machine() -> str:
 
 
 def _execute(path: Path) -> nbformat.NotebookNode:
+    """The lesson with outputs, which name no folder of the builder's and show no bar that stands still."""
     book = nbformat.read(path, as_version=4)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
@@ -105,10 +107,14 @@ def _execute(path: Path) -> nbformat.NotebookNode:
             client.execute()
         except CellExecutionError as error:
             raise NotRun(f"{path.name} does not run to its end: {error}") from error
+    for cell in book.cells:
+        if outputs := cell.get("outputs"):
+            cell.outputs = [output for output in outputs if WIDGET not in output.get("data", {})]
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
     book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
-    return book
+    text = nbformat.writes(book).replace(folder, "~").replace(str(ROOT), "~/rnnlab")
+    return nbformat.reads(text, as_version=4)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def test_no_variable_of_continuous_integration_or_python_arrives(newcomer, tmp_p
     home.mkdir()
     variables = newcomer.environment([], home)
     assert {"HOME", "PATH", "https_proxy", "PIP_CERT"} <= variables.keys()
-    assert os.path.samefile(variables["TMPDIR"], home / "tmp")  # what another account has left in /tmp is not met
+    assert os.path.samefile(variables["TMPDIR"], home / "tmp")  # /tmp may hold another account's
     assert not [name for name in variables if name.startswith(("CI", "CUDA", "PYTHON", "RNNLAB", "VIRTUAL"))]
     assert (home / ".config/pip/pip.conf").read_text() == "[global]\n"
 

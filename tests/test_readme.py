@@ -18,7 +18,7 @@ from rnnlab import reference
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| (\d\d) \| \[(\w+)\]\(notebooks/", re.M)
+ROW = re.compile(r"^\| (\d\d) \| \[([^]]+)\]\(notebooks/(\w+)\.ipynb\)", re.M)
 NOTEBOOKS = {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
 
 
@@ -41,7 +41,8 @@ def tree():
 
 def test_the_map_names_every_lesson_in_order():
     rows = ROW.findall(README)  # built, as tests/rnncourse/test_course.py holds
-    assert [f"{number}_{name}" for number, name in rows] == sorted(NOTEBOOKS)
+    assert [stem for *_, stem in rows] == sorted(NOTEBOOKS)
+    assert all(stem.startswith(number) and title.partition(" ")[0].istitle() for number, title, stem in rows)
 
 
 def of_package(package):

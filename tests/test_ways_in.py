@@ -8,10 +8,14 @@ import yaml
 from packaging.version import Version
 from test_setup import CONDA, PINS, PROJECT, in_conda_forge, required
 
+from nbjudge.authoring import course
 from nbjudge.authoring.course import ROOT
+from pages import build, places
 from pages.colab import JUPYTER, needed_packages
+from rnncourse.checks import LESSONS
 from rnncourse.lab.start import REPOSITORY
 
+TABLES = course._loaded(ROOT / "docs/tables.py", "docs_tables")
 BINDER = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COLAB = dict(line.split("==") for line in (ROOT / "constraints-colab.txt").read_text().split())
@@ -86,3 +90,14 @@ def test_nobody_is_told_to_install_the_course_from_an_index_that_lacks_it():
 def test_readme_has_one_line_for_a_person_without_a_clone():
     (address,) = re.findall(r"git clone (\S+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert address == (REPOSITORY or "ADDRESS")
+
+
+def test_a_published_course_names_in_readme_what_its_site_and_the_services_offer(tmp_path):
+    repository, first = "https://github.com/name/rnnlab", next(iter(LESSONS.values()))
+    text = TABLES.ways_in(repository)
+    links = re.findall(r"\]\((\S+)\)", text)
+    assert f"git clone {repository} " in text
+    for address, _ in places.services(repository, "main", f"notebooks/{first}.ipynb"):
+        assert address in links
+    assert links[1] == f"{links[0]}{build.Site(tmp_path).browser_address('index.html', first)}"
+    assert "](" not in TABLES.ways_in(""), "no link before there is something to link to"

@@ -20,6 +20,7 @@ from nbjudge.finding.notebook_file import LARGEST, Unusable
 
 MOST_FILES = 100_000  # of a download: 5,000 students with a score of files each
 MOST_INSIDE = 200  # files of a zip that a student handed in
+DEEPEST = 2  # zips within one another of which each holds the next one alone; what lies deeper stays closed
 LARGEST_RATIO = 400  # of expanded to packed bytes, for files above SMALL; notebooks reach 30
 SMALL = 8 << 20  # bytes
 NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?\s*$", re.I)  # some browsers append .txt or .json
@@ -75,8 +76,8 @@ def entries(source: Path) -> Iterator[Entry]:
             yield from _with_inner(entry)
 
 
-def _with_inner(entry: Entry) -> Iterator[Entry]:
-    """The entry, or what is in it where it is a zip. A zip within such a zip stays closed."""
+def _with_inner(entry: Entry, depth: int = 1) -> Iterator[Entry]:
+    """The entry, or what is in it where it is a zip. A zip beside other files in it stays closed."""
     if entry.suffix != ".zip" or entry.problem:
         yield entry
         return
@@ -90,10 +91,16 @@ def _with_inner(entry: Entry) -> Iterator[Entry]:
         return
     if not inner:
         yield replace(entry, problem="it is a zip without files: hand in the notebook")
+    is_wrapping = depth < DEEPEST and len(inner) == 1
     for part in inner:
-        problem = part.problem or ("it is a zip within a zip: hand in the notebook" * (part.suffix == ".zip"))
         path = f"{entry.path}/{part.path}"  # its time is that of the zip: a student sets those within
-        yield replace(entry, path=path, read=part.read, problem=problem or None)
+        own = replace(entry, path=path, read=part.read, problem=part.problem)
+        if part.suffix != ".zip" or part.problem:
+            yield own
+        elif is_wrapping:
+            yield from _with_inner(own, depth + 1)
+        else:
+            yield replace(own, problem="it is a zip within a zip: hand in the notebook")
 
 
 def _is_noise(path: str) -> bool:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from nbjudge.classroom import archives, keys, layouts, submissions
 from nbjudge.classroom.archives import Entry
@@ -62,14 +61,18 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
-    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
-    words += ["--layout", assignment.layout] * bool(assignment.layout)
-    words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
-    words += ["--due", assignment.due.isoformat()] if assignment.due else []
-    listed = _choose(listed, _taken(folder, assignment, listed), _Contender(folder, shlex.join(words)))
+    listed = _choose(listed, _taken(folder, assignment, listed), folder)
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
     return listed
+
+
+def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> str:
+    """The command line that collects these downloads again."""
+    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
+    words += ["--layout", assignment.layout] * bool(assignment.layout)
+    words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
+    return shlex.join(words + (["--due", assignment.due.isoformat()] if assignment.due else []))
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
@@ -252,27 +255,19 @@ def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> se
     return taken
 
 
-class _Contender(NamedTuple):
-    """The words on one of several files that may count: what it attempts, and the command that takes it."""
-
-    folder: Path
-    command: str
-
-    def describe(self, entry: Submission) -> str:
-        """ "this one attempts 4 of 4 exercises; to take it: rnnlab class collect ..." """
-        names = current().catalogue(entry.lesson)
-        try:
-            with limited(PATIENCE):
-                count = attempted(read(self.folder / entry.file), names)
-        except (Unusable, Overtime):
-            count = 0
-        return (
-            f"this one attempts {count} of {quantity(len(names), 'exercise')}; to take it: "
-            f"{self.command} --take {entry.sha256[:8]}"
-        )
+def _contender(folder: Path, entry: Submission) -> str:
+    """ "this one attempts 4 of 4 exercises; to take it: --take d1691690" """
+    names = current().catalogue(entry.lesson)
+    try:
+        with limited(PATIENCE):
+            count = attempted(read(folder / entry.file), names)
+    except (Unusable, Overtime):
+        count = 0
+    exercises = quantity(len(names), "exercise")
+    return f"this one attempts {count} of {exercises}; {TAKE}--take {entry.sha256[:8]}"
 
 
-def _choose(listed: list[Submission], taken: set[str], contender: _Contender) -> list[Submission]:
+def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Submission]:
     """The list with one file marked for each student and lesson, and the reason at each other one."""
     places = defaultdict(list)
     for number, entry in enumerate(listed):
@@ -280,12 +275,13 @@ def _choose(listed: list[Submission], taken: set[str], contender: _Contender) ->
             places[entry.place].append(number)
     chosen = [replace(entry, graded=False) for entry in listed]
     for numbers in places.values():
-        for number, reason in _decisions([listed[number] for number in numbers], taken, contender):
+        for number, reason in _decisions([listed[number] for number in numbers], taken, folder):
             entry = listed[numbers[number]]
             chosen[numbers[number]] = replace(entry, graded=reason is None, reason=reason or _remark(entry))
     return _with_remarks(chosen)
 
 
+TAKE = "to take it: "  # before the option that chooses one of several files
 DECIDED = "not graded: "  # begins the reasons that the choice among several files has given
 
 
@@ -294,9 +290,7 @@ def _remark(entry: Submission) -> str | None:
     return None if (entry.reason or "").startswith((DECIDED, "note: ")) else entry.reason
 
 
-def _decisions(
-    rivals: list[Submission], taken: set[str], contender: _Contender
-) -> Iterator[tuple[int, str | None]]:
+def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Iterator[tuple[int, str | None]]:
     """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
     rank = lambda entry: (entry.sha256 in taken, entry.attempt, _moment(entry.when))
     best = max(map(rank, rivals))
@@ -306,7 +300,7 @@ def _decisions(
     for number, entry in enumerate(rivals):
         if len(contents) > 1 and number in first:
             which = f"nothing says which of {len(contents)} files is newer"
-            yield number, f"{DECIDED}{which}; {contender.describe(entry)}"
+            yield number, f"{DECIDED}{which}; {_contender(folder, entry)}"
         elif number == winner:
             yield number, None
         elif entry.sha256 == rivals[winner].sha256:
@@ -356,8 +350,11 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
     return noted
 
 
-def describe(listed: list[Submission]) -> Iterator[str]:
-    """The list in words: how many of each lesson, then each file that does not count with its reason."""
+def describe(listed: list[Submission], again: str) -> Iterator[str]:
+    """The list in words: how many of each lesson, then each file that does not count with its reason.
+
+    again: the command that collects anew, to which the choice of a file is added.
+    """
     counting = submissions.graded(listed)
     students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
     names = ", ".join([*students[:NAMES], *["…"] * (len(students) > NAMES)])
@@ -371,10 +368,11 @@ def describe(listed: list[Submission]) -> Iterator[str]:
             yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
     shown: Counter[tuple] = Counter()
     downloads = {entry.source.partition(": ")[0] for entry in listed}
-    for entry in listed:
+    for entry in submissions.without_repeats(listed):
         if entry.reason or not entry.graded:
             is_fine = entry.graded and not (entry.reason or "").startswith(UNREADABLE)
-            reason = "!" if is_fine else "✘", (entry.reason or "").removeprefix(DECIDED)
+            why = (entry.reason or "").removeprefix(DECIDED).replace(TAKE, f"{TAKE}{again} ")
+            reason = "!" if is_fine else "✘", why
             shown[reason] += 1
             if shown[reason] <= SHOWN:
                 place = entry.source.partition(": ")[2] if len(downloads) == 1 else entry.source

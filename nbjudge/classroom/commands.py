@@ -156,13 +156,13 @@ def written(path: Path, write: Callable) -> object:
 
 def _collect(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import lock
-    from nbjudge.classroom.collect import Assignment, check_places, collect, deadline, describe
+    from nbjudge.classroom.collect import Assignment, check_places, collect, command, deadline, describe
 
     check_places(chosen.folder, chosen.sources)
     about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
     with lock.made(chosen.folder), lock.lock(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
-    _print(describe(listed))
+    _print(describe(listed, command(chosen.folder, chosen.sources, about)))
     return DONE if all(entry.graded for entry in listed) else NOT_ALL
 
 

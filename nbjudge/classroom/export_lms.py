@@ -14,6 +14,7 @@ from typing import NamedTuple
 from nbjudge.classroom.export_tables import Table, fault_in, mark_of, number_in, plain_identifier
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.lesson_names import lesson_title
 
 TITLE_AND_ID = re.compile(r"(?P<title>.*\S)\s+\((?P<id>\d+)\)")  # Canvas: an assignment's column
 LOCK = "grade can be changed"  # Moodle's title in English; its place is behind mark and maximum
@@ -188,7 +189,7 @@ class _Filling:
         self.markable = [paper for paper in papers if not fault_in(paper)]
         self.withheld = [paper.student for paper in papers if paper.open_points]
         self.awaited = [paper.student for paper in papers if paper.awaited]
-        self.held = [paper.student for paper in self.markable if paper.held_until]
+        self.held: list[str] = []  # students whose comment has to wait
         self.absent: list[str] = []
         self.unclear: list[str] = []
         self.untouched: list[str] = []
@@ -237,8 +238,10 @@ class _Filling:
         self.replaced += before not in ("", "-") and number_in(before) != float(mark)
         row[place] = mark
         self.filled += 1
-        if comment is not None and not paper.held_until:
-            if row[comment].strip() and not row[comment].startswith(f"<p>{paper.lesson}: "):
+        if comment is not None and paper.held_until:
+            self.held.append(paper.student)
+        elif comment is not None:
+            if row[comment].strip() and not row[comment].startswith(_beginning(paper)):
                 self.comments.append(paper.student)
             row[comment] = feedback_html(paper)
 
@@ -272,13 +275,19 @@ class _Filling:
             (self.comments, "Another comment stood in the template, which these marks' comments replace"),
         ):
             if students:
-                lines.append(f"{why}: {', '.join(students)}.")
+                is_all = len(students) == len(self.students) > 1
+                lines.append(f"{why}: {'all' if is_all else ', '.join(students)}.")
         return lines
+
+
+def _beginning(paper: Paper) -> str:
+    """How a comment of this export begins."""
+    return f"<p>{html.escape(lesson_title(paper.lesson))}: "
 
 
 def feedback_html(paper: Paper) -> str:
     """The verdicts as Moodle shows a comment: text of strangers is escaped, and no formula begins it."""
-    parts = [f"<p>{html.escape(paper.lesson)}: {paper.score} of {paper.max_score} points</p>"]
+    parts = [f"{_beginning(paper)}{paper.score} of {paper.max_score} points</p>"]
     parts += [f"<p>{html.escape('; '.join(paper.remarks))}</p>"] if paper.remarks else []
     for entry in paper.entries:
         verdict = entry.verdict

@@ -225,7 +225,7 @@ def _gradebook(chosen: argparse.Namespace) -> str:
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
     prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
-    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}{prose}"
+    return f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.{absent}{withheld}{prose}"
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
@@ -270,5 +270,5 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
     rows = quantity(len(filling.missing), "row")
     missing = f"Nothing was handed in by {rows} of {chosen.template.name}: {', '.join(filling.missing)}."
-    lines = [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]
+    lines = [f"{chosen.out}: marks of {quantity(filling.filled, 'student')}{changed}.", *filling.remarks]
     return [*lines, *[missing] * bool(filling.missing)]

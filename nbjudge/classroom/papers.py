@@ -87,7 +87,7 @@ def withheld_of(folder: Path) -> list[Withheld]:
     graded = {result.place: result for result in results.load(folder)}
     return [
         Withheld(entry.student or "", printable(entry.name or ""), printable(entry.source), printable(reason))
-        for entry in entries
+        for entry in submissions.without_repeats(entries)
         if (reason := _reason(entry, graded.get(entry.place)))
     ]
 

@@ -22,6 +22,7 @@ from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, S
 from nbjudge.classroom.similar import Findings, marked_lines
 from nbjudge.course import current
 from nbjudge.files import write_whole
+from nbjudge.lesson_names import lesson_title
 from nbjudge.printable import printable, quantity
 
 # an id that is a file's name on every system, and no name that `page_name` makes up
@@ -176,6 +177,7 @@ def templates() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )  # fmt: skip
+    environment.filters["title_of"] = lesson_title
     environment.filters["pre"] = lambda text: Markup("<pre>") + escape(text) + Markup("</pre>")
     return environment
 

@@ -6,14 +6,16 @@ It is written whole or not at all, so that the folder is usable after a kill at 
 import hashlib
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 
+NOT_WANTED = re.compile(r"it is of \w+, and (.+) was requested")  # the reason at a notebook of another lesson
 SLUG = 40  # characters of a student's identifier that a folder's name shows
 
 
@@ -67,6 +69,21 @@ def save(folder: Path, listed: Iterable[Submission]) -> None:
 def graded(listed: Iterable[Submission]) -> list[Submission]:
     """The submissions that count, by student and lesson."""
     return sorted((entry for entry in listed if entry.graded), key=lambda entry: entry.place)
+
+
+def without_repeats(listed: Iterable[Submission]) -> Iterator[Submission]:
+    """The list, in which all notebooks of one folder that are of lessons not requested are one entry."""
+    groups: dict[str, list[Submission]] = defaultdict(list)
+    for entry in listed:
+        is_other = NOT_WANTED.fullmatch(entry.reason or "")
+        groups[entry.source.rpartition("/")[0] if is_other else entry.source].append(entry)
+    for place, group in groups.items():
+        if len(group) == 1 or not NOT_WANTED.fullmatch(group[0].reason or ""):
+            yield from group
+        else:
+            wanted = NOT_WANTED.fullmatch(group[0].reason)[1]
+            reason = f"{len(group)} notebooks there are of other lessons, and {wanted} was requested"
+            yield replace(group[0], source=place, reason=reason)
 
 
 def _parsed(path: Path, number: int, line: str) -> Submission:

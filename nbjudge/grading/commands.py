@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from nbjudge.printable import printable
@@ -33,7 +34,8 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     for parser in (grade, check):
         _add_shared(parser)
     progress = subparsers.add_parser("progress", help="what you have done so far")
-    progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
+    progress.add_argument("lesson", nargs="?", help="one lesson, for instance 02 or bptt")
+    progress.add_argument("--lesson", dest="named", help=argparse.SUPPRESS)  # as for the other commands
     progress.set_defaults(handler=_progress)
     hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
     hint.add_argument("exercise", help="its name, for instance bptt_linear")
@@ -91,7 +93,8 @@ def _progress(chosen: argparse.Namespace) -> int:
     from nbjudge.lesson_names import UnknownLesson, lesson_named
 
     try:
-        print(progress(chosen.lesson and lesson_named(chosen.lesson)))
+        lesson = chosen.lesson or chosen.named
+        print(progress(lesson and lesson_named(lesson)))
     except UnknownLesson as unknown:
         print(f"rnnlab progress: {printable(unknown)}", file=sys.stderr)
         return UNUSABLE
@@ -102,13 +105,18 @@ def _hint(chosen: argparse.Namespace) -> int:
     from nbjudge.course import current
     from nbjudge.exercise import UnknownExercise
     from nbjudge.grading.learner import open_hint
+    from nbjudge.lesson_names import UnknownLesson, lesson_named
 
     try:
         print(open_hint(current().find(chosen.exercise)[1]))
+        return ALL_PASSED
     except UnknownExercise as unknown:
-        print(f"rnnlab hint: {printable(unknown, 2000)}", file=sys.stderr)
-        return UNUSABLE
-    return ALL_PASSED
+        sentence = str(unknown)
+    with suppress(UnknownLesson):
+        names = ", ".join(current().catalogue(lesson_named(chosen.exercise)))
+        sentence = f"{chosen.exercise} is a lesson; its exercises are {names}."
+    print(f"rnnlab hint: {printable(sentence, 2000)}", file=sys.stderr)
+    return UNUSABLE
 
 
 def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
@@ -125,6 +133,8 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
         for name in ("notebook", "json"):
             if path := getattr(chosen, name, None):
                 setattr(chosen, name, _absolute(path))
+        if getattr(chosen, "notebook", None):
+            _refuse_a_lessons_name(chosen.notebook)
         with clean_start():
             return action(chosen)
     except (Unusable, UnknownLesson) as unusable:
@@ -147,6 +157,19 @@ def _absolute(path: Path) -> Path:
         raise Unusable(
             f"the working directory cannot be used ({error.strerror}); go to another one"
         ) from None
+
+
+def _refuse_a_lessons_name(path: Path) -> None:
+    """Unusable, with the notebook that is meant, where a path names a lesson and no file."""
+    from nbjudge.course import current
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.lesson_names import UnknownLesson, lesson_named
+
+    with suppress(UnknownLesson):
+        name = f"{current().lessons[lesson_named(path.name)]}.ipynb"
+        near = next(filter(Path.exists, (path.with_name(name), path.parent / "work" / name)), None)
+        if near and not path.exists():
+            raise Unusable(f"{path} does not exist; did you mean {near}?")
 
 
 def _graded(chosen: argparse.Namespace, keep: Callable) -> int:

@@ -153,15 +153,14 @@ class Overview:
         return f"{passed} of {len(self.rows)} exercises passed, {earned} of {possible} points."
 
     def _repr_html_(self) -> str:
-        cell = lambda text: f"<td style='text-align:left'>{html.escape(text)}</td>"
-        line = lambda lesson, name, sign, word, points: "".join(
-            map(cell, (f"{sign} {word}", lesson, name, points))
+        titles = ("verdict", "lesson", "exercise", "points")
+        rows = [(f"{sign} {word}", lesson, name, points) for lesson, name, sign, word, points in self.rows]
+        shown = [0, 2, 3] if len({row[1] for row in rows}) == 1 else range(4)  # one lesson needs no column
+        cells = lambda tag, row: "".join(
+            f"<{tag} style='text-align:left'>{html.escape(row[k])}</{tag}>" for k in shown
         )
-        head = "".join(
-            f"<th style='text-align:left'>{title}</th>"
-            for title in ("verdict", "lesson", "exercise", "points")
-        )
-        body = "".join(f"<tr>{line(*row)}</tr>" for row in self.rows)
+        head = cells("th", titles)
+        body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total()}</p>"
 
 

@@ -450,7 +450,7 @@ rnnlab.progress("numba_cpu")
 #
 # <details><summary>What does Numba's default error model cost here?</summary>A test of each divisor for zero, and with it the vector instructions.</details>
 #
-# <details><summary>Which comparison lets a NaN through: `a if a &lt; edge else edge`, or `edge if a &gt; edge else a`?</summary>The second: a comparison with NaN is false, so a is kept.</details>
+# <details><summary>Which comparison lets a NaN through: <code>a if a &lt; edge else edge</code>, or <code>edge if a &gt; edge else a</code>?</summary>The second: a comparison with NaN is false, so a is kept.</details>
 
 # %% [markdown]
 # ## Sources

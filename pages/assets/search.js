@@ -64,5 +64,6 @@
     field.addEventListener("input", update);
     field.form.addEventListener("submit", (event) => { event.preventDefault(); update(); });
     update();
+    if (field.value) field.focus(); // the results come next
   });
 })();

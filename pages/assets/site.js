@@ -1,5 +1,5 @@
 // What a page does beyond showing itself: the reader's choice of light or dark, kept in this browser alone; lists that
-// open where there is room; a button that copies code; the key / for the search. Pages are complete without it.
+// open where there is room; a button that copies code; the key / for the search, Escape out of it. Pages are complete without it.
 "use strict";
 
 (function () {
@@ -26,6 +26,7 @@
     document.querySelectorAll("pre.code").forEach(addCopy);
     const find = document.querySelector("#find, #search-words");
     document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && event.target === find) find.blur();
       const writes = event.target.closest("input, textarea, select");
       if (event.key !== "/" || writes || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();

@@ -24,7 +24,7 @@ const STYLE = `
 .pgr-code div { white-space: pre; padding: 0 8px; border-left: 4px solid transparent; width: max-content; min-width: 100% }
 .pgr-code .here { border-color: var(--run); background: color-mix(in srgb, var(--run) 18%, transparent); font-weight: 600 }
 .pgr-code .fault { border-left: 4px double var(--bad) } .pgr-code span { color: var(--dim); display: inline-block; text-align: right; font-weight: 400 }
-.pgr-code .pgr-no { width: 2.6em } .pgr-code .pgr-who { width: 4em; padding-right: .6em }
+.pgr-code .pgr-no { width: 2em } .pgr-code .pgr-who { width: 3.2em; padding-right: .5em }
 .pgr-title { font-weight: 600; margin: 10px 0 3px !important; display: flex; flex-wrap: wrap; gap: 2px 8px; align-items: baseline }
 .pgr-box { max-height: 340px; overflow: auto } .pgr-body > div > .pgr-title:first-child { margin-top: 0 !important }
 .pgr-key { display: flex; flex-wrap: wrap; gap: 2px 12px; margin: 4px 0; font-size: 12.5px; color: var(--dim) }

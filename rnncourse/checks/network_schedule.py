@@ -22,11 +22,12 @@ def check_wavefront_order(submission, rng, layers, steps):
     """Many orders are right; a mistake is named by the order that it gives."""
     got = submission(layers, steps)
     pairs = whole_numbers(got, 2)
-    refuse(_misplaced(got, pairs, layers, steps), result=pairs)
+    lag = ANSWERS["wavefront_order"].number("lag", 1)
+    refuse(_misplaced(got, pairs, layers, steps, lag), result=pairs)
 
 
-def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str | Wrong | None:
-    """The first thing that is wrong with the order."""
+def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: int) -> str | Wrong | None:
+    """The first thing that is wrong with the order; lag: rounds until the layer above can read a result."""
     if order is None:
         return f"The result must be a list of pairs (layer, step); it returns {got!r:.60}."
     cells = {(l, t) for l in range(layers) for t in range(steps)}
@@ -50,11 +51,12 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str 
         for source in ((l - 1, t), (l, t - 1)):
             if place.get(source, -1) > place[l, t]:
                 return f"Cell (layer {l}, step {t}) comes before cell {source}, whose result it reads."
-    late = next((k for k in range(1, len(order)) if sum(order[k]) < sum(order[k - 1])), None)
+    rounds = [lag * layer + step for layer, step in order]
+    late = next((k for k in range(1, len(order)) if rounds[k] < rounds[k - 1]), None)
     if late is None:
         return None
     before, after = order[late - 1], order[late]
-    return f"{before} comes before {after}, which lies on an earlier diagonal and could have run already."
+    return f"{before} comes before {after}, which can run in an earlier round."
 
 
 def check_assign_streams(submission, rng, layers, steps, skips):
@@ -193,7 +195,14 @@ def draw_input_batches(rng) -> list[tuple]:
 EXERCISES = (
     ANSWERS["wavefront_order"].exercise(
         check_wavefront_order,
-        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), *rng.integers(3, 50, (2, 2)).tolist()),
+        lambda rng: (
+            (3, 2),
+            (2, 4 + ANSWERS["wavefront_order"].number("lag", 1)),  # else layer by layer would be right
+            (1, 3),
+            (2, 2),
+            (1, 1),
+            *rng.integers(3, 50, (2, 2)).tolist(),
+        ),
     ),
     ANSWERS["assign_streams"].exercise(
         check_assign_streams,

@@ -76,7 +76,8 @@ def draw_emitted(rng: np.random.Generator) -> list[tuple[int, int, int]]:
 
 def check_emit_tile(submission, rng, rows, vectors, terms):
     registers = rows * vectors + vectors + 1
-    machine = CountingCore(rows, vectors, terms, registers)
+    first = ANSWERS["emit_tile"].number("first", 0)
+    machine = CountingCore(rows, vectors, terms, registers, first)
     emit = lambda name, *numbers: getattr(machine, name)(*numbers)
     core = Shell(CORE.format(registers=registers), "core", {"emit": emit})
     add_to_case(f"{registers} registers")

@@ -111,11 +111,12 @@ def check_block_scan_kernel(submission, rng, T, blocks, threads):
     b = rng.normal(size=T).astype("float32")
     case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)))
     names, axes = ("a", "b", "prefix_a", "prefix_b"), (("step",),) * 4
+    scale = ANSWERS["block_scan_kernel"].number("scale", 1)
 
     def explain(name: str, place: tuple, surplus: float) -> str:
         t = place[0]
         start = t // threads * threads
-        return f"Its block begins at step {start}; step {t} is the map (a, b) = ({a[t]:.4g}, {b[t]:.4g})."
+        return f"Its block begins at step {start}; step {t} is the map ({a[t]:.4g}, {scale * b[t]:.4g})."
 
     compare_launches(submission, ANSWERS["block_scan_kernel"], case, names, axes, limit_block_scan, explain)
 

@@ -38,10 +38,14 @@ class Sum(NamedTuple):
 
 
 class CountingCore:
-    """A core for a tile of `rows` by `vectors` with K `terms`; raises Wrong where an instruction fails."""
+    """A core for a tile of `rows` by `vectors` with K `terms`; raises Wrong where an instruction fails.
 
-    def __init__(self, rows: int, vectors: int, terms: int, registers: int):
+    first: the number of its first register.
+    """
+
+    def __init__(self, rows: int, vectors: int, terms: int, registers: int, first: int = 0):
         self.rows, self.vectors, self.terms, self.registers = rows, vectors, terms, registers
+        self.first = first
         self.loads = self.multiplies = self.stores = 0
         self.listing: list[str] = []
         self._holds: dict[int, Weights | State | Sum] = {}
@@ -121,10 +125,9 @@ class CountingCore:
         self.listing.append(call)
 
     def _put(self, register: int, content: Weights | State | Sum) -> None:
-        if not 0 <= register < self.registers:
-            raise Wrong(
-                f"{self.listing[-1]}: the core has {self.registers} registers, 0 to {self.registers - 1}."
-            )
+        if not self.first <= register < self.first + self.registers:
+            places = f"{self.first} to {self.first + self.registers - 1}"
+            raise Wrong(f"{self.listing[-1]}: the core has {self.registers} registers, {places}.")
         self._holds[register] = content
 
     def _read(self, register: int) -> Weights | State | Sum:

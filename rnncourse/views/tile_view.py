@@ -64,10 +64,17 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
     figure, axis = canvas(height=3.4)
     for n, tile in enumerate(sorted(measured, key=lambda tile: Tile(*tile).registers)):
         needed = Tile(*tile).registers
-        colour, marker = (PALETTE["red"], "X") if needed > registers else (PALETTE["blue"], "o")
+        spills = needed > registers
+        colour, marker = (PALETTE["red"], "X") if spills else (PALETTE["blue"], "o")
         axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
-        beside = {"xytext": (0, -15 if n % 2 else 8), "textcoords": "offset points", "bbox": PAPER}
-        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **beside, ha="center", fontsize=8)
+        # rates fall behind the line, and leave room at the right; before it neighbours are alike
+        place = (
+            {"xytext": (4, 4), "ha": "left"}
+            if spills
+            else {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
+        )
+        words = place | {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
+        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **words)
     axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--", zorder=0)
     axis.set(
         xscale="log",
@@ -76,6 +83,7 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
     )
     axis.set_xticks(ticks := (4, 8, 16, 32, 64), ticks)
     axis.minorticks_off()
+    axis.set_xlim(right=100)
     axis.set_ylim(0, 1.15 * max(measured.values()))
     return figure
 

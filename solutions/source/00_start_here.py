@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 00 · Start here: exercises
 #
-# Replace each `raise NotImplementedError` by your answer and run the cell, then run the `check` below it.
+# Run the first cell. Then replace each `raise NotImplementedError` by your answer, run its cell, and run the `check` below it.
 # A check draws new numbers every time, so an answer that passes is right for more than one example.
 # Stuck? `hint(last_step)` opens one hint, and once more the next one. Nothing leaves this machine.
 

@@ -149,7 +149,7 @@ def test_a_broken_notebook_with_the_lessons_name_counts_and_says_why_it_is_broke
     assert "not a notebook" in listed[0].reason
 
 
-def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_path):
+def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_path, capsys):
     files = {"ada/02_bptt.ipynb": STUBS, "ada/02_bptt (1).ipynb": book(remark="b")}
     source = packed(tmp_path / "d.zip", files)
     folder = tmp_path / "class"
@@ -159,12 +159,15 @@ def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_pa
     digest = next(entry.sha256 for entry in listed if "(1)" in entry.source)
     assert "attempts 0 of 4 " in reason(listed, "02_bptt.ipynb")
     assert "attempts 1 of 4 " in reason(listed, "(1)")
-    command = shlex.split(reason(listed, "(1)").partition(": rnnlab ")[2])
+    assert reason(listed, "(1)").endswith(f"to take it: --take {digest[:8]}")
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if digest[:8] in line)
+    command = shlex.split(line.partition(": rnnlab ")[2])
     assert command == ["class", "collect", str(folder), str(source), *options, "--take", digest[:8]]
     assert cli.main(command) == 1
     listed = submissions.load(folder)
     assert [entry.sha256 for entry in submissions.graded(listed)] == [digest]
     assert "chosen with --take" in reason(listed, ": ada/02_bptt.ipynb")
+    assert "chosen with --take\n" in capsys.readouterr().out, "what was chosen needs no command"
     assert [entry.sha256 for entry in submissions.graded(collected(folder, source)[1])] == [digest]
 
 

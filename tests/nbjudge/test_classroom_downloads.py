@@ -11,10 +11,12 @@ import pytest
 from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
 from values_in import holds
 
-from nbjudge.classroom import archives, layouts, submissions
+from nbjudge.authoring.course import ROOT
+from nbjudge.classroom import archives, layouts, papers, submissions
 from nbjudge.classroom.collect import Assignment, collect, deadline
 from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
+from rnncourse.checks import LESSONS
 
 
 def tree(folder, files):
@@ -297,3 +299,34 @@ def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path
         archive.writestr(member, inner.read_bytes())
     _, listed = collected(tmp_path / "class", tmp_path / "all.zip", "--due", "2026-11-21T00:00")
     assert facts(submissions.graded(listed), "when", "late") == [("2026-11-22T10:00:00", True)]
+
+
+def test_a_zip_that_holds_a_zip_alone_is_opened_and_a_third_stays_closed(tmp_path):
+    wrapped, contents = [], {"02_bptt.ipynb": book(), "__MACOSX/._02_bptt.ipynb": "x"}
+    for depth in range(3):
+        wrapped.append(packed(tmp_path / f"{depth}.zip", contents).read_bytes())
+        contents = {f"Übung {depth}.zip": wrapped[-1]}
+    files = [(f"{name}/abgabe.zip", content) for name, content in zip("abc", wrapped, strict=True)]
+    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--layout", "plain")
+    assert [entry.student for entry in submissions.graded(listed)] == ["a", "b"]
+    assert len({entry.when for entry in listed}) == 1, (
+        "the download's own time, whatever a student's clock says"
+    )
+    assert "a zip within a zip" in reason(listed, "c/abgabe.zip")
+
+
+def test_notebooks_of_other_lessons_in_one_zip_are_one_line_and_one_row(tmp_path, capsys):
+    every = {
+        f"work/{stem}.ipynb": (ROOT / f"exercises/{stem}.ipynb").read_text() for stem in LESSONS.values()
+    }
+    work = packed(tmp_path / "work.zip", every).read_bytes()
+    files = {"ada/work.zip": work, "bob/01_rnn_forward.ipynb": every["work/01_rnn_forward.ipynb"]}
+    source = packed(tmp_path / "d.zip", files)
+    _, listed = collected(tmp_path / "class", source, "--layout", "plain", "--lesson", "02")
+    lines = [line for line in capsys.readouterr().out.splitlines() if "was requested" in line]
+    assert len(listed) == len(LESSONS) + 1
+    assert [line.partition(":")[0] for line in lines] == ["✘ ada/work.zip/work", "✘ bob/01_rnn_forward.ipynb"]
+    assert f"{len(LESSONS) - 1} notebooks" in lines[0]
+    assert len(papers.withheld_of(tmp_path / "class")) == 2 + 1, (
+        "those two, and the one that is not graded yet"
+    )

@@ -113,7 +113,7 @@ def test_a_comment_shows_the_message_and_holds_no_markup_of_a_student(tmp_path):
     _, comment = imported_by_moodle(filling.table.to_bytes())["500"]
     assert "<script>" not in comment
     assert message in html.unescape(comment)
-    assert comment.startswith("<p>start_here: 1 of 4 points</p>")
+    assert comment.startswith("<p>00 · Start here: 1 of 4 points</p>")
 
 
 def test_a_worksheet_in_another_language_names_its_columns(tmp_path):
@@ -165,7 +165,7 @@ def test_marks_that_moodle_would_pass_over_are_refused(tmp_path, header, cells, 
 
 def test_locked_rows_and_the_teachers_comments_are_named(tmp_path):
     sheet = worksheet(tmp_path / "s.csv", delimiter=";")
-    sheet.rows[1][6], sheet.rows[2][9], sheet.rows[3][9] = "No", "My own words", "<p>start_here: 0 of 4"
+    sheet.rows[1][6], sheet.rows[2][9], sheet.rows[3][9] = "No", "My own words", "<p>00 · Start here: 0 of 4"
     filling = fill_moodle(sheet, [paper(f"50{n}") for n in range(3)], "Grade", "Feedback comments", None)
     assert (filling.table.rows[1][4], filling.filled) == ("", 2)
     locked, replaced, separator = filling.remarks[1:]

@@ -134,11 +134,11 @@ def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
     before = sheet.read_bytes()
     code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
     assert code == 0
-    assert "marks of 1 students" in words
+    assert "marks of 1 student." in words
     assert "Withheld: an exercise was not judged, by a fault of the grader; grade again: cy." in words
     row = next(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
     assert row["Grade"] == "6"
-    assert row["Feedback comments"].startswith("<p>start_here: 6 of 6 points</p>")
+    assert row["Feedback comments"].startswith("<p>00 · Start here: 6 of 6 points</p>")
     assert sheet.read_bytes() == before
 
 

@@ -315,3 +315,11 @@ def test_a_loop_that_never_ends_is_stopped_in_the_notebook_as_in_a_grade():
     assert verdict.status is Status.timeout
     assert holds(verdict.message, "0.05")
     assert InProcess(doubled, "doubled").left == np.inf  # the judge limits known mistakes itself
+
+
+def test_the_table_of_one_lesson_has_no_column_for_it():
+    one, every = (rnnlab.progress(lesson)._repr_html_() for lesson in ("bptt", None))
+    assert ">lesson<" not in one
+    assert ">bptt<" not in one
+    assert ">lesson<" in every
+    assert ">bptt<" in every

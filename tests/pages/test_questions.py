@@ -66,7 +66,7 @@ def test_what_a_kernel_runs_at_its_start_gives_views_their_frames(monkeypatch):
 @pytest.mark.parametrize("package", run.PACKAGES)
 def test_a_lesson_runs_again_when_a_package_that_it_uses_has_changed(package, monkeypatch, tmp_path):
     monkeypatch.setattr(run, "ROOT", tmp_path)
-    for file in (f"{package}/a.py", "pages/frames.py", "lesson.ipynb"):
+    for file in (f"{package}/a.py", "pages/frames.py", "pages/run.py", "lesson.ipynb"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text("1")
     before = run.content_number(tmp_path / "lesson.ipynb")
@@ -124,6 +124,18 @@ def test_a_look_for_that_asks_has_a_field_unless_its_folded_answer_has_one(after
     forms = page.select("form.quiz")
     assert sorted("answer" if form.fieldset else "note" for form in forms) == kinds
     assert all(form.textarea and form["data-key"] for form in forms)
+
+
+@pytest.mark.parametrize(("summary", "place"), [("Which?", 1), ("Name two.", 1), ("What you find", 0)])
+def test_the_field_stands_behind_a_folded_question_and_before_a_folded_answer(summary, place):
+    page = soup(
+        quiz.add_quizzes(f"<div class=prose><p>b?</p><details><summary>{summary}</summary>c</details></div>")
+    )
+    assert [element.name for element in page.select(".prose > :not(p)")].index("form") == place
+
+
+def test_the_fields_of_a_guess_are_named_as_the_cell_names_them():
+    assert [*quiz.guesses("my_guess = {1e3: 'ring', 100e6: 'ring'}")] == ["1e3", "100e6"]
 
 
 def test_every_lesson_has_a_cover_of_its_own_that_it_shows():

@@ -5,15 +5,16 @@ continuous integration builds by `make site` and examines page by page at three 
 """
 
 import os
-import re
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
 from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from nbjudge.authoring.course import ROOT
@@ -22,12 +23,15 @@ from pages.colab import colab_notebook
 from pages.opening import openings
 from pages.prose import Prose, mathml
 from pages.run import Run
+from rnncourse.checks.answers import answers
 
 LESSONS = "00_start_here", "02_bptt"
 WHOLE = os.environ.get("RNNLAB_SITE")
 LIT = (WIDTHS[0], "light"), (WIDTHS[2], "dark")  # what is looked at while tests must be quick
 PAGES = "index.html", "lessons/02_bptt.html", "exercises/02_bptt.html", "lessons/index.html", "search.html"
 EXAMINED = "index.html", "lessons/02_bptt.html", "search.html"
+DEEP = " " * 60
+SENTENCE = "claim: holds for 528 against 32 cell-backwards, largest difference 4e-16"
 OUTPUTS = """<table><tr><th>H</th><td>4</td><td>5</td></tr></table>
 <img alt="A line that rises from 1 to 2." src="data:image/png;base64,{png}">"""
 
@@ -40,6 +44,7 @@ def with_outputs(path):
 
     book = nbformat.read(path, as_version=4)
     cell = next(cell for cell in book.cells if cell.cell_type == "code")
+    cell.source += f"\nif True:\n{DEEP}1  # a line that begins where a telephone's page ends"
     figure, axis = canvas()
     axis.plot([1, 2])
     page = OUTPUTS.format(png=b64encode(png(figure)).decode())
@@ -47,7 +52,7 @@ def with_outputs(path):
         nbformat.v4.new_output("display_data", {"text/html": page}),
         nbformat.v4.new_output("execute_result", {"text/plain": "the value of a cell's last line"}),
         nbformat.v4.new_output("stream", text="number  " * 30 + "\n"),
-        nbformat.v4.new_output("stream", text="columns  " * 30 + "\n"),
+        nbformat.v4.new_output("stream", text="columns  " * 30 + "\n" + SENTENCE + "\n"),
         nbformat.v4.new_output("stream", name="stderr", text="words " * 30 + "\n"),
     ]
     return Run(book, "a machine of this test", "2026-01-01", 1.0)
@@ -110,8 +115,10 @@ def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
     assert '<th scope="row">H</th>' in page
     assert "the value of a cell's last line" in page.replace("&#39;", "'")
     assert 'tabindex="0"' in page
-    together = BeautifulSoup(page, "html.parser").find("pre", string=re.compile("number  number"))
-    assert len(together.text.splitlines()) == 2, "what one loop printed is one box"
+    blocks = BeautifulSoup(page, "html.parser").find_all("pre")
+    (together,) = (block for block in blocks if "number  number" in block.text)
+    assert len(together.text.splitlines()) == 3, "what one loop printed is one box"
+    assert [words.text for words in together.select(".words")] == [SENTENCE], "columns are not broken"
     assert '<pre class="printed warning wraps">words' in page, "lines without columns are broken, not cut off"
 
 
@@ -131,6 +138,42 @@ def test_a_site_with_lessons_for_the_browser_offers_them_on_its_start_page(tmp_p
     link = 'href="lite/lab/index.html?path=notebooks/00_start_here.ipynb"'
     assert link in (tmp_path / "index.html").read_text()
     assert build.run_here(site, "lessons/06_numba_cpu.html", "06_numba_cpu", "begin") == ""
+
+
+def test_the_hints_of_an_exercise_open_one_by_one(site):
+    page = soup_of(site / "exercises/02_bptt.html")
+    known = answers("bptt")
+    folds = page.select(".prose > details")
+    assert len(folds) == len(known)
+    for fold, exercise in zip(folds, known.values(), strict=True):
+        inner = [fold, *fold.select("details")]
+        numbers = range(1, len(exercise.hints) + 1)
+        assert [one.summary.text for one in inner] == [f"Hint {n} of {len(inner)}" for n in numbers]
+        assert all(one.parent is before for before, one in pairwise(inner)), "each in the one before"
+        assert fold.find_previous("pre").text.strip() == f"check({exercise.name})"
+
+
+def test_an_exercise_can_be_tried_where_the_site_runs_python(tmp_path):
+    site = build.Site(tmp_path)
+    (tmp_path / "lite").mkdir()
+    build.write_exercises(site, ["02_bptt", "06_numba_cpu"])
+    links = lambda stem: soup_of(tmp_path / f"exercises/{stem}.html").find_all("a", string="try it here")
+    assert {link["href"] for link in links("02_bptt")} == {"../lite/lab/index.html?path=work/02_bptt.ipynb"}
+    assert len(links("02_bptt")) == 1 + len(answers("bptt")), "one a page, and one at each exercise"
+    assert links("06_numba_cpu") == [], "no Python of a browser runs it"
+
+
+def test_the_font_of_the_formulas_has_all_their_letters():
+    font = TTFont(build.OWN / "assets/mathematics.woff").getBestCmap()
+    letters = set()
+    for path in (*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown" and "$" in cell.source:
+                page = BeautifulSoup(Prose(lambda url: url).html(cell.source), "html.parser")
+                letters |= {letter for formula in page.find_all("math") for letter in formula.text}
+    assert len(letters) > 50
+    assert {letter for letter in letters if ord(letter) not in font and letter.strip()} == set()
+    assert {0x1D44E, 0x1D6FD, 0x210E} <= font.keys(), "a letter that stands alone is drawn in italics"
 
 
 def soup_of(path):
@@ -270,9 +313,14 @@ def test_the_key_slash_reaches_the_search_and_its_words_arrive(site, browser):
     page = browser.browser
     page.find_element(By.TAG_NAME, "body").send_keys("/")
     assert page.switch_to.active_element.get_attribute("id") == "find"
+    page.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert page.switch_to.active_element.tag_name == "body"
+    page.find_element(By.TAG_NAME, "body").send_keys("/")
     page.switch_to.active_element.send_keys("gradient\n")
     WebDriverWait(page, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "#search-results a"))
     assert page.find_element(By.ID, "search-words").get_attribute("value") == "gradient"
+    browser.press_tab()
+    assert "#" in page.switch_to.active_element.get_attribute("href"), "the first result comes next"
 
 
 @needs_browser
@@ -284,7 +332,7 @@ def test_every_block_of_code_has_a_button_that_copies_its_lines(site, browser):
     return [blocks.length, document.querySelectorAll("pre.code > button.copy").length, window.taken]"""
     blocks, buttons, taken = browser.browser.execute_script(script)
     assert blocks == buttons > 5
-    assert taken == "import rnnlab\nrnnlab.banner()"
+    assert taken.startswith("import rnnlab\nrnnlab.banner()")
 
 
 @needs_browser

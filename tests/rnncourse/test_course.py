@@ -151,7 +151,7 @@ def test_tables_of_lessons_in_pages_are_built_from_the_lessons_and_exercises(tmp
     assert min(course_map.count(" 777 |"), teachers.count(" 777 |")) >= len(checks.LESSONS)
     assert not any(b" 777 |" in text for text in built.values())
     assert "notebooks/02_bptt.ipynb) | back-prop" in built[tmp_path / "README.md"].decode()
-    assert "| 4 | 04 differentiable_graphs | 190 |" in built[tmp_path / "docs/teachers.md"].decode()
+    assert "| 4 | 04 Gradients read off a picture | 190 |" in built[tmp_path / "docs/teachers.md"].decode()
 
 
 def ids(path):

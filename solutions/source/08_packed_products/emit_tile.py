@@ -174,3 +174,35 @@ def emit_tile(core, rows, vectors, terms):
         one_term(k)
     for (r, v), n in np.ndenumerate(total):
         core.store(n, r, v)
+
+# %% [variant] first=2..9
+# - Registers have numbers from 0 on; the check gives you **r·v + v + 1** of them.
+# + Registers have numbers from **{first}** on, because the caller keeps those below; the check gives you **r·v + v + 1** of them.
+# - weights = rows * vectors
+# + weights = {first} + rows * vectors
+# - core.zero(n)
+# + core.zero({first} + n)
+# - core.multiply_add(r * vectors + v,
+# + core.multiply_add({first} + r * vectors + v,
+# - core.multiply_add(r * rows + v,
+# + core.multiply_add({first} + r * rows + v,
+# - core.store(r * vectors + v,
+# + core.store({first} + r * vectors + v,
+# - Registers 0 to r·v − 1 are sums; the sum of row r, vector v is number r·vectors + v.
+# + Registers {first} to {first-1} + r·v are sums; the sum of row r, vector v is number {first} + r·vectors + v.
+# - sums = {place: vectors + 1 + n
+# + sums = {place: {first+1} + vectors + n
+# - core.load(1 + v, k, v)
+# + core.load({first+1} + v, k, v)
+# - core.spread(0, r, k)
+# + core.spread({first}, r, k)
+# - core.multiply_add(sums[r, v], 1 + v, 0)
+# + core.multiply_add(sums[r, v], {first+1} + v, {first})
+# - last = core.registers - 1
+# + last = {first-1} + core.registers
+# - total = np.arange(rows * vectors)
+# + total = {first} + np.arange(rows * vectors)
+# - for n in total.flat:
+# -         core.zero(n)
+# + for n in total.flat:
+# +         core.zero(n)

@@ -74,8 +74,26 @@ def wavefront_order(layers, steps):
 
 # %% [right]
 def wavefront_order(layers, steps):
-    order, front = [], {(0, 0)}
-    while front:
-        order += sorted(front, reverse=True)
-        front = {(l + a, t + 1 - a) for l, t in front for a in (0, 1) if l + a < layers and t + 1 - a < steps}
-    return order
+    rounds = {}
+    for l in range(layers):
+        for t in range(steps):
+            rounds[l, t] = 1 + max(rounds.get((l, t - 1), -1), rounds.get((l - 1, t), -1))
+    return sorted(rounds, key=rounds.get)
+
+# %% [variant] lag=2..9
+# - Assume that any number
+# + Each layer has a device of its own, so a result of the layer below can be read {lag} rounds after its cell began, one of the own layer after 1 round. Assume that any number
+# - range(layers + steps - 1)
+# + range({lag} * (layers - 1) + steps)
+# - d - l
+# + d - {lag} * l
+# - key=sum
+# + key=lambda cell: {lag} * cell[0] + cell[1]
+# - rounds.get((l - 1, t), -1)
+# + rounds.get((l - 1, t), -{lag}) + {lag-1}
+# - can run as number layer + step: all cells of a diagonal at once. There are layers + steps
+# + can run as number {lag}·layer + step: all cells with the same number at once. There are {lag}·(layers − 1) + steps
+# - − 1 diagonals.
+# + numbers.
+# - For each diagonal d and each layer l, the step is d − l, if there is one: 0 ≤ d − l < steps.
+# + For each number d and each layer l, the step is d − {lag}·l, if there is one: 0 ≤ d − {lag}·l < steps.

@@ -180,3 +180,13 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
     if t < a.size:
         prefix_a[t] = own_a
         prefix_b[t] = own_b
+
+# %% [variant] scale=2..9
+# - step t is the map (`a[t]`, `b[t]`)
+# + step t is the map (`a[t]`, {scale} · `b[t]`)
+# - prefixes of the maps a, b [T]
+# + prefixes of the maps a, {scale} · b [T]
+# - = a[t], b[t]
+# + = a[t], np.float32({scale}) * b[t]
+# - = b[t] if t
+# + = np.float32({scale}) * b[t] if t
