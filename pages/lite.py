@@ -29,7 +29,7 @@ from rnncourse.course import PACKAGES
 PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "micropip")
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
-PURE = ("ipython", "ipywidgets", "comm", "jedi", "tqdm", "pygments")  # wheels that run everywhere, with all that they need
+PURE = ("ipython", "ipywidgets", "comm", "jedi", "tqdm", "pygments")  # for any machine
 EXTRA = "first"  # of the course: what lessons 00 to 05 import
 SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
