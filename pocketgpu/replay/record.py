@@ -16,6 +16,7 @@ import numpy as np
 
 from pocketgpu.simulator import trace
 from pocketgpu.simulator.counts import bank_turns, requests, sector_places
+from pocketgpu.simulator.grouping import tallied
 from pocketgpu.simulator.races import counted_before
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.source import source_of
@@ -103,9 +104,9 @@ def _requests(total: int, log: Accesses, events: int) -> tuple[np.ndarray, list[
     request = np.full(len(log.when), -1)
     request[in_memory] = np.argsort(np.argsort(first))[of_kept]  # counted as they begin
     number[log.when] = request
-    of_global = sector_places(log, log.space == SPACES.index(trace.GLOBAL), request)
-    sectors, turns = np.bincount(request[of_global], minlength=len(first)), np.zeros(len(first), np.int64)
-    places, extra = bank_turns(log, log.space == SPACES.index(trace.SHARED), request)
+    of_global = sector_places(log, np.flatnonzero(log.space == SPACES.index(trace.GLOBAL)), request)
+    sectors, turns = tallied(request[of_global], len(first)), np.zeros(len(first), np.int64)
+    places, extra = bank_turns(log, np.flatnonzero(log.space == SPACES.index(trace.SHARED)), request)
     turns[request[places]] = extra + 1
     return number, np.stack([sectors, turns], 1)[: int(number[:events].max(initial=-1)) + 1].tolist()
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.grouping import distinct, paired, repeated, starts_of, tallied, turn_in_group
 from pocketgpu.simulator.trace import Accesses
 
 SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
@@ -60,80 +61,78 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
     with_atomics: each atomic also counts as a load and as a store.
     """
     table = {name: np.zeros(int(lines.max(initial=0)) + 1, np.int64) for name in NAMES}
-    line = lines[log.site]
-    add = lambda name, where, amount=None: table.__setitem__(
-        name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
-    )
-    atomics = (log.kind == trace.ATOMIC) & with_atomics
-    loads = np.isin(log.kind, trace.LOADS) | atomics
-    stores = np.isin(log.kind, (trace.STORE, trace.VOLATILE_STORE)) | atomics
-    add("atomics", line[log.kind == trace.ATOMIC])
+    atomics = np.flatnonzero(log.kind == trace.ATOMIC)
+    add(table, "atomics", lines[log.site[atomics]])
     request = requests(log)
-    for word, mask in (("load", loads), ("store", stores)):
-        mine = mask & (log.space == trace.SPACES.index(trace.GLOBAL))
-        add(f"global_{word}s", line[mine])
-        add(f"global_bytes_{word.rstrip('e')}ed", line[mine], log.bytes[mine])
-        add(f"global_{word}_sectors", lines[log.site[sector_places(log, mine, request)]])
-        first = np.unique(request[mine], return_index=True)[1]
-        add(f"global_{word}_requests", line[mine][first])
-        mine = mask & (log.space == trace.SPACES.index(trace.SHARED))
-        add(f"shared_{word}s", line[mine])
-        add("shared_bytes", line[mine], log.bytes[mine])
-        first, turns = bank_turns(log, mine, request)
-        add("shared_requests", line[first])
-        add("bank_conflicts", line[first], turns)
+    for word, kinds in (("load", trace.LOADS), ("store", (trace.STORE, trace.VOLATILE_STORE))):
+        of_kind = np.isin(np.arange(trace.KINDS), kinds)
+        of_kind[trace.ATOMIC] = with_atomics
+        for space in (trace.GLOBAL, trace.SHARED):
+            places = np.flatnonzero(of_kind[log.kind] & (log.space == trace.SPACES.index(space)))
+            count_accesses(table, word, space, log, places, request, lines)
     return {int(n): {k: int(v[n]) for k, v in table.items()} for n in np.flatnonzero(sum(table.values()))}
+
+
+def add(table: dict[str, np.ndarray], name: str, line: np.ndarray, amount: np.ndarray | None = None) -> None:
+    """Add one, or the amount, to the counts of each line [n]."""
+    table[name] += tallied(line, len(table[name]), amount)
+
+
+def count_accesses(
+    table: dict,
+    word: str,
+    space: str,
+    log: Accesses,
+    places: np.ndarray,
+    request: np.ndarray,
+    lines: np.ndarray,
+) -> None:
+    """Count loads, or stores, to one space."""
+    line = lines[log.site[places]]
+    add(table, f"{space}_{word}s", line)
+    if space == trace.GLOBAL:
+        add(table, f"global_bytes_{word.rstrip('e')}ed", line, log.bytes[places])
+        add(table, f"global_{word}_sectors", lines[log.site[sector_places(log, places, request)]])
+        add(table, f"global_{word}_requests", line[distinct(request[places])])
+    else:
+        add(table, "shared_bytes", line, log.bytes[places])
+        first, turns = bank_turns(log, places, request)
+        add(table, "shared_requests", lines[log.site[first]])
+        add(table, "bank_conflicts", lines[log.site[first]], turns)
 
 
 def requests(log: Accesses) -> np.ndarray:
     """[n] Number of the warp's request that each access is part of."""
     sites = int(log.site.max(initial=0)) + 1
-    own = log.thread * sites + log.site
-    order = np.argsort(own, kind="stable")
-    sorted_own = own[order]
-    starts = np.flatnonzero(np.r_[True, sorted_own[1:] != sorted_own[:-1]]) if len(own) else np.zeros(0, int)
-    turn = np.empty(len(own), np.int64)
-    turn[order] = np.arange(len(own)) - np.repeat(starts, np.diff(np.r_[starts, len(own)]))
+    turn = turn_in_group(log.thread * sites + log.site)
     return (log.warp * sites + log.site) * (int(turn.max(initial=0)) + 1) + turn
 
 
-def sector_places(log: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray:
-    """Place of one access to every sector that the masked accesses touch, once for each request."""
-    first, last = log.address[mask] // SECTOR, (log.address[mask] + log.bytes[mask] - 1) // SECTOR
-    wide = last > first
+def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.ndarray:
+    """Place of one access to every sector that these accesses touch, once for each request."""
+    address = log.address[places]
+    first, last = address // SECTOR, (address + log.bytes[places] - 1) // SECTOR
+    wide = np.flatnonzero(last > first)
     sector = np.concatenate([first, last[wide]])
-    places = np.flatnonzero(mask)
     places = np.concatenate([places, places[wide]])
-    return places[distinct(request[places], sector)]
+    return places[distinct(paired(request[places], sector))]
 
 
-def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bank_turns(log: Accesses, places: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each request to shared memory: place of one of its accesses, and its turns beyond the first [n]."""
-    places = np.flatnonzero(mask)
     if not len(places):
         return places, places
     words = np.maximum(log.bytes[places] // WORD, 1)
-    part = log.lane[places] * words // trace.WARP  # of the warp that is served at once
-    serving = request[places] * int(words.max()) + np.minimum(part, words - 1)
-    word = log.address[places] // WORD
-    repeats = np.repeat(np.arange(len(places)), words)
-    word = word[repeats] + np.concatenate([np.arange(w) for w in words]) if words.max() > 1 else word
-    chosen = distinct(serving[repeats], word)
-    numbers, group = np.unique(serving[repeats][chosen], return_inverse=True)
-    in_bank = np.bincount(group * BANKS + word[chosen] % BANKS, minlength=len(numbers) * BANKS)
-    turns = in_bank.reshape(-1, BANKS).max(1) - 1
-    _, first, whole = np.unique(request[places], return_index=True, return_inverse=True)
-    of_serving = np.zeros(len(numbers), np.int64)
-    of_serving[np.searchsorted(numbers, serving)] = whole
-    return places[first], np.bincount(of_serving, turns, len(first)).astype(np.int64)
-
-
-def distinct(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Places of one of each pair (first, second), for two columns [n]."""
-    if not len(first):
-        return np.zeros(0, np.int64)
-    low = second - second.min()
-    span = int(low.max()) + 1
-    if int(first.max()) >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
-        _, first = np.unique(first, return_inverse=True)
-    return np.unique(first * span + low, return_index=True)[1]
+    most, word, serving = int(words.max()), log.address[places] // WORD, request[places]
+    if most > 1:
+        part = log.lane[places] * words // trace.WARP  # of the warp that is served at once
+        serving = serving * most + np.minimum(part, words - 1)
+        places, serving = repeated(places, words), repeated(serving, words)
+        word = repeated(word, words) + turn_in_group(repeated(np.arange(len(words)), words))
+    chosen = distinct(paired(serving, word))  # in the order of `serving`
+    starts = starts_of(serving[chosen])
+    group = repeated(np.arange(len(starts)), np.diff(starts, append=len(chosen)))
+    in_bank = tallied(group * BANKS + word[chosen] % BANKS, len(starts) * BANKS)
+    turns, first = in_bank.reshape(-1, BANKS).max(1) - 1, places[chosen[starts]]
+    begins = starts_of(serving[chosen[starts]] // most)  # parts of one request follow one another
+    return first[begins], np.add.reduceat(turns, begins)

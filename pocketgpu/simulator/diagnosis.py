@@ -205,10 +205,15 @@ def first_reads(log: Accesses) -> np.ndarray:
     unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
     if not unsure[log.array].any():
         return np.zeros(0, np.int64)
-    place, cell = cells(log)
-    chosen = np.flatnonzero(unsure[log.array[place]])
-    _, first = np.unique(cell[chosen], return_index=True)
-    first = np.unique(place[chosen][first])
+    if log.cell is not None:
+        chosen, last = np.flatnonzero(unsure[log.array]), np.zeros(log.cells, np.int64)
+        last[log.cell[chosen[::-1]]] = chosen[::-1]  # of several, the last stays: the first
+        first = chosen[last[log.cell[chosen]] == chosen]
+    else:
+        place, cell = cells(log)
+        chosen = np.flatnonzero(unsure[log.array[place]])
+        _, first = np.unique(cell[chosen], return_index=True)
+        first = np.unique(place[chosen][first])
     reads = first[~np.isin(log.kind[first], (trace.STORE, trace.VOLATILE_STORE))]
     return np.array([place for place in reads if not _was_written(log, place)], np.int64)
 

@@ -8,7 +8,6 @@ import gc
 import inspect
 import numbers
 import random
-import re
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from pocketgpu.simulator.arithmetic import as_bare, as_register
 from pocketgpu.simulator.device_arrays import DeviceArray, In, InOut, Out, check_contiguous
 from pocketgpu.simulator.diagnosis import waiting_sites
 from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
+from pocketgpu.simulator.faults import NUMPY_OUT_OF_BOUNDS, stray_access
 from pocketgpu.simulator.host import unordered
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import report
@@ -39,7 +39,6 @@ from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, findin
 from pocketgpu.simulator.trace import GLOBAL, Trace, Watch
 from pocketgpu.simulator.translation import Translation
 
-NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
 THREADS_PER_BLOCK = 128  # default of forall
 
 
@@ -157,7 +156,7 @@ def _run(
     collecting = gc.isenabled()
     gc.disable()  # the objects of a launch are many, and none of them is garbage
     try:
-        function = launch.translation.function(kernel)
+        function = launch.translation.kernel(kernel, arguments)
         with np.errstate(all="ignore", divide=division_by_zero):
             launch.run(function, arguments, isgeneratorfunction(function))
     except SpinningThread:
@@ -167,12 +166,13 @@ def _run(
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
         return (stop.finding,)
-    except (IndexError, OverflowError) as error:
-        if not NUMPY_OUT_OF_BOUNDS.search(str(error)):
-            raise
-        return (_beyond(error, launch),)
     except Exception as error:
-        if thread := launch.fault:  # in the words of numba.cuda
+        if (stray := stray_access(error, launch)) is not None:
+            return (stray,)
+        if isinstance(error, IndexError | OverflowError):
+            if NUMPY_OUT_OF_BOUNDS.search(str(error)):
+                return (_beyond(error, launch),)
+        elif thread := launch.fault:  # in the words of numba.cuda
             where = f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
             error.args = (f"{where}: {error.args[0]}" if error.args else where, *error.args[1:])
         raise

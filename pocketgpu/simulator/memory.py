@@ -31,6 +31,8 @@ from pocketgpu.simulator.trace import (
     site_of,
 )
 
+OURS = "pocketgpu.simulator."
+
 
 class Watched(NDArrayOperatorsMixin):
     """A NumPy array in a kernel, `data`; a slice's `root` is the array it was cut from."""
@@ -169,6 +171,7 @@ def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
     if any(isinstance(axis, list | ndarray | Watched) for axis in indices):
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
     data = as_bare(data)
+    machine.part = data.shape
     return SHELLS[type(data)](data, whole.space, whole.recorder, whole.root)
 
 
@@ -219,9 +222,7 @@ def _remedy(array: Watched, index: object) -> str:
 def works_on_whole_arrays(name: str) -> None:
     """Remark that the kernel uses a word which reads or writes many elements and is not watched."""
     frame = _getframe(2)
-    while (
-        frame.f_globals.get("__name__", "").split(".")[0] == "numpy" or frame.f_code.co_filename == __file__
-    ):
+    while frame.f_globals.get("__name__", "").startswith(("numpy.", OURS)):
         frame = frame.f_back
     line = frame.f_lineno
     remark("whole_array", whole_array(name, line), line)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.grouping import order_of, paired, repeated, starts_of, table_keys
 from pocketgpu.simulator.trace import Accesses, Columns, cells
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
@@ -118,16 +119,19 @@ def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair
 
 def counted_before(columns: Columns, kind: int) -> np.ndarray:
     """[events] How many events of that kind each event's thread has behind it."""
-    if not (columns.kind == kind).any():
-        return np.zeros(len(columns.kind), np.int64)
-    order = np.argsort(columns.thread, kind="stable")
-    is_one = (columns.kind == kind)[order].astype(np.int64)
-    running = np.cumsum(is_one) - is_one
-    thread = columns.thread[order]
-    starts = np.flatnonzero(np.r_[True, thread[1:] != thread[:-1]])
-    behind = np.empty(len(order), np.int64)
-    behind[order] = running - np.repeat(running[starts], np.diff(np.r_[starts, len(order)]))
-    return behind
+    is_one = columns.kind == kind
+    if not is_one.any():
+        return np.zeros(len(is_one), np.int64)
+    running = np.concatenate([[0], np.cumsum(is_one)])
+    begins, threads = columns.turns.T
+    lengths = np.diff(begins, append=len(is_one))
+    in_turn = running[begins + lengths] - running[begins]
+    order = order_of(threads)
+    total = np.cumsum(in_turn[order]) - in_turn[order]  # of all turns before, thread after thread
+    starts = starts_of(threads[order])
+    before = np.empty(len(order), np.int64)
+    before[order] = total - repeated(total[starts], np.diff(starts, append=len(order)))
+    return running[:-1] + repeated(before - running[begins], lengths)
 
 
 def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
@@ -163,8 +167,14 @@ def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
 
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accesses to cells that a thread writes, as trace.cells gives them; local memory is left out."""
+    shared = log.space != trace.SPACES.index(trace.LOCAL)
+    if log.cell is not None:
+        is_written = np.zeros(log.cells, bool)
+        is_written[log.cell[writes]] = True
+        place = np.flatnonzero(is_written[log.cell] & shared)
+        return place, log.cell[place]
     place, cell = cells(log)
-    mask = log.space[place] != trace.SPACES.index(trace.LOCAL)
+    mask = shared[place]
     written = np.unique(cell[mask & writes[place]])
     if not len(written):
         return place[:0], cell[:0]
@@ -178,6 +188,10 @@ def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> 
 
     place, cell: as trace.cells gives them.  The other arrays have a value for every access.
     """
+    doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
+    if not len(doubtful):
+        return set()
+    place, cell = place[doubtful], cell[doubtful]
     order = np.lexsort((when[place], epoch[place], scope[place], cell))
     place, cell = place[order], cell[order]
     key = np.stack([cell, scope[place], epoch[place]])
@@ -190,6 +204,20 @@ def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> 
     for group in np.flatnonzero(several & some_write & ~all_atomic):
         pairs |= _pairs_of(place[starts[group] : stops[group]], writes, atomic, owner)
     return pairs
+
+
+def _of_several_owners(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
+    """Which of the places may stand in such a pair: all that do, and some more where the table is full."""
+    of_epoch = paired(scope[place], epoch[place])
+    key, keys = table_keys(paired(cell, of_epoch), (int(cell.max()) + 1) * (int(of_epoch.max()) + 1))
+    one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
+    one[key] = owner[place]
+    several[key[one[key] != owner[place]]] = True
+    if not several.any():
+        return np.zeros(0, np.int64)
+    some_write[key[writes[place]]] = True
+    some_plain[key[~atomic[place]]] = True
+    return np.flatnonzero((several & some_write & some_plain)[key])
 
 
 def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: np.ndarray) -> set[Pair]:

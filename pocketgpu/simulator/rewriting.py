@@ -6,27 +6,32 @@
     function(x)                 (yield from call(<site>, function, x))    if it is not known before the launch
     cuda.threadIdx.x            machine.now.index.x
     while …:                    a counter in each round, for loops that never end (endless.py)
-    a[i, j]                     the element of the bare array, behind an entry in the trace (if watched)
+    a[i, j]                     see accesses.py
 
 Names that are added hold a dot, which no name in a program can.
 """
 
 import ast
 import copy
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
 import numpy as np
 
+from pocketgpu.simulator.accesses import Accesses, Arrays, load, position_of, store
 from pocketgpu.simulator.source import FLAGS, Definition
 from pocketgpu.simulator.synchronisation import call, syncthreads
 from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
 from pocketgpu.simulator.trace import BARRIER, EVENT, KINDS, SITES, WRITTEN, site_at
 
+GENERATOR = 0x20  # of a code's flags
+OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
+}  # fmt: skip
 UNKNOWN = object()  # what a name stands for that only the launch will tell
-SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 LOOPS = ast.For | ast.While
 OF_ARRAYS = {name for name in dir(np.ndarray) if not name.startswith("_")} | {"astype", "item"}
 
@@ -40,22 +45,63 @@ class Rewritten:
     code: CodeType
     words: dict[str, Callable] = field(default_factory=dict)  # name -> function of the simulator
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # name -> path of a device function
+    views: list[tuple[str, int]] = field(default_factory=list)  # parameters, with how many indices
     known: dict[tuple[str, ...], object] = field(default_factory=dict)  # path -> what it stands for
 
 
-def rewritten(tree: Definition, code: CodeType, look: Look, may_wait: Callable, watched: bool) -> Rewritten:
+def rewritten(
+    tree: Definition, code: CodeType, look: Look, may_wait: Callable, watched: bool, parameters: dict | None
+) -> Rewritten:
     """The function of that text, as it runs in launches.
 
-    may_wait: tells of a device function whether it can wait.
+    may_wait: tells of a device function whether it can wait.  parameters: as accesses.Arrays has them.
     """
-    rewriter = Rewriter(code, look, may_wait, watched)
-    module = ast.fix_missing_locations(ast.Module([rewriter.definition(tree)], []))
+    definition, rewriter = bare_definition(tree), Rewriter(code, look, may_wait, watched)
+    rewriter.scopes.append(bound_in(definition))
+    arrays = Arrays(definition, rewriter.constant, watched, parameters)
+    accesses, result = Accesses(arrays, code, watched), rewriter.result
+    views = accesses.views(sorted(arrays.given))
+    result.views = [view for view in views if accesses.is_of_launch(view)]
+    begin = accesses.unpacked([view for view in views if not accesses.is_of_launch(view)], definition.body[0])
+    definition.body = [*begin, *statements_by(accesses, definition.body)]
+    result.words |= accesses.words
+    definition.body = rewriter.body(definition.body)
+    module = ast.fix_missing_locations(ast.Module([definition], []))
     compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
-    result = rewriter.result
     result.code = next(part for part in compiled.co_consts if isinstance(part, CodeType))
     for inner in codes_in(result.code):
         WRITTEN[id(inner)] = code
     return result
+
+
+def bare_definition(tree: Definition) -> ast.FunctionDef:
+    """A copy of the function without what Python evaluates outside of it."""
+    body = tree.body if isinstance(tree.body, list) else [ast.copy_location(ast.Return(tree.body), tree.body)]
+    arguments = ast.arguments(
+        *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
+        vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
+        kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
+        kw_defaults=[None] * len(tree.args.kwonlyargs),
+        kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
+        defaults=[],
+    )
+    name = getattr(tree, "name", "<lambda>")
+    function = ast.FunctionDef(name, arguments, copy.deepcopy(body), [], None, type_params=[])
+    return ast.copy_location(function, tree)
+
+
+def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> list[ast.stmt]:
+    """What a transformer makes of statements, of which one may become several."""
+    result = []
+    for statement in body:
+        new = transformer.visit(statement)
+        result += new if isinstance(new, list) else [new]
+    return result
+
+
+def is_added(node: ast.AST) -> bool:
+    """Is it a name that is not in the program's text?"""
+    return isinstance(node, ast.Name) and "." in node.id
 
 
 def codes_in(code: CodeType) -> list[CodeType]:
@@ -92,14 +138,6 @@ def bound_in(definition: Definition) -> set[str]:
     return names - outer
 
 
-def load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def store(name: str) -> ast.Name:
-    return ast.Name(name, ast.Store())
-
-
 class Rewriter(ast.NodeTransformer):
     """Rewrites one function."""
 
@@ -114,33 +152,12 @@ class Rewriter(ast.NodeTransformer):
         )
         self.loops = 0
 
-    def definition(self, tree: Definition) -> ast.FunctionDef:
-        """The whole function, without what Python evaluates outside of it."""
-        body = copy.deepcopy(tree.body if isinstance(tree.body, list) else [self._returned(tree.body)])
-        arguments = ast.arguments(
-            *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
-            vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
-            kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
-            kw_defaults=[None] * len(tree.args.kwonlyargs),
-            kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
-            defaults=[],
-        )
-        self.scopes.append(bound_in(tree))
-        body = self._statements(body)
+    def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of the whole function."""
+        result = statements_by(self, body)
         if self.needs_thread:
             first = ast.Assign([store(".thread")], ast.Attribute(load(".machine"), "now", ast.Load()))
-            body.insert(0, ast.copy_location(first, body[0]))
-        name = getattr(tree, "name", "<lambda>")
-        return ast.copy_location(ast.FunctionDef(name, arguments, body, [], None, type_params=[]), tree)
-
-    def _returned(self, expression: ast.expr) -> ast.stmt:
-        return ast.copy_location(ast.Return(expression), expression)
-
-    def _statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        result = []
-        for statement in body:
-            new = self.visit(statement)
-            result += new if isinstance(new, list) else [new]
+            result.insert(0, ast.copy_location(first, body[0]))
         return result
 
     # ------------------------------------------------------------------ what names stand for
@@ -148,7 +165,7 @@ class Rewriter(ast.NodeTransformer):
     def path(self, node: ast.expr) -> tuple[str, ...] | None:
         """("cuda", "shared", "array") for a chain of names that begins outside of the function."""
         if isinstance(node, ast.Name):
-            return None if any(node.id in scope for scope in self.scopes) else (node.id,)
+            return None if is_added(node) or any(node.id in scope for scope in self.scopes) else (node.id,)
         if isinstance(node, ast.Attribute) and (before := self.path(node.value)):
             return (*before, node.attr)
         return None
@@ -161,8 +178,23 @@ class Rewriter(ast.NodeTransformer):
         value = self.result.known[path] = self.look(path)
         return value
 
+    def constant(self, node: ast.expr) -> object:
+        """The value of an expression that no launch can change; None for any other."""
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name() | ast.Attribute():
+                value = self.meaning(node)
+                return None if value is UNKNOWN else value
+            case ast.Tuple():
+                return tuple(map(self.constant, node.elts))
+            case ast.BinOp(op=op) if type(op) in OPERATORS:
+                parts = self.constant(node.left), self.constant(node.right)
+                return OPERATORS[type(op)](*parts) if all(isinstance(n, int) for n in parts) else None
+        return None
+
     def site(self, node: ast.AST) -> int:
-        return site_at(self.code, (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset))
+        return site_at(self.code, position_of(node))
 
     def word(self, name: str, function: Callable) -> ast.Name:
         """A name for a function of the simulator."""
@@ -193,6 +225,8 @@ class Rewriter(ast.NodeTransformer):
         return statements
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        if is_added(node.func):
+            return self.generic_visit(node)
         value, site, function = self.meaning(node.func), self.site(node), node.func
         path = self.path(node.func)
         self.generic_visit(node)
@@ -251,7 +285,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
-            node.body = self._statements(node.body)
+            node.body = statements_by(self, node.body)
         self.comprehensions = comprehensions
         self.scopes.pop()
         return node
@@ -282,7 +316,7 @@ class Rewriter(ast.NodeTransformer):
         self.loops += 1
         name, node.test = self.again, self.visit(node.test)
         self.again = outer
-        node.body, node.orelse = self._statements(node.body), self._statements(node.orelse)
+        node.body, node.orelse = statements_by(self, node.body), statements_by(self, node.orelse)
         self._counted(node)
         if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.test)):
             return node
@@ -294,7 +328,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         is_range = isinstance(node.iter, ast.Call) and self.meaning(node.iter.func) is range
-        plain = not any(isinstance(n, LOOPS | ast.Call) for n in ast.walk(ast.Module(node.body, [])))
+        within = [*ast.walk(ast.Module(node.body, []))]
+        calls = any(isinstance(part, ast.Call) and not is_added(part.func) for part in within)
+        plain = not calls and not any(isinstance(part, LOOPS) for part in within)
         self.generic_visit(node)
         if not (is_range and plain):
             return self._counted(node)
@@ -305,6 +341,3 @@ class Rewriter(ast.NodeTransformer):
         count = self._at_place(["__machine.ticks -= 1", "if __machine.ticks < 0: __look()"], node)
         node.body = [*count, *node.body]
         return node
-
-
-GENERATOR = 0x20  # of a code's flags

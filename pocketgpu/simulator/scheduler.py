@@ -65,7 +65,7 @@ class Launch:
         waits: the function makes a generator.
         """
         before = machine.launch, machine.now, machine.trace
-        machine.launch, machine.trace = self, self.trace
+        machine.launch, machine.trace, machine.part = self, self.trace, ()
         clock.start()
         try:
             if waits:

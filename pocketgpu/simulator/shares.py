@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 
 from pocketgpu.simulator.counts import Counts, count_memory
+from pocketgpu.simulator.grouping import tallied
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.threads import thread_name
 from pocketgpu.simulator.trace import (
@@ -57,7 +58,7 @@ def _longest(result: Report, log: Accesses) -> dict:
         same[1:] &= column[order][1:] == column[order][:-1]
     polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD, STRONG_LOAD))
     polls[:1] = False
-    counts = np.bincount(log.thread[order][~polls])
+    counts = tallied(log.thread[order][~polls])
     if not len(counts):
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())
@@ -87,7 +88,7 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     for address, block in pairs(STORES):
         writers.setdefault(address, set()).add(block)
     taken = [block for address, block in pairs(LOADS) if writers.get(address, set()) - {block}]
-    return np.bincount(taken, minlength=blocks).tolist()
+    return tallied(np.array(taken, int), blocks).tolist()
 
 
 def _loads(result: Report, log: Accesses) -> list[int]:

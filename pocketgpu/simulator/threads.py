@@ -146,13 +146,14 @@ class LaunchStopped(Exception):
 class Machine:
     """What runs at this moment: one thread of one launch; its trace, if the launch is watched."""
 
-    __slots__ = ("launch", "now", "ticks", "trace", "turns")
+    __slots__ = ("launch", "now", "part", "ticks", "trace", "turns")
 
     def __init__(self):
         self.launch = self.now = None
         self.trace: Trace | None = None
         self.ticks = 0  # rounds of loops until the clock is looked at (endless.py)
         self.turns = 0  # how often a thread went on, but behind barriers of a block
+        self.part: tuple[int, ...] = ()  # shape of the last part of an array that a kernel made
 
     def go_on(self, thread: Thread) -> None:
         """Make this the thread that runs now."""

@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pocketgpu.simulator.grouping import repeated, tallied, turn_in_group
+
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
 STRONG_LOAD = 9  # ld.relaxed, ld.acquire: as VOLATILE_LOAD, but no compiler takes it out of a loop
@@ -144,21 +146,19 @@ class Trace:
         entries = np.concatenate([*self.chunks, _integers(self.entries)])
         marks = np.flatnonzero(entries >= TURN)
         values = entries[marks]
-        of_event = values >= EVENT
-        is_event = np.flatnonzero(of_event)
-        room = np.diff(marks, append=len(entries))[is_event] - 1
-        behind = marks[is_event] + 1
-        places = values[is_event] - EVENT
-        kind, number = places % KINDS, places // KINDS
-        first = np.where(room > 0, np.append(entries, 0)[behind], 0)
+        events = np.flatnonzero(values >= EVENT)
+        at, indices = marks[events], np.diff(marks, append=len(entries))[events] - 2
+        places = values[events] - EVENT
+        kind = places & KINDS - 1
+        first = entries[np.minimum(at + 1, len(entries) - 1)]
         memory = OF_MEMORY[kind]
-        array, detail = np.where(memory, first, 0), np.where(memory, 0, first)
-        turns, ends = _turns(values, of_event)
-        thread = np.repeat(turns[:, 1], np.diff(turns[:, 0], append=len(is_event)))
-        sites, site = _sites(number)
-        offset, whole = _offsets(self.arrays, array, room - 1, entries, behind)
-        arrived = kind == BARRIER
-        detail[arrived] = earlier_of_thread(thread[arrived])
+        array, detail = np.where(memory, first, 0), np.where(memory | (indices < 0), 0, first)
+        turns, ends = _turns(values, events)
+        thread = repeated(turns[:, 1], np.diff(turns[:, 0], append=len(events)))
+        sites, site = _sites(places // KINDS)
+        offset, whole = _offsets(self.arrays, array, indices, entries, at + 2)
+        arrived = np.flatnonzero(kind == BARRIER)
+        detail[arrived] = turn_in_group(thread[arrived])
         return Columns(kind, thread, array, site, offset, detail, whole, turns, ends, self.arrays, sites)
 
 
@@ -167,19 +167,19 @@ def opens_event(entry: object) -> bool:
     return type(entry) is int and entry >= EVENT
 
 
-def _turns(values: np.ndarray, of_event: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record."""
-    other = np.flatnonzero(~of_event)
-    events, value = np.cumsum(of_event)[other], values[other]
+def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record and places of events."""
+    other = np.flatnonzero(values < EVENT)
+    steps, value = other - np.arange(len(other)), values[other]
     ended = value >= END
     return tuple(
-        np.stack([events[mask], value[mask] - base], 1) for mask, base in ((~ended, TURN), (ended, END))
+        np.stack([steps[mask], value[mask] - base], 1) for mask, base in ((~ended, TURN), (ended, END))
     )
 
 
 def _sites(number: np.ndarray) -> tuple[list[Site], np.ndarray]:
     """Every place once, function after function and in the order of the text, and each event's [n]."""
-    present = np.flatnonzero(np.bincount(number, minlength=1)).tolist() if len(number) else []
+    present = np.flatnonzero(tallied(number)).tolist()
     codes: dict[int, int] = {}
     for place in present:
         codes.setdefault(id(SITES[place].code), len(codes))
@@ -191,36 +191,29 @@ def _sites(number: np.ndarray) -> tuple[list[Site], np.ndarray]:
     return [sites[k] for k in range(len(sites))], table[number]
 
 
-def earlier_of_thread(thread: np.ndarray) -> np.ndarray:
-    """[n] How many of the n events each event's thread has had before it."""
-    order = np.argsort(thread, kind="stable")
-    starts = np.flatnonzero(np.r_[len(order) > 0, np.diff(thread[order]) != 0])
-    result = np.empty(len(order), np.int64)
-    result[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    return result
-
-
-def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.ndarray, behind: np.ndarray):
+def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.ndarray, at: np.ndarray):
     """[n] Bytes from an array's first element to the indexed one, and places of accesses to several.
 
-    indices: how many each event has, in `entries` one place further than its number of the array.
+    indices: how many each event has, and at: where the first one stands in `entries`.
     """
     ndim = np.array([0, *(member.data.ndim for member in arrays[1:])])
-    shape, strides = (np.zeros((len(arrays), int(ndim.max())), np.int64) for _ in range(2))
+    tables = np.zeros((2, int(ndim.max()), len(arrays)), np.int64)  # sizes and strides of each axis
     for number, member in enumerate(arrays[1:], 1):
-        shape[number, : ndim[number]], strides[number, : ndim[number]] = (
-            member.data.shape,
-            member.data.strides,
-        )
-    offset, memory = np.zeros(len(array), np.int64), array > 0
-    fits = memory & (indices == ndim[array])
-    for dimensions in range(1, int(ndim.max()) + 1):
-        mine = np.flatnonzero(fits & (ndim[array] == dimensions))
-        of = array[mine]
-        for axis in range(dimensions):
-            index = entries[behind[mine] + 1 + axis]
-            offset[mine] += (index + (index < 0) * shape[of, axis]) * strides[of, axis]
-    return offset, np.flatnonzero(memory & ~fits)
+        tables[0, : ndim[number], number] = member.data.shape
+        tables[1, : ndim[number], number] = member.data.strides
+    offset, dimensions = np.zeros(len(array), np.int64), ndim[array]
+    fits = (array > 0) & (indices == dimensions)
+    for axes in np.unique(ndim[ndim > 0]).tolist():
+        mine = np.flatnonzero(fits & (dimensions == axes))
+        of, first = array[mine], at[mine]
+        total = np.zeros(len(mine), np.int64)
+        for axis in range(axes):
+            index = entries[first + axis]
+            if len(index) and index.min() < 0:
+                index = index + (index < 0) * tables[0, axis][of]
+            total += index * tables[1, axis][of]
+        offset[mine] = total
+    return offset, np.flatnonzero((array > 0) & ~fits)
 
 
 @dataclass(frozen=True)
@@ -268,6 +261,8 @@ class Accesses:
     arrays: list
     base: np.ndarray  # [arrays] address of each array's root
     threads_per_block: int
+    cell: np.ndarray | None  # [n] number of the element, through all memory; None where elements overlap
+    cells: int  # how many elements there are in that memory
     whole: np.ndarray  # places in the trace of accesses to more than one element, which are not among the n
 
     @property
@@ -292,15 +287,18 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     memory = columns.array > 0
     memory[columns.whole] = False
     when = np.flatnonzero(memory)
-    array, thread = columns.array[when], columns.thread[when]
+    array, thread, offset = columns.array[when], columns.thread[when], columns.offset[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
-    root_base, start = _places(columns.arrays, first_block)
-    address = start[array] + columns.offset[when]
-    itemsize = np.array([0] + [member.data.itemsize for member in columns.arrays[1:]])
+    root_base, start, number, cells = _places(columns.arrays, first_block)
+    itemsize = np.array([1] + [member.data.itemsize for member in columns.arrays[1:]])
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
+    size = itemsize[array]
+    cell = None if number is None else number[array] + offset // size
+    if cell is not None and not 0 <= cell.min(initial=0) <= cell.max(initial=0) < max(1, cells):
+        cell = None  # beyond the end, or a copy that NumPy made
     return Accesses(
-        columns.kind[when], thread, columns.site[when], address, itemsize[array], space[array], array, when,
-        columns.arrays, root_base, threads_per_block, columns.whole,
+        columns.kind[when], thread, columns.site[when], start[array] + offset, size, space[array],
+        array, when, columns.arrays, root_base, threads_per_block, cell, cells, columns.whole,
     )  # fmt: skip
 
 
@@ -311,21 +309,31 @@ def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarr
     return blocks
 
 
-def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[arrays] Address of each array's root, and of its own first element."""
+def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """[arrays] Address of each array's root, of its own first element, and that element's number through all
+    memory, None if elements overlap; and how many elements there are."""
     base, ends, of_memory = np.zeros(len(arrays), np.int64), {}, {}
-    start, together = base.copy(), _together(arrays)
-    for number, array in enumerate(arrays[1:], 1):
-        pointer = _address(array.root.data)
+    start, number, together = base.copy(), base.copy(), _together(arrays)
+    elements, are_apart = 0, True
+    for place, array in enumerate(arrays[1:], 1):
+        pointer, own = _address(array.root.data), _address(array.data)
         low, high = together.get(id(array.root), (pointer, pointer + array.root.data.nbytes))
-        key = (array.space, low, first_block[number] if array.space == SHARED else 0)
+        block, itemsize = first_block[place] if array.space == SHARED else 0, array.data.itemsize
+        key = array.space, low, block
         if key not in of_memory:
-            region, origin, alignment = _region(array.space, int(first_block[number]))
+            region, origin, alignment = _region(array.space, int(first_block[place]))
             address = -(-ends.get(region, origin) // alignment) * alignment
-            of_memory[key], ends[region] = address, address + high - low
-        base[number] = of_memory[key] + pointer - low
-        start[number] = base[number] + _address(array.data) - pointer
-    return base, start
+            ends[region] = address + high - low
+            of_memory[key] = address, elements, itemsize
+            elements += -(-(high - low) // max(1, itemsize))
+        address, first, size = of_memory[key]
+        strides = (own - low, *array.data.strides)
+        are_apart &= size == itemsize > 0 and not any(stride % itemsize for stride in strides)
+        base[place] = address + pointer - low
+        start[place] = base[place] + own - pointer
+        number[place] = first + (own - low) // max(1, itemsize)
+    are_apart &= elements < 1 << 24  # else a table of them would be large
+    return base, start, number if are_apart else None, elements
 
 
 def _together(arrays: list) -> dict[int, tuple[int, int]]:
@@ -373,5 +381,5 @@ def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:
     unit = int(log.bytes[log.bytes > 0].min())
     first = log.address // unit
     number = (log.address + log.bytes - 1) // unit - first + 1
-    steps = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
-    return np.repeat(places, number), (np.repeat(first, number) + steps) * unit
+    steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)
+    return repeated(places, number), (repeated(first, number) + steps) * unit

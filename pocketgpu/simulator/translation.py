@@ -6,6 +6,7 @@ without a text of its own runs as it is: it cannot wait, and its accesses are to
 """
 
 import sys
+from collections.abc import Sequence
 from types import (
     BuiltinMethodType,
     CellType,
@@ -20,7 +21,9 @@ import numpy as np
 
 from pocketgpu.simulator import arithmetic
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
+from pocketgpu.simulator.memory import Watched
 from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, codes_in, rewritten
+from pocketgpu.simulator.rows import bare
 from pocketgpu.simulator.source import tree_of
 from pocketgpu.simulator.threads import Finding, LaunchStopped, machine
 from pocketgpu.simulator.trace import Trace
@@ -30,7 +33,7 @@ METHODS = (MethodType, BuiltinMethodType)  # made anew whenever they are looked 
 DEEPEST = 20_000  # calls within calls of what rewrites a sum of a thousand terms
 MEANINGS = 8  # of a function's names, for which its rewritten code is kept
 LIBRARIES = {"numpy", "numba", "pocketgpu"} | sys.stdlib_module_names - {"__main__"}
-_rewritten: dict[tuple[int, bool], list[tuple[CodeType, Rewritten]]] = {}  # by id of the code, and if watched
+_rewritten: dict[tuple, list[tuple[CodeType, Rewritten]]] = {}  # by id of the code, and how it is launched
 _numba: dict[int, object] = {}  # by id of a name of numba.cuda: the simulator's
 
 
@@ -42,7 +45,7 @@ class Translation:
         self.functions: dict[int, tuple[FunctionType, FunctionType]] = {}  # by id: a function, as it runs
         self.begun: list[FunctionType] = []  # whose text is being rewritten
         self.recursive: set[FunctionType] = set()
-        self.own = {".machine": machine, ".look": look_at_the_clock, ".range": short_range}
+        self.own = {".machine": machine, ".look": look_at_the_clock, ".range": short_range, ".bare": bare}
         if trace is not None:
             self.own |= {".note": trace.note, ".append": trace.append}
 
@@ -53,20 +56,38 @@ class Translation:
             return self.function(value)
         return value
 
+    def kernel(self, function: FunctionType, values: Sequence) -> FunctionType:
+        """The kernel as it runs with these arguments, the same for every thread."""
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        arguments = dict(zip(names, values, strict=False))
+        is_array = {name: isinstance(value, Watched) for name, value in arguments.items()}
+        copy, result = self._copy(function, is_array)
+        for name, number in result.views if result else ():
+            data = f"{name}.data{number}", f"{name}.number{number}"
+            copy.__globals__.update(zip(data, bare(arguments[name], number), strict=True))
+        return copy
+
     def function(self, function: FunctionType) -> FunctionType:
-        """A kernel or device function as it runs; a generator function if it may wait."""
+        """A device function as it runs; a generator function if it may wait."""
         if id(function) in self.functions:
             return self.functions[id(function)][1]
         if any(function is copy for _, copy in self.functions.values()):
             return function
-        result = self._rewritten(function)
+        return self._copy(function)[0]
+
+    def _copy(
+        self, function: FunctionType, parameters: dict[str, bool] | None = None
+    ) -> tuple[FunctionType, Rewritten | None]:
+        """A function with the code of launches and the simulator's words, and how it was rewritten."""
+        result = self._rewritten(function, parameters)
         code = result.code if result else function.__code__
         cells = () if result else function.__closure__ or ()
         scope = {**self.own, "__name__": function.__module__, "__builtins__": function.__builtins__}
         closure = tuple(CellType() for _ in cells)
         copy = FunctionType(code, scope, function.__name__, function.__defaults__, closure)
         copy.__kwdefaults__, copy.__qualname__ = function.__kwdefaults__, function.__qualname__
-        self.functions[id(function)] = function, copy  # before its names, one of which may be its own
+        if parameters is None:
+            self.functions[id(function)] = function, copy  # before its names, one of which may be its own
         for own, cell in zip(closure, cells, strict=True):
             if cell != CellType():
                 own.cell_contents = self.value(cell.cell_contents)
@@ -77,7 +98,7 @@ class Translation:
         for name, path in paths.items():
             if name not in scope and (value := look(function, path)) is not UNKNOWN:
                 scope[name] = self.value(value)
-        return copy
+        return copy, result
 
     def may_wait(self, function: FunctionType) -> bool:
         """Does it, or a device function that it calls, call something that waits?"""
@@ -86,9 +107,12 @@ class Translation:
         result = self._rewritten(function)
         return result is not None and bool(result.code.co_flags & GENERATOR)
 
-    def _rewritten(self, function: FunctionType) -> Rewritten | None:
+    def _rewritten(
+        self, function: FunctionType, parameters: dict[str, bool] | None = None
+    ) -> Rewritten | None:
         """The function's code for launches; None where its text cannot be had."""
-        key = id(function.__code__), self.trace is not None
+        watched = self.trace is not None
+        key = id(function.__code__), watched, None if parameters is None else tuple(parameters.items())
         for _, result in _rewritten.get(key, ()):
             if all(_is_same(look(function, path), value) for path, value in result.known.items()):
                 return result
@@ -102,9 +126,8 @@ class Translation:
             tree = None if function.__code__.co_flags & GENERATOR else tree_of(function)
             if tree is None:
                 return None
-            result = rewritten(
-                tree, function.__code__, lambda path: look(function, path), self.may_wait, key[1]
-            )
+            names = lambda path: look(function, path)
+            result = rewritten(tree, function.__code__, names, self.may_wait, watched, parameters)
         except RecursionError:  # the newest Pythons compile no deeper
             return None
         finally:

@@ -1,0 +1,339 @@
+"""Accesses to arrays in a rewritten function, where nothing but indexing happens to the array.
+
+    x[i, j]        x.data2[None if .note((<mark>, x.number2, i, j)) else (i, j)]
+    tile[i, j]     tile.rows[i][j]     of cuda.shared.array and cuda.local.array with a size known before
+
+The first form is for watched launches: `x.data2` is the bare array behind x, if x has two dimensions, and
+`note` writes the access down (trace.py).  All other accesses are those of memory.Watched.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType
+from typing import NamedTuple
+
+import numpy as np
+
+from pocketgpu.simulator.memory import numpy_dtype
+from pocketgpu.simulator.rows import ALLOCATIONS, LARGEST, Rows
+from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, Position, site_at
+
+SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+WITHIN = SCOPES | COMPREHENSIONS
+Value = Callable[[ast.expr], object]  # of an expression that no launch can change; None for any other
+
+
+class Place(NamedTuple):
+    """An access to an array in lists: its shape, and where its indices stand in the running function."""
+
+    shape: tuple[int, ...]
+    indices: tuple[str | int, ...]  # names of variables, and numbers
+
+
+PLACES: dict[tuple[int, Position], Place] = {}  # by id of the code as it was written, and position
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def position_of(node: ast.AST) -> Position:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The nodes of a function, without what stands in functions and comprehensions within it."""
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, WITHIN):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _indices(node: ast.Subscript) -> list[ast.expr]:
+    """The indices, if they may name a single element; else an empty list."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [] if any(map(_is_no_index, parts)) else parts
+
+
+def _is_no_index(part: ast.expr) -> bool:
+    several = isinstance(part, ast.Slice | ast.Starred | ast.Tuple | ast.List)
+    return several or (isinstance(part, ast.Constant) and type(part.value) is not int)
+
+
+def _number(part: ast.expr) -> int | None:
+    """The value of 3 or -1; None for what is no number."""
+    minus = isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub)
+    constant = part.operand if minus else part
+    if not isinstance(constant, ast.Constant) or type(constant.value) is not int:
+        return None
+    return -constant.value if minus else constant.value
+
+
+def _targets(statement: ast.AST) -> list[ast.expr]:
+    """What a plain assignment or a loop binds."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ast.AnnAssign | ast.AugAssign | ast.For) else []
+
+
+def _names(targets: list[ast.expr]) -> Iterator[str]:
+    """Names that these targets bind, also within tuples."""
+    for target in targets:
+        if isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, ast.Tuple | ast.List):
+            yield from _names(target.elts)
+
+
+def _pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """(target, value) of `a = x` and of `a, b = x, y`; empty for all other statements."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return [*zip(target.elts, value.elts, strict=True)] if len(target.elts) == len(value.elts) else []
+    return [(target, value)]
+
+
+class Arrays:
+    """Names that a function indexes: `rows` are kept in lists, `views` indexed behind a watched array.
+
+    parameters: {name: is it an array?} of a kernel; None for a device function.
+    """
+
+    def __init__(self, tree: ast.AST, value: Value, watched: bool, parameters: dict[str, bool] | None):
+        self.value, self.parameters = value, parameters
+        body = tree.body if isinstance(tree.body, list) else [ast.Expr(tree.body)]
+        arguments = tree.args
+        self.given = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        self.rows: dict[str, Rows] = {}
+        self.views: dict[str, set[int]] = {}  # name -> numbers of indices with which it is indexed
+        nodes = [*_own_nodes(body)]
+        self.bound = Counter(name for node in nodes for name in _names(_targets(node)))
+        if any(isinstance(node, ast.Try | ast.TryStar) for node in nodes):
+            return  # it may catch what an access raises
+        indexed: dict[str, list[ast.Subscript]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                indexed.setdefault(node.value.id, []).append(node)
+        steady = self._steady(nodes)
+        self._find_rows(nodes, indexed, steady)
+        for name in (steady & indexed.keys()) - self.rows.keys() if watched else ():
+            if parameters is None or name not in self.given or parameters.get(name):
+                self.views[name] = {len(_indices(node)) for node in indexed[name]} - {0}
+
+    def _steady(self, nodes: list[ast.AST]) -> set[str]:
+        """Names that only parameters, plain assignments and loops bind."""
+        stored = Counter(
+            node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        )
+        inner = [node for outer in nodes if isinstance(outer, WITHIN) for node in ast.walk(outer)]
+        declared = [node for node in (*nodes, *inner) if isinstance(node, ast.Global | ast.Nonlocal)]
+        odd = {name for node in declared for name in node.names}
+        return {name for name in {*self.bound, *self.given} if stored[name] == self.bound[name]} - odd
+
+    def _find_rows(self, nodes: list[ast.AST], indexed: dict[str, list], steady: set[str]) -> None:
+        """Find the arrays of a known size of which nothing but single elements is used."""
+        pairs = [pair for node in nodes for pair in _pairs(node)]
+        plain = {id(target) for target, _ in pairs}
+        plain |= {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+        inner = {
+            node.id
+            for outer in nodes
+            if isinstance(outer, WITHIN)
+            for node in ast.walk(outer)
+            if isinstance(node, ast.Name)
+        }
+        used = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+        for target, call in pairs:
+            if not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
+                continue
+            name, uses = target.id, indexed.get(target.id, [])
+            once = self.bound[name] == 1 and name in steady and name not in self.given | inner
+            kept = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
+            if once and kept and used[name] == 1 + len(uses):
+                rows = self._rows(call, {len(_indices(node)) for node in uses})
+                self.rows |= {name: rows} if rows else {}
+
+    def _rows(self, call: ast.Call, numbers: set[int]) -> Rows | None:
+        """The array that a call makes, if it is one that can be kept in lists."""
+        allocate = ALLOCATIONS.get(id(self.value(call.func)))
+        given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords}
+        if allocate is None or not {"shape", "dtype"} <= given.keys() <= {"shape", "dtype", "alignment"}:
+            return None
+        shape, dtype = (self.value(given[word]) for word in ("shape", "dtype"))
+        shape = shape if isinstance(shape, tuple) else (shape,)
+        known = dtype is not None and all(isinstance(size, int | np.integer) and size > 0 for size in shape)
+        if not known or numbers != {len(shape)} or np.prod(shape) > LARGEST:
+            return None
+        dtype = numpy_dtype(dtype)
+        return Rows(allocate, tuple(map(int, shape)), dtype) if dtype.kind in "fiub" else None
+
+    def is_array(self, index: ast.expr) -> bool:
+        """Is the index certainly an array of the launch?"""
+        return isinstance(index, ast.Name) and bool((self.parameters or {}).get(index.id))
+
+
+class Accesses(ast.NodeTransformer):
+    """Rewrites the accesses of one function; `words` are the names that it adds, but for the launch's."""
+
+    def __init__(self, arrays: Arrays, code: CodeType, watched: bool):
+        self.arrays, self.code, self.watched = arrays, code, watched
+        self.temporaries, self.words, self.numbers = 0, {}, {}
+        for number, (name, rows) in enumerate(arrays.rows.items()):
+            self.numbers[name] = number
+            self.words |= {f".make{number}": rows.make, f".kind{number}": rows.kind}
+            self.words |= {f".convert{number}": rows.converted, ".type": type}
+
+    def views(self, names: Iterable[str]) -> list[tuple[str, int]]:
+        """(name, number of indices) for each bare array behind these names."""
+        return [(name, number) for name in names for number in sorted(self.arrays.views.get(name, ()))]
+
+    def is_of_launch(self, view: tuple[str, int]) -> bool:
+        """Is that array the same for all threads, as a parameter of a kernel is?"""
+        return self.arrays.parameters is not None and not self.arrays.bound[view[0]]
+
+    def unpacked(self, views: list[tuple[str, int]], place: ast.AST) -> list[ast.stmt]:
+        """x.data2, x.number2 = .bare(x, 2) for each."""
+        result = []
+        for name, number in views:
+            target = ast.Tuple([store(f"{name}.data{number}"), store(f"{name}.number{number}")], ast.Store())
+            call = ast.Call(load(".bare"), [load(name), ast.Constant(number)], [])
+            result.append(_placed(ast.Assign([target], call), place))
+        return result
+
+    def _skip(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _skip
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _skip
+
+    # ------------------------------------------------------------------ expressions
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        name = self._array(node)
+        self.generic_visit(node)
+        if not name:
+            return node
+        return self._access(name, *self._named(_indices(node)), node, node.ctx)
+
+    def _array(self, node: ast.AST) -> str:
+        """The name of the array of which an element is accessed; empty where that is left to the array."""
+        name = node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else ""
+        if name in self.arrays.rows:
+            return name
+        parts = _indices(node) if name in self.arrays.views else []
+        fits = len(parts) in self.arrays.views.get(name, ()) and not any(map(self.arrays.is_array, parts))
+        return name if fits else ""
+
+    def _named(self, parts: list[ast.expr]) -> tuple[list[ast.expr], list[ast.expr]]:
+        """Indices as they are computed, and as they are repeated."""
+        first, again = [], []
+        for part in parts:
+            if not isinstance(part, ast.Name) and _number(part) is None:
+                self.temporaries += 1
+                name = f".index{self.temporaries}"
+                part = ast.copy_location(ast.NamedExpr(store(name), part), part)
+            first.append(part)
+            again.append(load(part.target.id) if isinstance(part, ast.NamedExpr) else part)
+        return first, again
+
+    def _access(
+        self, name: str, first: list[ast.expr], again: list[ast.expr], place: ast.expr, use: ast.expr_context
+    ) -> ast.expr:
+        """The access, which is written down before it happens."""
+        rows, position, indices = self.arrays.rows.get(name), position_of(place), first
+        if rows:
+            where = [part.id if isinstance(part, ast.Name) else _number(part) for part in again]
+            PLACES[id(self.code), position] = Place(rows.shape, tuple(where))
+        whole = again[0] if rows or len(again) == 1 else ast.Tuple(again, ast.Load())
+        if self.watched:
+            mark = EVENT + KINDS * site_at(self.code, position)
+            mark += STORE if isinstance(use, ast.Store) else LOAD
+            number = f"{name}.number" if rows else f"{name}.number{len(first)}"
+            entry = ast.Tuple([ast.Constant(mark), load(number), *first], ast.Load())
+            whole = ast.IfExp(ast.Call(load(".note"), [entry], []), ast.Constant(None), whole)
+            indices = [whole, *again[1:]]
+        if not rows:
+            return _placed(ast.Subscript(load(f"{name}.data{len(first)}"), whole, use), place)
+        value: ast.expr = load(f"{name}.rows")
+        for index in indices[:-1]:
+            value = ast.Subscript(value, index, ast.Load())
+        return _placed(ast.Subscript(value, indices[-1], use), place)
+
+    def _converted(self, name: str, value: ast.expr) -> ast.expr:
+        """The value as an element of that array in lists keeps it."""
+        self.temporaries += 1
+        number, temporary = self.numbers[name], f".value{self.temporaries}"
+        kind = ast.Call(load(".type"), [ast.NamedExpr(store(temporary), value)], [])
+        fits = ast.Compare(kind, [ast.Is()], [load(f".kind{number}")])
+        convert = ast.Call(load(f".convert{number}"), [load(temporary)], [])
+        return _placed(ast.IfExp(fits, load(temporary), convert), value)
+
+    # ------------------------------------------------------------------ statements
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        pairs = [self._pair(*pair) for pair in _pairs(node)]
+        bound = [*_names(node.targets)]
+        if pairs and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            node.targets[0].elts, node.value.elts = ([*part] for part in zip(*pairs, strict=True))
+        elif pairs:
+            node.targets[0], node.value = pairs[0]
+        self.generic_visit(node)
+        return [node, *self.unpacked(self.views(bound), node)]
+
+    def _pair(self, target: ast.expr, value: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """Target and value where the one is an array in lists or an element of one."""
+        name = target.id if isinstance(target, ast.Name) else ""
+        if name in self.arrays.rows:
+            site = ast.Constant(site_at(self.code, position_of(value)))
+            made = ast.Call(load(f".make{self.numbers[name]}"), [site], [])
+            pair = ast.Tuple([store(f"{name}.rows"), store(f"{name}.number")], ast.Store())
+            return _placed(pair, target), _placed(made, value)
+        base = target.value if isinstance(target, ast.Subscript) else None
+        if isinstance(base, ast.Name) and base.id in self.arrays.rows:
+            return target, self._converted(base.id, value)
+        return target, value
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        bound = [*_names([node.target])] if node.value else []
+        self.generic_visit(node)
+        return [node, *self.unpacked(self.views(bound), node)]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        """a[i] += v loads, adds and stores: two accesses."""
+        target, name = node.target, self._array(node.target)
+        bound = [*_names([target])]
+        if not name:
+            self.generic_visit(node)
+            return [node, *self.unpacked(self.views(bound), node)]
+        node.value, target.slice = self.visit(node.value), self.visit(target.slice)
+        first, again = self._named(_indices(target))
+        value = ast.BinOp(self._access(name, first, again, target, ast.Load()), node.op, node.value)
+        value = _placed(value, node)
+        if name in self.arrays.rows:
+            value = self._converted(name, value)
+        return _placed(ast.Assign([self._access(name, again, again, target, ast.Store())], value), node)
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        bound = [*_names([node.target])]
+        self.generic_visit(node)
+        node.body = [*self.unpacked(self.views(bound), node), *node.body]
+        return node
+
+
+def _placed(node: ast.AST, place: ast.AST) -> ast.AST:
+    """The node with the position of another, and all below it that have none."""
+    for part in ast.walk(node):
+        if "lineno" in part._attributes and not hasattr(part, "lineno"):
+            ast.copy_location(part, place)
+    return node

@@ -1,0 +1,66 @@
+"""Grouping of columns: order, distinct pairs, several owners, without comparing numbers.
+
+NumPy sorts 16 bits at a time by their digits, ten times as fast as it compares numbers of 64 bits.
+"""
+
+import numpy as np
+
+DIGIT = 16  # bits
+LARGEST = 1 << 22  # entries of a table by key
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads keys over a table (Knuth's multiplicative hash)
+
+
+def repeated(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Each value as often as `times` says; NumPy takes no 64-bit counts where addresses have 32."""
+    return np.repeat(values, times.astype(np.intp, copy=False))
+
+
+def tallied(numbers: np.ndarray, size: int = 0, amounts: np.ndarray | None = None) -> np.ndarray:
+    """How often each number from 0 on is there, or the sum of its amounts."""
+    return np.bincount(numbers.astype(np.intp, copy=False), amounts, size).astype(np.int64, copy=False)
+
+
+def order_of(key: np.ndarray) -> np.ndarray:
+    """[n] The stable order of numbers from 0 on."""
+    order = np.argsort((key & 0xFFFF).astype(np.uint16), kind="stable")
+    for shift in range(DIGIT, int(key.max(initial=0)).bit_length(), DIGIT):
+        digit = (key >> shift & 0xFFFF).astype(np.uint16)
+        order = order[np.argsort(digit[order], kind="stable")]
+    return order
+
+
+def starts_of(key: np.ndarray) -> np.ndarray:
+    """Places where a sorted column changes, the first included."""
+    return np.flatnonzero(np.concatenate([np.ones(min(1, len(key)), bool), key[1:] != key[:-1]]))
+
+
+def turn_in_group(key: np.ndarray) -> np.ndarray:
+    """[n] How many with the same key stand before each."""
+    order = order_of(key)
+    starts = starts_of(key[order])
+    turn = np.empty(len(key), np.int64)
+    turn[order] = np.arange(len(key)) - repeated(starts, np.diff(starts, append=len(key)))
+    return turn
+
+
+def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[n] A key for each pair (first, second), which sorts as the pair does."""
+    low = second - second.min(initial=0)
+    span = int(low.max(initial=0)) + 1
+    if int(first.max(initial=0)) >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
+        _, first = np.unique(first, return_inverse=True)
+    return first * span + low
+
+
+def distinct(key: np.ndarray) -> np.ndarray:
+    """Places of the first of each key."""
+    order = order_of(key)
+    return order[starts_of(key[order])]
+
+
+def table_keys(key: np.ndarray, keys: int) -> tuple[np.ndarray, int]:
+    """Keys below a size that tables can have, and that size; different ones may then be the same."""
+    if keys <= max(LARGEST, 4 * len(key)):
+        return key, keys
+    bits = max(16, (4 * len(key)).bit_length())
+    return (key.astype(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.int64), 1 << bits
