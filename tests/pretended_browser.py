@@ -72,7 +72,7 @@ def run_lesson(lesson: str) -> float:
     import __main__
 
     (notebook,) = ROOT.glob(f"notebooks/{lesson}_*.ipynb")
-    begin = time.perf_counter()
+    from time import perf_counter; begin = perf_counter()
     for number, program in enumerate(code_cells(notebook)):
         label = f"{notebook.name}, code cell {number}"
         linecache.cache[label] = len(program), None, program.splitlines(True), label  # as IPython does
@@ -81,7 +81,7 @@ def run_lesson(lesson: str) -> float:
         except Exception as error:
             error.add_note(f"in {label}:\n{program}")
             raise
-    return time.perf_counter() - begin
+    return perf_counter() - begin
 
 
 if __name__ == "__main__":
