@@ -158,19 +158,19 @@ class Arrays:
                 continue
             name, uses = target.id, indexed.get(target.id, [])
             once = self.bound[name] == 1 and name in steady and name not in self.given | inner
-            kept = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
-            if once and kept and used[name] == 1 + len(uses):
+            plainly = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
+            if once and plainly and used[name] == 1 + len(uses):
                 rows = self._rows(call, {len(_indices(node)) for node in uses})
                 self.rows |= {name: rows} if rows else {}
 
     def _rows(self, call: ast.Call, numbers: set[int]) -> Rows | None:
         """The array that a call makes, if it is one that can be kept in lists."""
         allocate = ALLOCATIONS.get(id(self.value(call.func)))
-        given = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
-        given |= {keyword.arg: keyword.value for keyword in call.keywords}
-        if allocate is None or not {"shape", "dtype"} <= given.keys() <= {"shape", "dtype", "alignment"}:
+        words = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
+        words |= {keyword.arg: keyword.value for keyword in call.keywords}
+        if allocate is None or not {"shape", "dtype"} <= words.keys() <= {"shape", "dtype", "alignment"}:
             return None
-        shape, dtype = (self.value(given[word]) for word in ("shape", "dtype"))
+        shape, dtype = (self.value(words[word]) for word in ("shape", "dtype"))
         shape = shape if isinstance(shape, tuple) else (shape,)
         known = dtype is not None and all(isinstance(size, int | np.integer) and size > 0 for size in shape)
         if not known or numbers != {len(shape)} or np.prod(shape) > LARGEST:
@@ -296,9 +296,9 @@ class Accesses(ast.NodeTransformer):
         name = target.id if isinstance(target, ast.Name) else ""
         if name in self.arrays.rows:
             site = ast.Constant(site_at(self.code, position_of(value)))
-            made = ast.Call(load(f".make{self.numbers[name]}"), [site], [])
+            array = ast.Call(load(f".make{self.numbers[name]}"), [site], [])
             pair = ast.Tuple([store(f"{name}.rows"), store(f"{name}.number")], ast.Store())
-            return _placed(pair, target), _placed(made, value)
+            return _placed(pair, target), _placed(array, value)
         base = target.value if isinstance(target, ast.Subscript) else None
         if isinstance(base, ast.Name) and base.id in self.arrays.rows:
             return target, self._converted(base.id, value)

@@ -11,12 +11,12 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads keys over a table (Knuth's mult
 
 
 def repeated(values: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Each value as often as `times` says; NumPy takes no 64-bit counts where addresses have 32."""
+    """Each of the values [n] as often as `times` [n] says; NumPy takes no wider counts than addresses."""
     return np.repeat(values, times.astype(np.intp, copy=False))
 
 
 def tallied(numbers: np.ndarray, size: int = 0, amounts: np.ndarray | None = None) -> np.ndarray:
-    """How often each number from 0 on is there, or the sum of its amounts."""
+    """[size] How often each number from 0 on is there, or the sum of its amounts [n]."""
     return np.bincount(numbers.astype(np.intp, copy=False), amounts, size).astype(np.int64, copy=False)
 
 
@@ -30,7 +30,7 @@ def order_of(key: np.ndarray) -> np.ndarray:
 
 
 def starts_of(key: np.ndarray) -> np.ndarray:
-    """Places where a sorted column changes, the first included."""
+    """[groups] Places where a sorted column changes, the first included."""
     return np.flatnonzero(np.concatenate([np.ones(min(1, len(key)), bool), key[1:] != key[:-1]]))
 
 
@@ -53,14 +53,29 @@ def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def distinct(key: np.ndarray) -> np.ndarray:
-    """Places of the first of each key."""
+    """[groups] Places of the first of each key."""
     order = order_of(key)
     return order[starts_of(key[order])]
 
 
 def table_keys(key: np.ndarray, keys: int) -> tuple[np.ndarray, int]:
-    """Keys below a size that tables can have, and that size; different ones may then be the same."""
+    """[n] Keys below a size that tables can have, and that size; different ones may then be the same."""
     if keys <= max(LARGEST, 4 * len(key)):
         return key, keys
     bits = max(16, (4 * len(key)).bit_length())
     return (key.astype(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.int64), 1 << bits
+
+
+def ones_before(is_one: np.ndarray, begins: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """[n] How many ones of the same owner stand before each; an owner's turns [turns] begin at `begins`."""
+    if not is_one.any():
+        return np.zeros(len(is_one), np.int64)
+    running = np.concatenate([[0], np.cumsum(is_one)])
+    lengths = np.diff(begins, append=len(is_one))
+    in_turn = running[begins + lengths] - running[begins]
+    order = order_of(owners)
+    total = np.cumsum(in_turn[order]) - in_turn[order]  # of all turns before, owner after owner
+    starts = starts_of(owners[order])
+    before = np.empty(len(order), np.int64)
+    before[order] = total - repeated(total[starts], np.diff(starts, append=len(order)))
+    return running[:-1] + repeated(before - running[begins], lengths)

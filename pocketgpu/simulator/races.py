@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.grouping import order_of, paired, repeated, starts_of, table_keys
+from pocketgpu.simulator.grouping import ones_before, paired, table_keys
 from pocketgpu.simulator.trace import Accesses, Columns, cells
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
@@ -119,19 +119,7 @@ def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair
 
 def counted_before(columns: Columns, kind: int) -> np.ndarray:
     """[events] How many events of that kind each event's thread has behind it."""
-    is_one = columns.kind == kind
-    if not is_one.any():
-        return np.zeros(len(is_one), np.int64)
-    running = np.concatenate([[0], np.cumsum(is_one)])
-    begins, threads = columns.turns.T
-    lengths = np.diff(begins, append=len(is_one))
-    in_turn = running[begins + lengths] - running[begins]
-    order = order_of(threads)
-    total = np.cumsum(in_turn[order]) - in_turn[order]  # of all turns before, thread after thread
-    starts = starts_of(threads[order])
-    before = np.empty(len(order), np.int64)
-    before[order] = total - repeated(total[starts], np.diff(starts, append=len(order)))
-    return running[:-1] + repeated(before - running[begins], lengths)
+    return ones_before(columns.kind == kind, *columns.turns.T)
 
 
 def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:

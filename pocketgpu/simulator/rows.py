@@ -36,10 +36,10 @@ class Rows:
         array = self.allocate(site, self.shape, self.dtype)
         watched = isinstance(array, Watched)
         first = (array.data if watched else array)[(0,) * len(self.shape)]
-        made = _nested(as_register(first), self.shape), array.number if watched else 0
+        rows = _nested(as_register(first), self.shape), array.number if watched else 0
         if self.is_shared:
-            block.shared[place] = made
-        return made
+            block.shared[place] = rows
+        return rows
 
     def converted(self, value: object) -> object:
         """The value as an element keeps it."""

@@ -11,6 +11,7 @@ import ast
 import copy
 import inspect
 import linecache
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
@@ -26,9 +27,21 @@ _trees: dict[int, tuple[CodeType, Definition | None]] = {}  # by id of the code
 
 
 def remember(function: Callable) -> None:
-    """Keep the lines of the file in which the function stands now."""
+    """Keep the lines of the file, or of the cell under a magic command, in which the function stands now."""
     if isinstance(function, FunctionType):
-        _lines[function] = linecache.getlines(function.__code__.co_filename, function.__globals__)
+        lines = linecache.getlines(function.__code__.co_filename, function.__globals__) or _lines_of_magic()
+        if lines:
+            _lines[function] = lines
+
+
+def _lines_of_magic() -> list[str]:
+    """Lines of the cell that %%time or the like runs now: IPython tells them to nobody."""
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        is_magic = frame.f_globals.get("__name__", "").startswith("IPython.core.magics")
+        if is_magic and isinstance(cell := frame.f_locals.get("cell"), str):
+            return cell.splitlines(keepends=True)
+    return []
 
 
 def tree_of(function: Callable | CodeType) -> Definition | None:

@@ -329,14 +329,11 @@ def test_a_fault_of_the_grader_is_one_sentence_and_status_3(monkeypatch, capsys,
 
 
 @pytest.mark.slow
-def test_a_missing_package_is_named_with_the_command_and_the_status_is_3(tmp_path):
+def test_kernels_are_graded_and_progress_is_told_where_numba_is_missing(tmp_path):
     missing = "raise ModuleNotFoundError(\"No module named 'numba'\", name='numba')"
     (tmp_path / "numba.py").write_text(missing)
     env = os.environ | {"PYTHONPATH": str(tmp_path), "RNNLAB_HOME": str(tmp_path / "home")}
-    done = command("grade", ROOT / "solutions/09_cuda_first_kernels.ipynb", env=env)
-    assert done.returncode == 3
-    assert b"kernels need Numba, not installed here: .venv/bin/pip install -e '.[lab]'" in done.stdout
-    assert command("grade", SOLVED, env=env).returncode == 0
+    assert command("grade", ROOT / "solutions/09_cuda_first_kernels.ipynb", env=env).returncode == 0
     done = command("progress", env=env)
     assert (done.returncode, done.stderr) == (0, b"")
     points = sum(sum(checks.catalogue(lesson).values()) for lesson in checks.LESSONS)

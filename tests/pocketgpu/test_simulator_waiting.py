@@ -162,3 +162,26 @@ def test_a_missing_barrier_shows_in_some_order_of_threads():
         run(missing, 1, 32, a, shuffle=True, seed=seed)
         wrong += np.isnan(a).any()
     assert wrong == 5
+
+
+def test_a_kernel_under_a_magic_command_waits_as_in_any_cell():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    cell = """%%time
+from pocketgpu import cuda
+@cuda.jit
+def reverse(x):
+    tile = cuda.shared.array(8, "f8")
+    i = cuda.threadIdx.x
+    tile[i] = x[i]
+    cuda.syncthreads()
+    x[i] = tile[7 - i]
+"""
+    shell = InteractiveShell()  # not the one of this process, which tests of notebooks may have
+    try:
+        shell.run_cell(cell).raise_error()
+        x = np.arange(8.0)
+        shell.user_ns["reverse"][1, 8](x)
+    finally:
+        shell.history_manager.end_session()
+    assert x.tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
