@@ -5,18 +5,10 @@
 A test compiles them again and holds every figure, so a change of a kernel that costs registers is seen.
 """
 
-import json
+from pathlib import Path
 
 from pocketgpu.compiling.report import compile_report
-from rnncourse.records.register_table import (
-    CROWDED,
-    PAGE,
-    SEQUENCES,
-    compilers,
-    crowded,
-    recorded_crowded,
-    shapes,
-)
+from rnncourse.records.register_table import PAGE, SEQUENCES, compilers, crowded, shapes
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape
 
 HEAD = (
@@ -31,7 +23,7 @@ Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are th
 How layers are shared out: `rnnlab/kernels/persistence/shapes.py`. sm_100 and sm_120 are Blackwell's:
 the kernels compile as they are; whether such a GPU runs clusters of 16 blocks, its driver alone can say.
 """
-CROWD = (
+CROWDED = (
     "The LSTM's cluster kernel of 512 units in bfloat16, forward, where more blocks share a multiprocessor:"
 )
 
@@ -40,7 +32,8 @@ def page() -> str:
     """The whole page."""
     rows = [line for arch, shape in shapes() for line in lines(arch, shape)]
     head = TITLE.format(compilers=compilers()), f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"
-    return "\n".join([*head, *rows, "", CROWD, "", *(f"- {line}" for line in recorded_crowded()), ""])
+    more = [f"- {crowded(blocks)}" for blocks in (1, 2)]
+    return "\n".join([*head, *rows, "", CROWDED, "", *more, ""])
 
 
 def lines(arch: str, shape: Shape) -> list[str]:
@@ -58,6 +51,7 @@ def lines(arch: str, shape: Shape) -> list[str]:
 
 
 if __name__ == "__main__":
-    CROWDED.write_text(json.dumps([crowded(blocks) for blocks in (1, 2)], indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE} is written")
+    text = page()
+    for path in (PAGE, Path(__file__).with_suffix(".md")):
+        path.write_text(text, encoding="utf-8")
+        print(f"{path} is written")

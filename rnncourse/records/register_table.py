@@ -3,7 +3,6 @@
 `python docs/registers.py` writes that page; no GPU is needed.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import metadata
@@ -14,8 +13,7 @@ from pocketgpu.compiling.report import compile_report
 from pocketgpu.devices import KB, Device, find
 from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
 
-PAGE = Path(__file__).parents[2] / "docs/registers.md"
-CROWDED = Path(__file__).with_name("crowded.json")  # beside the code: an installed course has no docs/
+PAGE = Path(__file__).with_name("registers.md")  # docs/registers.md, which an installed course lacks
 SEQUENCES = 64
 GRIDS = {  # device: cell, hidden size, dtype
     "H200": (
@@ -75,8 +73,9 @@ def crowded(blocks: int) -> str:
 
 
 def recorded_crowded() -> list[str]:
-    """The lines of `crowded` for 1 block and for 2, as docs/registers.py saw them."""
-    return json.loads(CROWDED.read_text(encoding="utf-8"))
+    """The lines of `crowded` that the page holds, for 1 block and for 2."""
+    page_lines = PAGE.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("- ") for line in page_lines if " on a multiprocessor: " in line]
 
 
 def compilers() -> str:
