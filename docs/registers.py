@@ -5,6 +5,8 @@
 A test compiles them again and holds every figure, so a change of a kernel that costs registers is seen.
 """
 
+from pathlib import Path
+
 from pocketgpu.compiling.report import compile_report
 from rnncourse.records.register_table import PAGE, SEQUENCES, compilers, crowded, shapes
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape
@@ -49,5 +51,7 @@ def lines(arch: str, shape: Shape) -> list[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE} is written")
+    text = page()
+    for path in (PAGE, Path(__file__).with_suffix(".md")):
+        path.write_text(text, encoding="utf-8")
+        print(f"{path} is written")

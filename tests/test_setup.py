@@ -28,7 +28,6 @@ CONDA, CONDA_GPU = (
 CONDA_NAMES = {
     "cupy-cuda12x": "cupy",
     "cupy-cuda13x": "cupy",
-    "igraph": "python-igraph",
 }  # where conda-forge's name is another
 # CUDA 12 and CUDA 13 bring these libraries in different versions: CuPy, Numba or PyTorch choose them
 CHOSEN_BY_CUDA = re.compile(r"cuda-bindings|cuda-toolkit|nvidia-.*|triton")

@@ -65,7 +65,7 @@ def test_what_colab_has_is_new_enough_for_the_course(name):
 
 def test_the_set_up_cell_of_colab_asks_for_all_that_lessons_import_but_jupyter():
     packages = needed_packages()
-    assert {"numpy", "numba", "igraph", "scipy"} <= packages.keys()
+    assert {"numpy", "numba", "scipy"} <= packages.keys()
     assert not JUPYTER & packages.keys()
     assert not [line for line in packages.values() if ";" in line]
 

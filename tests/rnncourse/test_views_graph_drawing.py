@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from values_in import holds
 
-pytest.importorskip("igraph", reason="install igraph: make lab")
-
 from rnncourse.views.graph_drawing import HEAD_PX, RADIUS_PX, draw, draw_mirror, layout, needs, side_by_side
 from rnnlab.graphs.cells import EQUATIONS, step_graph
 from rnnlab.graphs.mirror import mirror

@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-pytest.importorskip("igraph", reason="install igraph: make lab")
-
 from rnncourse.figures import picture
 from rnncourse.figures.picture import PALETTE
 from rnncourse.views.graph_stepper import (

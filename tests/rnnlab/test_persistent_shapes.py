@@ -109,6 +109,7 @@ def in_its_leg():
 @pytest.mark.parametrize(("arch", "shape"), in_its_leg(), ids=str)
 def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
     page = register_table.PAGE.read_text(encoding="utf-8")
+    assert (ROOT / "docs/registers.md").read_text(encoding="utf-8") == page
     for line in page_lines(arch, shape):
         registers, spills, stack = line.split(" | ")[-4:-1]
         assert (int(spills), int(stack)) == (0, 0)
