@@ -126,8 +126,7 @@ def test_a_finding_fails_the_test_that_launched_and_no_other(tmp_path):
         + "\ndef test_stray():\n    beyond[1, 64](np.zeros(64))\n    assert False\n"
         + "\ndef test_sound():\n    beyond[1, 64](np.zeros(65))\n"
     )
-    line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA"]
-    line += ["-p", "pocketgpu.pytest_plugin", "--pocketgpu", "."]
+    line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--pocketgpu", "."]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | PATH
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, env=env)
     done = run(line)
