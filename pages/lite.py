@@ -176,7 +176,8 @@ def build_lite(work: Path, target: Path) -> None:
         "--contents",
         content,
     ]
-    done = subprocess.run([*line, "--output-dir", target, "--no-sourcemaps"], capture_output=True, text=True)
+    line += ["--output-dir", target.resolve(), "--no-sourcemaps"]
+    done = subprocess.run(line, cwd=work, capture_output=True, text=True)  # it leaves a file in its folder
     if done.returncode:
         raise NotBuilt(
             f"jupyter lite build ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
