@@ -54,7 +54,7 @@ def test_every_loop_that_waits_loads(tables):
 def test_every_loop_of_the_source_that_waits_is_in_the_machine_code(tables):
     waits = [(name, *row["waits"]) for table in tables for name, _, row in rows(table)]
     waiting = {name for name, _, expected in waits if expected}
-    assert {"15_persistent_rnn:flag_barrier", "persistent_forward lstm after"} <= waiting
+    assert {"15_persistent_rnn:flag_barrier", "persistent_forward lstm"} <= waiting
     assert [entry for entry in waits if entry[2] and (not entry[1] or entry[1] % entry[2])] == []
 
 
