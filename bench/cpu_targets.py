@@ -43,7 +43,9 @@ class Target:
         if got is None:
             return target, NOT_MEASURED
         reached = bound / got if self.is_ceiling else got / bound
-        return target, f"{got:.2f}, {'met' if reached >= 1 else f'missed: {100 * reached:.0f} % of it'}"
+        if reached >= 1:
+            return target, f"{got:.2f}, met"
+        return target, f"{got:.3g}, missed: {100 * reached:.1f} % of it"
 
 
 def kind(record: dict) -> str:
