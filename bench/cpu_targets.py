@@ -45,7 +45,7 @@ class Target:
         reached = bound / got if self.is_ceiling else got / bound
         if reached >= 1:
             return target, f"{got:.2f}, met"
-        return target, f"{got:.3g}, missed: {100 * reached:.1f} % of it"
+        return target, f"{got:.4f}, missed: {100 * reached:.2f} % of it"
 
 
 def kind(record: dict) -> str:
