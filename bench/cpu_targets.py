@@ -45,7 +45,8 @@ class Target:
         reached = bound / got if self.is_ceiling else got / bound
         if reached >= 1:
             return target, f"{got:.2f}, met"
-        return target, f"{got:.4f}, missed: {100 * reached:.2f} % of it"
+        more = 2 * (reached > 0.995)  # digits, where a target that is missed by a hair would look met
+        return target, f"{got:.{2 + more}f}, missed: {100 * reached:.{more}f} % of it"
 
 
 def kind(record: dict) -> str:
