@@ -53,13 +53,8 @@ def run(program: str, arguments: list[str], as_module: bool) -> int:
         print(end.code, file=sys.stderr)
         return 1
     except Exception as error:
-        own = Path(runpy.__file__).name
-        trace = error.__traceback__
-        while trace and Path(trace.tb_frame.f_code.co_filename).name in (
-            own,
-            "__main__.py",
-            "<frozen runpy>",
-        ):
+        trace, own = error.__traceback__, (__file__, runpy.__file__, "<frozen runpy>")
+        while trace and trace.tb_frame.f_code.co_filename in own:
             trace = trace.tb_next
         traceback.print_exception(error.with_traceback(trace))
         return 1

@@ -42,10 +42,10 @@ def pytest_runtest_protocol(item: pytest.Item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
-    """A test that passed fails with what its launches, and those of its fixtures, did wrong."""
+    """A test that passed fails with what its launches did wrong; so does what a fixture does after it."""
     report = yield
     collector = item.config.stash.get(COLLECTOR, None)
-    if collector and call.when == "call" and (faults := collector.take()):
+    if collector and call.when != "setup" and (faults := collector.take()):
         text = "\n".join(map(str, faults))
         if report.passed:
             report.outcome, report.longrepr = "failed", text

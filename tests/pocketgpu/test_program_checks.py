@@ -66,6 +66,15 @@ def test_a_sound_program_gets_its_arguments_and_keeps_its_own_status(tmp_path):
     assert holds(done.stderr, "3 launches of 1 kernel", "0 findings")
 
 
+def test_the_traceback_of_a_package_run_as_a_module_is_whole(tmp_path):
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool/__main__.py").write_text("from numba import cuda\n1 / 0\n")
+    line = [sys.executable, "-m", "pocketgpu", "-m", "tool"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, env=os.environ | PATH)
+    assert done.returncode == 1
+    assert re.search(r'tool/__main__.py", line 2.*\n +1 / 0', done.stderr)
+
+
 def test_a_programs_own_error_is_printed_as_python_does_and_the_findings_behind_it(tmp_path):
     done = run(tmp_path, RACE + LAUNCHES + "1 / 0")
     assert done.returncode == 1
@@ -125,19 +134,25 @@ def test_a_finding_fails_the_test_that_launched_and_no_other(tmp_path):
         + "\ndef test_race():\n    x = np.zeros(64, np.float32)\n    mirror[1, 64](x, x.copy())\n"
         + "\ndef test_stray():\n    beyond[1, 64](np.zeros(64))\n    assert False\n"
         + "\ndef test_sound():\n    beyond[1, 64](np.zeros(65))\n"
+        + "\nimport pytest\n@pytest.fixture\ndef later():\n    yield\n    beyond[1, 64](np.zeros(64))\n"
+        + "\ndef test_fixture(later):\n    pass\n"
     )
     line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--pocketgpu", "."]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | PATH
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, env=env)
     done = run(line)
-    assert outcomes(done) == {"test_race": "FAILED", "test_stray": "FAILED", "test_sound": "PASSED"}
+    assert outcomes(done) == {
+        "test_race": "FAILED", "test_stray": "FAILED", "test_sound": "PASSED", "test_fixture": "ERROR",
+    }  # fmt: skip
     assert f"test_kernels.py:{LINE}: mirror: race" in done.stdout
     assert "beyond: out of bounds" in done.stdout
-    assert "3 launches of 2 kernels simulated" in done.stdout
+    assert "4 launches of 2 kernels simulated" in done.stdout
     few = run([*line, "--pocketgpu-tool", "init"])
-    assert outcomes(few) == {"test_race": "PASSED", "test_stray": "FAILED", "test_sound": "PASSED"}
+    assert outcomes(few) == {
+        "test_race": "PASSED", "test_stray": "FAILED", "test_sound": "PASSED", "test_fixture": "PASSED",
+    }  # fmt: skip
 
 
 def outcomes(done):
     """{test: outcome} in pytest's summary."""
-    return {name: word for word, name in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", done.stdout, re.M)}
+    return {name: word for word, name in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", done.stdout, re.M)}
