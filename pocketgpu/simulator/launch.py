@@ -24,7 +24,7 @@ from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
 from pocketgpu.simulator.faults import NUMPY_OUT_OF_BOUNDS, stray_access
 from pocketgpu.simulator.host import unordered
 from pocketgpu.simulator.memory import is_written, poisoned, watched
-from pocketgpu.simulator.report import report
+from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import Launch
 from pocketgpu.simulator.settings import (
     Settings,
@@ -95,9 +95,8 @@ class Kernel:
         findings, sectors = watch.stopped, 0
         if now.checks:
             self._origin.watch = watch
-            result = report(watch, with_flops=False)
-            findings = result.findings + unordered(watch, self.__name__, self.stream)
-            sectors = result.counts.sectors
+            findings, sectors = findings_and_sectors(watch)
+            findings += unordered(watch, self.__name__, self.stream)
         advance_clock(now.sheet, sectors)
         if now.collect:
             now.collect(self.py_func, findings)
