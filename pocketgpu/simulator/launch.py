@@ -36,7 +36,7 @@ from pocketgpu.simulator.settings import (
 )
 from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
-from pocketgpu.simulator.trace import GLOBAL, Trace, Watch
+from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
@@ -204,10 +204,11 @@ def _beyond(error: Exception, launch: Launch) -> Finding:
     return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
 
 
-def _line_in_kernel(error: Exception) -> int | None:
+def _line_in_kernel(error: Exception) -> Line | None:
     """Line outside the simulator where the error was raised."""
     own, frames = str(Path(__file__).parent), traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno for frame in reversed(frames) if not frame.filename.startswith(own)), None)
+    lines = (Line(frame.lineno, frame.filename) for frame in reversed(frames))
+    return next((line for line in lines if not line.file.startswith(own)), None)
 
 
 HELP = """

@@ -114,7 +114,8 @@ def observe(
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
     """Counts and findings from a launch's trace; FLOPs need the kernel's types, some 20 ms when it is new."""
-    columns, log, lines = _events(watch)
+    columns, log = _events(watch)
+    lines = np.array([site.line for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
@@ -123,27 +124,26 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = source_of(watch.kernel)
-    findings = _findings(watch, columns, log, lines)
+    findings = _findings(watch, columns, log)
     name = watch.kernel.__name__
     return Report(name, total, by_line, findings, source, first_line, watch, flops_unknown=unknown)
 
 
 def findings_and_sectors(watch: Watch) -> tuple[tuple[Finding, ...], int]:
     """What a launch needs that nobody observes: its findings, and the sectors that it moved."""
-    columns, log, lines = _events(watch)
-    return _findings(watch, columns, log, lines), count_sectors(log)
+    columns, log = _events(watch)
+    return _findings(watch, columns, log), count_sectors(log)
 
 
-def _events(watch: Watch) -> tuple[Columns, Accesses, np.ndarray]:
-    """The events of a launch, those of memory, and the source line of each site [sites]."""
+def _events(watch: Watch) -> tuple[Columns, Accesses]:
+    """The events of a launch, and those of memory."""
     columns = watch.trace.columns()
-    lines = np.array([site.line for site in columns.sites] or [0], np.int64)
-    return columns, accesses(columns, _size(watch.block)), lines
+    return columns, accesses(columns, _size(watch.block))
 
 
-def _findings(watch: Watch, columns: Columns, log: Accesses, lines: np.ndarray) -> tuple[Finding, ...]:
+def _findings(watch: Watch, columns: Columns, log: Accesses) -> tuple[Finding, ...]:
     remarks = tuple(watch.trace.remarks.values())
-    found = Diagnosis(columns, log, lines, watch).findings()
+    found = Diagnosis(columns, log, watch).findings()
     return watch.stopped + refused(watch.kernel) + remarks + found
 
 

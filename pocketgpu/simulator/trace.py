@@ -49,6 +49,15 @@ if sys.platform == "linux":
 Position = tuple[int, int, int, int]  # line, last line, column, column behind
 
 
+class Line(int):
+    """The number of a source line, and the file in which it stands."""
+
+    def __new__(cls, number: int, file: str = ""):
+        line = super().__new__(cls, number)
+        line.file = file
+        return line
+
+
 class Site(NamedTuple):
     """A place in the program."""
 
@@ -57,8 +66,8 @@ class Site(NamedTuple):
     copy: int = 0  # the condition of a while stands before the loop, and again at its end
 
     @property
-    def line(self) -> int:
-        return self.position[0]
+    def line(self) -> Line:
+        return Line(self.position[0], self.code.co_filename)
 
 
 SITES: list[Site] = []
