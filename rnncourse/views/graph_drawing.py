@@ -189,4 +189,5 @@ def _svg(places: dict, alt: str, parts: list[str]) -> str:
     width, height = (max(place[k] for place in places.values()) + MARGIN_PX for k in (0, 1))
     frame = f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;width:{width:.0f}px"'
     label = f'role="img" aria-label="{escape(alt)}" font-family="sans-serif"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {label} {frame}>{"".join(parts)}</svg>'
+    card = f'<rect width="{width:.0f}" height="{height:.0f}" rx="6" fill="{PAPER}"/>'  # on a dark page, too
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {label} {frame}>{card}{"".join(parts)}</svg>'
