@@ -1,19 +1,28 @@
 """What bounds the targets that a record misses: counts of arithmetic and bytes, beside the record's rates."""
 
 from bench import cpu_tables
-from bench.cpu_targets import FACTORS, TARGETS, WIDE_STEPS, kind, part_of_gemm
+from bench.cpu_targets import (
+    OVER_PYTORCH,
+    STEP_OVER_PEERS,
+    STEP_OVER_WEIGHTS,
+    TARGETS,
+    WIDE_STEPS,
+    part_of_gemm,
+    step_over_peers,
+)
 from bench.peers.blas_products import LARGE, LARGE_FLOPS
-from rnncourse.records.cpu_report import PYTORCH, gflops, speed_over
+from bench.step_report import step_over_weights
+from rnncourse.records.cpu_report import NO_STEPS, PYTORCH, gflops, median, speed_over
 from rnncourse.records.workload import Workload
 from rnnlab.cells import find_cell
 
 NUMBER_BYTES = 4
-NONE_MISSED = "No target of this kind of machine is missed."
+NONE_MISSED = "No target is missed."
 
 
 def missed(record: dict) -> str:
-    """A paragraph for each target that the record misses, for the record's kind of machine."""
-    paragraphs = [*_slower(record), *_part_of_gemm(record), *_memory(record)]
+    """A paragraph for each target that the record misses."""
+    paragraphs = [*_slower(record), *_part_of_gemm(record), *_memory(record), *_steps(record)]
     return "\n".join(f"- {paragraph}" for paragraph in paragraphs) or NONE_MISSED
 
 
@@ -22,11 +31,8 @@ def _slower(record: dict) -> list[str]:
     paragraphs = []
     for case in record["cases"]:
         workload = Workload(**case["workload"])
-        factor = FACTORS[kind(record)](workload.cell, shape(case))
-        ratio, theirs = (
-            speed_over(record, case, PYTORCH),
-            gflops(case, PYTORCH),
-        )
+        factor = OVER_PYTORCH.get(workload.cell)
+        ratio, theirs = speed_over(record, case, PYTORCH), gflops(case, PYTORCH)
         if None in (factor, ratio) or ratio >= factor:
             continue
         large, bare = (gflops(case, name) for name in ("gemm_large", "gemm_step"))
@@ -60,7 +66,7 @@ def _part_of_gemm(record: dict) -> list[str]:
     (target,) = (target for target in TARGETS if target.value is part_of_gemm)
     wide = [case for case in record["cases"] if shape(case) in WIDE_STEPS]
     parts = {Workload(**case["workload"]): cpu_tables.part_of_gemm(record, case) for case in wide}
-    bound = target.bound(record)
+    bound = target.bound
     low = {workload: part for workload, part in parts.items() if part is not None and part < bound}
     if not low:
         return []
@@ -106,6 +112,39 @@ def _memory(record: dict) -> list[str]:
     ]
 
 
+def _steps(record: dict) -> list[str]:
+    """Steps of one sequence that miss a target, beside what reading the weights takes."""
+    cases = record.get("steps", NO_STEPS)["cases"]
+    missed = [sentence for case in cases if (sentence := _slow_step(case))]
+    if not missed:
+        return []
+    H = min(case["workload"]["H"] for case in cases)
+    narrow = [case for case in cases if case["workload"]["H"] == H]
+    reading = [1e6 * median(case, "weights") for case in narrow]
+    beside = [1e6 * median(case, "inference") - time for case, time in zip(narrow, reading, strict=True)]
+    left = [(STEP_OVER_WEIGHTS - 1) * time for time in reading]
+    return [
+        f"**One step of one sequence**: {'; '.join(missed)}. A step of {H} units takes {_range(beside, 1)} "
+        "µs beside reading its weights: a call from Python with its checks, and the nonlinearities; "
+        f"{STEP_OVER_WEIGHTS:g} times the reading leaves {_range(left, 1)} µs for them."
+    ]
+
+
+def _slow_step(case: dict) -> str:
+    """What a step misses; empty if it meets its targets."""
+    peers, weights, reading = step_over_peers(case), step_over_weights(case), median(case, "weights")
+    figures = []
+    if peers is not None and peers < STEP_OVER_PEERS:
+        needed = peers * median(case, "inference") / STEP_OVER_PEERS
+        figures.append(
+            f"{peers:.2f} times the fastest peer ({STEP_OVER_PEERS:g} times is {1e6 * needed:.1f} µs, "
+            f"{needed / reading:.2f} times reading the weights)"
+        )
+    if weights is not None and weights > STEP_OVER_WEIGHTS:
+        figures.append(f"{weights:.2f} times reading the weights")
+    return f"{case['workload']['cell']} H {case['workload']['H']}, {' and '.join(figures)}" if figures else ""
+
+
 def shape(case: dict) -> tuple[int, ...]:
     """T, B, I, H of a case."""
     return tuple(case["workload"][letter] for letter in "TBIH")
@@ -121,6 +160,6 @@ def _mb(size: float) -> str:
     return f"{1e-6 * size:.1f} MB"
 
 
-def _range(values: list[float]) -> str:
-    low, high = f"{min(values):.0f}", f"{max(values):.0f}"
+def _range(values: list[float], digits: int = 0) -> str:
+    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
     return low if low == high else f"{low} to {high}"

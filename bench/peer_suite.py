@@ -25,6 +25,8 @@ from bench.peer_suite_worker import runs_anyway
 TESTS = "numba.cuda.tests"
 FOLDERS = ("cudasim", "doc_examples", "cudapy")
 SECONDS = 120  # for one module; the test that runs then is counted as failed and the others go on
+NEEDED = "numba_cuda", "filecheck", "cffi"
+PIP = "pip install numba-cuda cuda-bindings filecheck cffi"
 PAGE = Path(__file__).parents[1] / "docs/simulator_peer_suite.md"
 NOT_SUPPORTED = {  # part of a test's name: why it is no task of ours
     "UnsupportedAlignment": "asks that `alignment` be refused, as its own simulator does; ours accepts it",
@@ -160,6 +162,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("only", nargs="?", default="", help="part of a module's name")
     only, pairs = parser.parse_args(arguments).only, []
+    if absent := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+        parser.error(f"not installed: {', '.join(absent)}; without it no test starts: {PIP}")
     for module in modules():
         if only in module:
             compared = compare(module)

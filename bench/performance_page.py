@@ -37,7 +37,9 @@ def measured(path: Path, record: dict) -> str:
     link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
     source = f"- from {link}; `rnnlab record show {path.stem}` prints all of it"
     alt = cpu_picture.finding(record)
-    parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
+    masked = latest("avx2")
+    both = {"reached": record} | ({"reached, AVX-512 masked": masked[1]} if masked else {})
+    parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(both)]
     parts += ["### What bounds what is missed", cpu_bounds.missed(record)]
     parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
@@ -50,7 +52,7 @@ def measured(path: Path, record: dict) -> str:
     parts += ["### First call", cpu_tables.first_calls(record)]
     if absent := cpu_tables.absent(record):
         parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
-    if masked := latest("avx2"):
+    if masked:
         parts += ["### AVX-512 masked", *_masked(*masked)]
     return "\n\n".join(parts) + "\n"
 
@@ -58,8 +60,10 @@ def measured(path: Path, record: dict) -> str:
 def _masked(path: Path, record: dict) -> list[str]:
     """What a record says that emulates an AVX2 machine."""
     tables = [cpu_tables.markdown(record, cell) for cell in cpu_report.cells(record)]
+    bounds = f"What bounds what is missed there:\n\n{cpu_bounds.missed(record)}"
     source = f"`rnnlab record show {path.stem}` prints all of it"
-    return [cpu_report.heading(record).replace("\n", "; "), source, cpu_targets.table(record), *tables]
+    heading = cpu_report.heading(record).replace("\n", "; ")
+    return [heading, source, bounds, *tables, *step_report.steps(record)]
 
 
 def page(text: str) -> str:

@@ -64,7 +64,7 @@ class Collector:
             if key in self._faults:
                 self._faults[key].launches += 1
             elif finding.kind in self.kinds:
-                self._faults[key] = Fault(_shown(code.co_filename), kernel.__name__, line, finding)
+                self._faults[key] = Fault(_file_of(line, code.co_filename), kernel.__name__, line, finding)
 
     @property
     def faults(self) -> list[Fault]:
@@ -90,9 +90,9 @@ def _number(number: int, noun: str, plural: str = "s") -> str:
     return f"{number} {noun}{plural if number != 1 else ''}"
 
 
-def _shown(file: str) -> str:
-    """The path as a person names it: from the working folder, where it lies below."""
-    path = Path(file)
+def _file_of(line: int, file: str) -> str:
+    """The line's file, or else that one, as a person names it: from the working folder, where it is below."""
+    path = Path(file := getattr(line, "file", "") or file)
     return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else file
 
 
@@ -141,7 +141,8 @@ def sarif(faults: Iterable[Fault]) -> dict:
     """The faults in the format that code hosts show beside the lines (SARIF 2.1.0)."""
 
     def place(fault: Fault, line: int, words: str = "") -> dict:
-        uri = Path(fault.file).as_uri() if Path(fault.file).is_absolute() else fault.file
+        file = _file_of(line, fault.file)
+        uri = Path(file).as_uri() if Path(file).is_absolute() else file
         spot = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
         return {"physicalLocation": spot} | ({"message": {"text": words}} if words else {})
 

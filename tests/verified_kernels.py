@@ -10,7 +10,7 @@ from pathlib import Path
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 
 from nbjudge.authoring.course import ROOT
-from rnnlab.kernels import look_back
+from rnncourse import look_back
 from rnnlab.kernels.persistence import kernels as persistent
 
 PAGE = ROOT / "docs/kernels_verified.md"
@@ -23,7 +23,7 @@ TITLE = """# What has been done with each GPU kernel
 
 Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` holds it to the kernels.
 
-- *compiled*: `tests/pocketgpu/test_compiling.py`, `tests/rnnlab/test_look_back.py`,
+- *compiled*: `tests/pocketgpu/test_compiling.py`, `tests/rnncourse/test_look_back.py`,
   `tests/rnnlab/test_persistent.py` and `tests/rnnlab/test_persistent_shapes.py`; beside numba-cuda by the
   kernel's own dispatcher, `tests/pocketgpu/test_numba_cuda.py` (`make test-cuda`). CUDA C++ goes
   through NVRTC.
@@ -32,7 +32,7 @@ Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` hol
 - *emulated*: CUDA C++ on threads of the CPU, `tests/rnnlab/test_persistent_cuda.py` and
   `tests/bench/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
-  `tests/rnnlab/test_look_back.py`, `tests/rnnlab/test_persistent.py`.
+  `tests/rnncourse/test_look_back.py`, `tests/rnnlab/test_persistent.py`.
 - *run on*: the GPUs of the records in `rnncourse/records/measured`.
 """
 
@@ -61,7 +61,7 @@ def rows():
     for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
         yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
     for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
-        yield kernel.__name__, "kernels/look_back.py", "Numba", THREE, "", "", "yes", gpus()
+        yield kernel.__name__, "rnncourse/look_back.py", "Numba", THREE, "", "", "yes", gpus()
     for path in CPP:
         for kernel in cuda_kernels(path):
             arch, emulated = OLDER.get(path.name, "sm_90"), "" if kernel in NOT_EMULATED else "yes"

@@ -184,7 +184,7 @@ print("you guessed", my_guess)
 # A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
 
 # %%
-from rnnlab.kernels import look_back
+from rnncourse import look_back
 from rnncourse.notebook import show_source
 
 show_source(look_back.look_back)

@@ -52,6 +52,7 @@ class Counts:
         return Counts(**numbers, flops=flops)
 
 
+WORDS = {"load": trace.LOADS, "store": (trace.STORE, trace.VOLATILE_STORE)}
 NAMES = tuple(f.name for f in fields(Counts) if f.name not in ("flops", "launches"))
 
 
@@ -64,13 +65,24 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
     atomics = np.flatnonzero(log.kind == trace.ATOMIC)
     add(table, "atomics", lines[log.site[atomics]])
     request = requests(log)
-    for word, kinds in (("load", trace.LOADS), ("store", (trace.STORE, trace.VOLATILE_STORE))):
+    for word, kinds in WORDS.items():
         of_kind = np.isin(np.arange(trace.KINDS), kinds)
         of_kind[trace.ATOMIC] = with_atomics
         for space in (trace.GLOBAL, trace.SHARED):
             places = np.flatnonzero(of_kind[log.kind] & (log.space == trace.SPACES.index(space)))
             count_accesses(table, word, space, log, places, request, lines)
     return {int(n): {k: int(v[n]) for k, v in table.items()} for n in np.flatnonzero(sum(table.values()))}
+
+
+def count_sectors(log: Accesses) -> int:
+    """Sectors of global memory, read and written: what count_memory counts, without all the rest."""
+    is_global = log.space == trace.SPACES.index(trace.GLOBAL)
+    at_site = np.zeros(int(log.site.max(initial=0)) + 1, bool)
+    at_site[log.site[is_global]] = True
+    places, request = np.flatnonzero(at_site[log.site]), np.zeros(len(log.site), np.int64)
+    request[places] = requests(log, places)
+    of_kinds = (np.flatnonzero(is_global & np.isin(log.kind, kinds)) for kinds in WORDS.values())
+    return sum(len(sector_places(log, chosen, request)) for chosen in of_kinds)
 
 
 def add(table: dict[str, np.ndarray], name: str, line: np.ndarray, amount: np.ndarray | None = None) -> None:
@@ -101,11 +113,12 @@ def count_accesses(
         add(table, "bank_conflicts", lines[log.site[first]], turns)
 
 
-def requests(log: Accesses) -> np.ndarray:
-    """[n] Number of the warp's request that each access is part of."""
-    sites = int(log.site.max(initial=0)) + 1
-    turn = turn_in_group(log.thread * sites + log.site)
-    return (log.warp * sites + log.site) * (int(turn.max(initial=0)) + 1) + turn
+def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """[places] Number of the warp's request that each access is part of; places: all of some sites."""
+    thread, site = log.thread[places], log.site[places]
+    sites = int(site.max(initial=0)) + 1
+    turn = turn_in_group(thread * sites + site)
+    return (log.warp[places] * sites + site) * (int(turn.max(initial=0)) + 1) + turn
 
 
 def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.ndarray:

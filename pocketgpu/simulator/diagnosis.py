@@ -14,7 +14,7 @@ from pocketgpu.simulator.memory import whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Site, Watch, cells, label_of
+from pocketgpu.simulator.trace import Accesses, Columns, Line, Site, Watch, cells, label_of
 
 Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is
@@ -28,10 +28,10 @@ _loops: dict[int, tuple[CodeType, tuple]] = {}  # by id: a code object, and what
 
 
 class Diagnosis:
-    """The findings of one launch; lines [sites] is the source line of each place in the program."""
+    """The findings of one launch."""
 
-    def __init__(self, columns: Columns, log: Accesses, lines: np.ndarray, watch: Watch):
-        self.columns, self.log, self.lines, self.watch = columns, log, lines, watch
+    def __init__(self, columns: Columns, log: Accesses, watch: Watch):
+        self.columns, self.log, self.watch = columns, log, watch
         self.waiting = waiting_sites(columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -154,7 +154,10 @@ class Diagnosis:
     def _whole(self) -> tuple[Finding, ...]:
         by_line = {}
         for event in self.log.whole.tolist():
-            line, thread = int(self.lines[self.columns.site[event]]), int(self.columns.thread[event])
+            line, thread = (
+                self.columns.sites[int(self.columns.site[event])].line,
+                int(self.columns.thread[event]),
+            )
             message = whole_array("an index that is no single element", line)
             by_line.setdefault(line, self._of("whole_array", thread, message, line))
         return tuple(by_line.values())
@@ -168,8 +171,8 @@ class Diagnosis:
         """Places in the trace of accesses."""
         return tuple(int(self.log.when[place]) for place in places)
 
-    def _line(self, place: int) -> int:
-        return int(self.lines[self.log.site[place]])
+    def _line(self, place: int) -> Line:
+        return self.columns.sites[int(self.log.site[place])].line
 
     def _where(self, place: int) -> tuple[Index, Index]:
         return self._place_of(int(self.log.thread[place]))

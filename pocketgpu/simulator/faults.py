@@ -13,7 +13,7 @@ from pocketgpu.simulator.accesses import PLACES, position_of
 from pocketgpu.simulator.memory import beyond, row_for_element
 from pocketgpu.simulator.source import tree_of
 from pocketgpu.simulator.threads import Finding, finding, machine, name_of
-from pocketgpu.simulator.trace import EVENT, KINDS, SITES, STORE, TURN, WRITTEN, Position, Trace
+from pocketgpu.simulator.trace import EVENT, KINDS, SITES, STORE, TURN, WRITTEN, Line, Position, Trace
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
 OF_ACCESSES = {  # what an access raises that goes astray, and words of it
@@ -44,7 +44,7 @@ def stray_access(error: Exception, launch: object) -> Finding | None:
     try:
         if launch.trace is not None:
             return _by_trace(error, launch.trace, step.tb_frame, code, position)
-        return _by_frame(error, step.tb_frame, code, position, step.tb_lineno)
+        return _by_frame(error, step.tb_frame, code, position, Line(step.tb_lineno, code.co_filename))
     finally:
         machine.now = before
 

@@ -24,7 +24,7 @@ from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
 from pocketgpu.simulator.faults import NUMPY_OUT_OF_BOUNDS, stray_access
 from pocketgpu.simulator.host import unordered
 from pocketgpu.simulator.memory import is_written, poisoned, watched
-from pocketgpu.simulator.report import report
+from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import Launch
 from pocketgpu.simulator.settings import (
     Settings,
@@ -36,7 +36,7 @@ from pocketgpu.simulator.settings import (
 )
 from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
-from pocketgpu.simulator.trace import GLOBAL, Trace, Watch
+from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
@@ -95,9 +95,8 @@ class Kernel:
         findings, sectors = watch.stopped, 0
         if now.checks:
             self._origin.watch = watch
-            result = report(watch, with_flops=False)
-            findings = result.findings + unordered(watch, self.__name__, self.stream)
-            sectors = result.counts.sectors
+            findings, sectors = findings_and_sectors(watch)
+            findings += unordered(watch, self.__name__, self.stream)
         advance_clock(now.sheet, sectors)
         if now.collect:
             now.collect(self.py_func, findings)
@@ -205,10 +204,11 @@ def _beyond(error: Exception, launch: Launch) -> Finding:
     return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
 
 
-def _line_in_kernel(error: Exception) -> int | None:
+def _line_in_kernel(error: Exception) -> Line | None:
     """Line outside the simulator where the error was raised."""
     own, frames = str(Path(__file__).parent), traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno for frame in reversed(frames) if not frame.filename.startswith(own)), None)
+    lines = (Line(frame.lineno, frame.filename) for frame in reversed(frames))
+    return next((line for line in lines if not line.file.startswith(own)), None)
 
 
 HELP = """

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from pocketgpu.simulator.counts import Counts, count_memory
+from pocketgpu.simulator.counts import Counts, count_memory, count_sectors
 from pocketgpu.simulator.diagnosis import Diagnosis
 from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.settings import advance_clock, current
@@ -114,8 +114,7 @@ def observe(
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
     """Counts and findings from a launch's trace; FLOPs need the kernel's types, some 20 ms when it is new."""
-    columns = watch.trace.columns()
-    log = accesses(columns, _size(watch.block))
+    columns, log = _events(watch)
     lines = np.array([site.line for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
@@ -125,12 +124,27 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = source_of(watch.kernel)
-    remarks = tuple(watch.trace.remarks.values())
-    findings = (
-        watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
-    )
+    findings = _findings(watch, columns, log)
     name = watch.kernel.__name__
     return Report(name, total, by_line, findings, source, first_line, watch, flops_unknown=unknown)
+
+
+def findings_and_sectors(watch: Watch) -> tuple[tuple[Finding, ...], int]:
+    """What a launch needs that nobody observes: its findings, and the sectors that it moved."""
+    columns, log = _events(watch)
+    return _findings(watch, columns, log), count_sectors(log)
+
+
+def _events(watch: Watch) -> tuple[Columns, Accesses]:
+    """The events of a launch, and those of memory."""
+    columns = watch.trace.columns()
+    return columns, accesses(columns, _size(watch.block))
+
+
+def _findings(watch: Watch, columns: Columns, log: Accesses) -> tuple[Finding, ...]:
+    remarks = tuple(watch.trace.remarks.values())
+    found = Diagnosis(columns, log, watch).findings()
+    return watch.stopped + refused(watch.kernel) + remarks + found
 
 
 def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:

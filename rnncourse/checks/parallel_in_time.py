@@ -165,7 +165,8 @@ def check_backward_by_scan(submission, rng, T, B, n):
     got = submission(_service("scan", scan), jacobians, dy)
     axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
     advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
-    refuse(_scan_calls(calls, T), result=len(calls))
+    too_many = f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
+    refuse(None if len(calls) == 1 else too_many, result=len(calls))
     if expect(got, want, axes=axes, what=("dh", "dh0"), advice=advice):
         refuse(_not_scanned(want[0], scanned[-1]))
 
@@ -177,12 +178,6 @@ def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
         return None
     step = int(np.flatnonzero(~scanned_steps)[-1])
     return f"The numbers are right, but scan did not return dh[{step}]: choose a and b such that it adds dy."
-
-
-def _scan_calls(calls: list[int], T: int) -> str | None:
-    if len(calls) == 1:
-        return None
-    return f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
 
 
 def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
@@ -251,7 +246,9 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
     services = (_service("step", network.step), _service("scan", network.scan))
     got = submission(*services, first, T, tolerance)
     case = f"T={T}, B={B}, n={n}, tolerance={tolerance:.1e}"
-    refuse(_wrong_calls(network, first, want[1]), case, result=_calls_in_short(network))
+    begins_at_zeros = network.guess is not None and not network.guess[1:].any()
+    in_short = begins_at_zeros, network.calls.count("step"), network.calls.count("scan")
+    refuse(_wrong_calls(network, first, want[1]), case, result=in_short)
     axes = {"states": ("step", "sequence", "unit")}
     expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7)
 
@@ -302,11 +299,6 @@ def _wrong_calls(network: HiddenNetwork, first: np.ndarray, rounds: int) -> Wron
                 next_step="Print the largest change of each round: does it fall faster and faster?",
             )
     return None
-
-
-def _calls_in_short(network: HiddenNetwork) -> tuple:
-    begins_at_zeros = network.guess is not None and not network.guess[1:].any()
-    return begins_at_zeros, network.calls.count("step"), network.calls.count("scan")
 
 
 def _states(a: np.ndarray, b: np.ndarray, first: np.ndarray) -> np.ndarray:

@@ -87,3 +87,10 @@ def test_without_numba_cuda_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(peer_suite.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SystemExit, match="numba"):
         [*peer_suite.modules()]
+
+
+def test_what_its_tests_need_is_named_before_one_runs(monkeypatch, capsys):
+    monkeypatch.setattr(peer_suite, "NEEDED", ("sys", "no_such_package"))
+    with pytest.raises(SystemExit):
+        peer_suite.main([])
+    assert holds(capsys.readouterr().err, "no_such_package", peer_suite.PIP)

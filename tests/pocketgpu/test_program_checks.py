@@ -60,6 +60,21 @@ def test_a_race_is_told_once_with_its_line_and_the_status_is_one(tmp_path, numba
     assert holds(summary, "3 launches of 1 kernel", "1 finding")
 
 
+def test_a_finding_in_a_device_function_names_the_file_in_which_it_stands(tmp_path):
+    helper = "from numba import cuda\n\n@cuda.jit(device=True)\ndef put(x, i):\n    x[0] = i\n"
+    (tmp_path / "helper.py").write_text(helper)
+    program = (
+        "import numpy as np\nfrom numba import cuda\nfrom helper import put\n\n"
+        "@cuda.jit\ndef kernel(x):\n    put(x, cuda.threadIdx.x)\n\nkernel[1, 4](np.zeros(1))\n"
+    )
+    done = run(tmp_path, program)
+    assert done.stderr.startswith("helper.py:5: kernel: race: ")
+    run(tmp_path, program, "--sarif", "out.sarif")
+    (result,) = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    places = [*result["locations"], *result["relatedLocations"]]
+    assert [place["physicalLocation"]["artifactLocation"]["uri"] for place in places] == ["helper.py"] * 2
+
+
 def test_a_sound_program_gets_its_arguments_and_keeps_its_own_status(tmp_path):
     done = run(tmp_path, SOUND + LAUNCHES + "print(sys.argv)\nsys.exit(5)", more=["--json", "-x"])
     assert (done.returncode, done.stdout) == (5, "['program.py', '--json', '-x']\n")

@@ -6,6 +6,7 @@ import simulated_kernels as kernels
 from simulated_kernels import CORRECT, numbers
 
 from pocketgpu import cuda
+from pocketgpu.simulator.counts import count_sectors
 
 HAND = {  # kernel -> counts; requests are a warp's, sectors 32 bytes
     # 2 of 3 warps do something: 64 threads load x and y and store y, each warp 128 bytes = 4 sectors
@@ -95,3 +96,23 @@ def test_negative_indices_and_slices_count_where_they_point():
     places = np.unique(report.accesses.address[report.accesses.kind == 0])
     start = report.accesses.base[1]
     assert list(places - start) == [4 * 7, *(4 * (24 + k) for k in range(8))]
+
+
+def alternating(x, y):
+    """Lanes of a warp come to one place in global and in shared memory, and add in place."""
+    tile = cuda.shared.array(32, "float32")
+    i = cuda.threadIdx.x
+    tile[i] = 1
+    place = tile if i % 2 else x
+    for k in range(3):
+        y[i * (k + 1)] += place[i]
+
+
+MIXED = cuda.jit(alternating), 1, 32, (np.ones(32, "float32"), np.ones(96, "float32"))
+
+
+@pytest.mark.parametrize("case", [*CORRECT.values(), lambda: MIXED])
+def test_a_launch_that_nobody_observes_moves_as_many_sectors(case):
+    kernel, grid, block, arguments = case()
+    report = cuda.observe(kernel, grid, block, *arguments)
+    assert count_sectors(report.accesses) == report.counts.sectors

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pocketgpu import cuda
-from rnnlab.kernels import look_back
+from rnncourse import look_back
 from rnnlab.scan import Maps, sequential, states
 
 
