@@ -15,7 +15,6 @@ from rnncourse.records.cpu_report import (
     is_rung,
     median,
     speed_over,
-    today,
 )
 
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
@@ -62,7 +61,7 @@ def rows(record: dict, cell: str) -> Rows:
     return [
         ["T×B", *across(lambda case: size(case, "T", "B"))],
         ["I×H", *across(lambda case: size(case, "I", "H"))],
-        *([today(name), *across(lambda case, name=name: _time(record, case, name))] for name in names),
+        *([name, *across(lambda case, name=name: _time(record, case, name))] for name in names),
         ["best rung over PyTorch", *across(lambda case: times(speed_over(record, case, PYTORCH)))],
         *([f"best rung over {peer}", *across(lambda case, peer=peer: times(speed_over(record, case, peer)))]
           for peer in PEERS if peer in names),
@@ -123,8 +122,7 @@ def means(record: dict) -> list[str]:
 
 def absent(record: dict) -> list[str]:
     """Contestants missing from the table of a cell that they run: one sentence for each and its reason."""
-    missing = map(today, record["missing"])
-    sentences = [f"{name} is not measured: its package is not installed." for name in missing]
+    sentences = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
     reasons = Counter(
         (name, why)
         for case in record["cases"]
@@ -132,7 +130,7 @@ def absent(record: dict) -> list[str]:
         if not why.startswith(f"{name} runs ")  # as Rung.refuses says it: a rung of another cell
     )
     return sentences + [
-        f"{today(name)} is left out {count} time{'s' * (count > 1)}: {why}."
+        f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
         for (name, why), count in reasons.items()
     ]
 
@@ -141,7 +139,7 @@ def first_calls(record: dict) -> str:
     """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
     longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
     measured = filter(longest, contestants(record))
-    words = ", ".join(f"{today(name)} {digits(longest(name))} s" for name in measured)
+    words = ", ".join(f"{name} {digits(longest(name))} s" for name in measured)
     return f"Longest first step, made ready and compiled, never part of the times above: {words}."
 
 

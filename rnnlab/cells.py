@@ -5,7 +5,8 @@ h and c).  It returns the next state, and what its gradient will need (Saved).  
 are PyTorch's:
 
     rnn   h' = f(gates_x + h W_hhᵀ + b_hh)                          f = tanh or relu
-    gru   h' = (1 − z)·n + z·h        n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
+    gru   h' = (1 − z)·n + z·h        r = σ(x_r + h W_rᵀ + b_r), z likewise
+                                      n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
                                       n = tanh(x_n + (r·h) W_nᵀ + b_n)     reset before it (Cho et al. 2014)
     lstm  c' = f·c + i·g,  h' = o·tanh(c')
     min_gru  h' = (1 − z)·h + z·x_n   z = σ(x_z): no gate reads h (Feng et al. 2024, arXiv 2410.01201)

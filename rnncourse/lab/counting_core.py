@@ -52,11 +52,6 @@ class CountingCore:
         self._stored: set[tuple[int, int]] = set()
 
     @property
-    def registers_used(self) -> int:
-        """Registers that held something at any time."""
-        return len(self._holds)
-
-    @property
     def missing(self) -> tuple[int, int] | None:
         """(row, vector) of the first result that was not stored; None if the tile is complete."""
         places = ((r, v) for r in range(self.rows) for v in range(self.vectors))

@@ -24,6 +24,7 @@ from nbjudge.files import write_whole
 MEASURED = Path(__file__).with_name("measured")
 SCHEMA = 1
 NEEDED = {"kind", "complete", "date", "commit", "changed", "code", "machine", "settings"}
+RENAMED = {"halide_scheduled": "halide"}  # contestants in older records -> today's names
 
 
 def write(path: Path, record: dict) -> None:
@@ -37,7 +38,7 @@ def write(path: Path, record: dict) -> None:
 
 
 def read(path: Path) -> dict:
-    """The record in that file.  Raises ValueError, in a sentence, for one that is damaged or was edited."""
+    """The record in that file, with today's names.  Raises ValueError if it is damaged or was edited."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -48,7 +49,7 @@ def read(path: Path) -> dict:
         raise ValueError(f"{path.name} is damaged: it lacks {', '.join(sorted(lacking))}")
     if record["digest"] != digest(record):
         raise ValueError(f"{path.name} was changed after it was measured: its digest is another")
-    return record
+    return _with_new_names(record)
 
 
 def digest(record: dict) -> str:
@@ -103,6 +104,14 @@ def _minute(path: Path) -> tuple[str, str]:
 
 def _slug(text: str) -> str:
     return "_".join(re.findall(r"[a-z0-9]+", re.sub(r"\((r|tm)\)", "", text.lower())))
+
+
+def _with_new_names(record: dict) -> dict:
+    """The record with the names in RENAMED replaced, but not in paths of files."""
+    text = json.dumps(record)
+    for old, new in RENAMED.items():
+        text = re.sub(rf"(?<![/\w]){old}\b", new, text)
+    return json.loads(text)
 
 
 def _on_one_line(text: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from rnncourse import records
 
 PYTORCH = "pytorch"
-RENAMED = {"halide_scheduled": "halide"}  # names in older records -> today's
 LIMITS = ("gemm_large", "gemm_step")
 NO_STEPS = {"contestants": {}, "cases": []}
 MAX_OTHER_LOAD = 0.05  # share of the cores used by other programs above which medians are unreliable
@@ -25,7 +24,7 @@ def median(case: dict, name: str) -> float | None:
 
 def is_rung(record: dict, name: str) -> bool:
     """Whether that contestant is a rung of today's ladder; Halide was one in older records."""
-    return record["contestants"][name]["is_rung"] and today(name) != "halide"
+    return record["contestants"][name]["is_rung"] and name != "halide"
 
 
 def best_rung(record: dict, case: dict) -> str | None:
@@ -75,7 +74,3 @@ def heading(record: dict) -> str:
             f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"
         )
     return "\n".join(lines)
-
-
-def today(name: str) -> str:
-    return RENAMED.get(name, name)

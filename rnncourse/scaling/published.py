@@ -54,9 +54,15 @@ _SAMPLES = (
 )  # fmt: skip
 
 
-def _epoch(gpus: int, batch: int, epoch: float) -> Point:
-    """Milliseconds of an update of GNMT, from the seconds of an epoch."""
-    return Point(gpus, 1e3 * epoch * batch / GNMT_SEQUENCES, batch // gpus)
+def _mlperf(system: str, node: int, gbit: float, *epochs: tuple[int, int, float]) -> Series:
+    """Updates of GNMT from epochs: (GPUs, minibatch, seconds); a node has 8 links of `gbit` Gbit/s."""
+    points = tuple(
+        Point(gpus, 1e3 * epoch * batch / GNMT_SEQUENCES, batch // gpus) for gpus, batch, epoch in epochs
+    )
+    known = (8 * gbit / 8, 14.0)
+    return Series(
+        f"GNMT, {system}", "MLPerf", node, GNMT_BYTES * 1e-9, "ms", points, known, by_sequences=True
+    )
 
 
 def _accumulated(name: str, node: int, gigabytes: float, *tokens: tuple[int, float]) -> Series:
@@ -91,36 +97,9 @@ SERIES = (
             for gpus, rate in enumerate(_SAMPLES, 1)
         ),
     ),
-    Series(
-        "GNMT, DGX A100, MLPerf v0.7",
-        "MLPerf",
-        8,
-        GNMT_BYTES * 1e-9,
-        "ms",
-        (_epoch(8, 3072, 115.14), _epoch(16, 3072, 68.39), _epoch(256, 8192, 9.01)),
-        known=(8 * 200 / 8, 14.0),
-        by_sequences=True,
-    ),
-    Series(
-        "GNMT, DGX-2H, MLPerf v0.7",
-        "MLPerf",
-        16,
-        GNMT_BYTES * 1e-9,
-        "ms",
-        (_epoch(16, 3072, 122.16), _epoch(256, 8192, 16.08), _epoch(1024, 16384, 6.90)),
-        known=(8 * 100 / 8, 14.0),
-        by_sequences=True,
-    ),
-    Series(
-        "GNMT, DGX-2H, MLPerf v0.6",
-        "MLPerf",
-        16,
-        GNMT_BYTES * 1e-9,
-        "ms",
-        (_epoch(16, 2048, 146.9), _epoch(256, 8192, 20.1), _epoch(384, 12288, 13.6)),
-        known=(8 * 100 / 8, 14.0),
-        by_sequences=True,
-    ),
+    _mlperf("DGX A100, MLPerf v0.7", 8, 200, (8, 3072, 115.14), (16, 3072, 68.39), (256, 8192, 9.01)),
+    _mlperf("DGX-2H, MLPerf v0.7", 16, 100, (16, 3072, 122.16), (256, 8192, 16.08), (1024, 16384, 6.90)),
+    _mlperf("DGX-2H, MLPerf v0.6", 16, 100, (16, 2048, 146.9), (256, 8192, 20.1), (384, 12288, 13.6)),
     _accumulated("GNMT, A100 TF32", 8, 2 * GNMT_BYTES * 1e-9, (1, 83214), (4, 278576), (8, 519952)),
     _accumulated("GNMT, A100 16 bits", 8, GNMT_BYTES * 1e-9, (1, 140909), (4, 463144), (8, 822024)),
     _accumulated("GNMT, V100 float32", 8, 2 * GNMT_BYTES * 1e-9, (1, 21860), (4, 80224), (8, 154168)),

@@ -65,8 +65,8 @@ def test_the_best_rung_is_the_fastest_and_peers_are_no_rungs(full):
 
 
 def test_halide_is_a_peer_also_in_records_in_which_it_was_a_rung():
-    older = record([case("gru", SHAPES[0], {"halide_scheduled": 0.5, "slow": 4.0, "fast": 1.0})])
-    older["contestants"] = {"halide_scheduled": {"is_rung": True}} | older["contestants"]
+    older = record([case("gru", SHAPES[0], {"halide": 0.5, "slow": 4.0, "fast": 1.0})])
+    older["contestants"] = {"halide": {"is_rung": True}} | older["contestants"]
     assert cpu_report.best_rung(older, older["cases"][0]) == "fast"
     assert [row[0] for row in cpu_report.rows(older, "gru")][2:5] == ["slow", "fast", "halide"]
 

@@ -110,7 +110,7 @@ def test_a_line_that_is_no_json_and_a_changed_program_are_left_out(folder, capsy
     program.write_text(program.read_text() + "# faster\n")
     status, (out, _) = shown(capsys, folder)
     assert status == 1
-    assert "has another hash: the file was changed" in out
+    assert holds(out, program.name, "hash")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_equal_ratios_are_ordered_by_the_bytes_that_they_save():
 def test_a_missing_board_shows_the_lines_of_the_course(once, tmp_path, capsys):
     status, (out, _) = shown(capsys, tmp_path / "none")
     assert status == 0
-    assert "does not exist: these are the course's own lines" in out
+    assert holds(out, str(tmp_path / "none"))
     assert not (tmp_path / "none").exists()
 
 

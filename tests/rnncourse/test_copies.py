@@ -102,7 +102,7 @@ def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do
 
 
 def test_a_folder_that_is_no_course_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="run rnnlab in a clone of the course"):
+    with pytest.raises(FileNotFoundError, match="clone"):
         copies.copy_exercises(tmp_path)
 
 

@@ -92,7 +92,7 @@ def test_an_environment_whose_python_is_gone_is_made_anew(clone, capsys):
     environment.set_up(root / ".venv", ["lab"])
     environment.interpreter(root / ".venv").unlink()
     environment.set_up(root / ".venv", ["lab"])
-    assert "The Python of .venv does not start: making .venv anew." in capsys.readouterr().out
+    assert holds(capsys.readouterr().out, ".venv", "anew")
     assert environment.python_of(root / ".venv") == (VERSION, environment.own_base())
     assert len(installed) == 2
 
@@ -224,8 +224,9 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_install_debians_package
     root, _ = clone
     monkeypatch.setattr(environment, "own_base", lambda: str(program(root, 'test "$2" = -c')))
     monkeypatch.setattr(environment.os, "access", lambda path, mode: False)
-    with pytest.raises(NotSetUp, match="cannot be written: make it writable, or clone the course elsewhere"):
-        raise NotSetUp(environment._why_no_environment(root / ".venv", "Permission denied"))
+    reason = environment._why_no_environment(root / ".venv", "Permission denied")
+    assert holds(reason, "writable")
+    assert "python3-venv" not in reason
 
 
 def test_pip_installs_into_no_other_place_and_sees_no_other_systems_packages(monkeypatch):

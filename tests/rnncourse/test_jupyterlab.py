@@ -49,7 +49,7 @@ def test_outside_a_clone_it_says_where_to_go(tmp_path):
 def test_without_lessons_nobody_is_sent_to_install_jupyterlab(tmp_path, monkeypatch):
     monkeypatch.setattr(jupyterlab, "find_spec", lambda name: None)
     monkeypatch.setattr(jupyterlab.copies, "ROOT", tmp_path)
-    with pytest.raises(NotReady, match="run rnnlab in a clone of the course"):
+    with pytest.raises(NotReady, match="clone"):
         jupyterlab.serve()
 
 

@@ -37,6 +37,17 @@ def test_what_is_read_is_what_was_written(stored):
     assert got["schema"] == 1
 
 
+def test_what_is_read_has_the_names_of_today_in_tables_and_sentences_but_not_in_paths(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RENAMED", {"slow": "quick"})
+    case = {"seconds": {"slow": [0.5], "slow_too": [0.7]}, "left_out": {"jax": "slow runs gru"}}
+    records.write(tmp_path / "a.json", RECORD | {"changed": ["ladder/slow.py"], "cases": [case]})
+    got = records.read(tmp_path / "a.json")
+    assert got["cases"] == [
+        {"seconds": {"quick": [0.5], "slow_too": [0.7]}, "left_out": {"jax": "quick runs gru"}}
+    ]
+    assert got["changed"] == ["ladder/slow.py"]
+
+
 def test_a_record_is_named_by_its_kind_its_minute_and_its_processor(stored):
     assert stored.name == "bench_cpu_2026-01-02T0304_intel_xeon_6.json"
     assert records.place(RECORD | {"complete": False}).name == "bench_cpu.partial.json"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from rnncourse.figures import picture
 from rnncourse.views import learned_filter
@@ -97,7 +98,7 @@ def test_the_picture_holds_the_numbers_of_the_look(recording, number):
 def test_the_finding_names_both_answers_and_the_baseline(recording):
     text = finding(recording)
     assert f"After {UPDATES} updates" in text
-    assert "filter with +1.00, +0.00, -1.00" in text
+    assert holds(text, "+1.00", "+0.00", "-1.00")
     assert f"below the baseline's {recording.baseline:.2g}" in text
     assert "not yet below" in finding(recording, 0)
 

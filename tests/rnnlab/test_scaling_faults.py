@@ -222,10 +222,9 @@ def test_without_mpi_the_remedy_is_said(monkeypatch):
     assert holds(launch.why_not(), "mpi4py")
     with pytest.raises(RuntimeError, match="mpi4py"):
         train_on_ranks(SETTINGS)
-    for platform, words in (("win32", "no package for Windows"), ("emscripten", "a browser starts no")):
+    for platform, words in (("win32", "Windows"), ("emscripten", "browser")):
         monkeypatch.setattr(launch.sys, "platform", platform)
-        assert words in launch.why_not()
-        assert "simulated ranks run everywhere" in launch.why_not()
+        assert holds(launch.why_not(), words, "simulated ranks")
 
 
 def test_more_ranks_than_cores_share_them_and_more_than_memory_are_refused(monkeypatch):

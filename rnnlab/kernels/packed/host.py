@@ -21,7 +21,7 @@ def instruction_set(triple: str, features: str) -> str:
     return "avx2" if {"avx2", "fma"} <= enabled else "other"
 
 
-TRIPLE, PROCESSOR, FEATURES = cpu_target.target_context.codegen().magic_tuple()
+TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
 INSTRUCTION_SET = instruction_set(TRIPLE, FEATURES)
 CORE = CORES[INSTRUCTION_SET]
 VECTOR_BYTES = CORE.vector_bytes
