@@ -92,7 +92,8 @@ def _in_sequence(
     if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
         got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
     if not isinstance(got, tuple | list) or len(got) != len(want):
-        expected = f"{len(want)} results are expected: {', '.join(names)}"
+        count = "a tuple of one result is" if len(want) == 1 else f"{len(want)} results are"
+        expected = f"{count} expected: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     return _first_part(
         dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
@@ -167,7 +168,7 @@ def _place_elsewhere(
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, np.ndarray):
-        message = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
+        message = f"{what} {verb(what, 'is')} {describe(got)} instead of an array of shape {want.shape}."
         return Wrong(message, WRONG_TYPE, _type_advice(got))
     if got.shape != want.shape:
         return Wrong(f"{what} {verb(what, 'has')} shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
@@ -255,9 +256,13 @@ def _type_advice(got: object) -> str | None:
 
 
 def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
-    if want.dtype.kind == got.dtype.kind == "f":
-        return "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype."
-    return None
+    """Where float64 comes from; a result that is too narrow has another cause."""
+    if want.dtype.kind != "f" or got.dtype != np.float64:
+        return None
+    return (
+        "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype; an array of "
+        "float32 times a NumPy integer, or divided by one, is float64, too."
+    )
 
 
 def _limit(got: object, want: object, tolerance: float | None) -> float:
