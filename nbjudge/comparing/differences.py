@@ -92,8 +92,7 @@ def _in_sequence(
     if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
         got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
     if not isinstance(got, tuple | list) or len(got) != len(want):
-        count = "a tuple of one result is" if len(want) == 1 else f"{len(want)} results are"
-        expected = f"{count} expected: {', '.join(names)}"
+        expected = f"expected is a tuple of {len(want)}: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     return _first_part(
         dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
@@ -256,13 +255,9 @@ def _type_advice(got: object) -> str | None:
 
 
 def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Where float64 comes from; a result that is too narrow has another cause."""
-    if want.dtype.kind != "f" or got.dtype != np.float64:
-        return None
-    return (
-        "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype; an array of "
-        "float32 times a NumPy integer, or divided by one, is float64, too."
-    )
+    if want.dtype.kind == "f" and got.dtype == np.float64:
+        return "np.zeros and np.array without a dtype make float64; so does float32 times a NumPy integer."
+    return None
 
 
 def _limit(got: object, want: object, tolerance: float | None) -> float:

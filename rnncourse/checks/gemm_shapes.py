@@ -79,17 +79,11 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
     multiply = Code(source, "multiply", [])
     got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
-    advice = lambda: _left_over(got, x @ weights.T, T, steps)
-    if expect(got, x @ weights.T, axes=axes, what="the products", advice=advice):
+    want, rest = x @ weights.T, T % steps
+    left = f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
+    advice = lambda: left if rest and same(got[: T - rest], want[: T - rest], None) else None
+    if expect(got, want, axes=axes, what="the products", advice=advice):
         require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps))
-
-
-def _left_over(got, want, T: int, steps: int) -> str | None:
-    """How many steps the last call gets, where only those are wrong."""
-    rest = T % steps
-    if not rest or not same(got[: T - rest], want[: T - rest], None):
-        return None
-    return f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
 
 
 EXERCISES = (

@@ -31,10 +31,7 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
         return f"There are {len(got)} shares where {min(threads, B)} threads could have one."
     sizes = [last - first for first, last in got]
     if max(sizes) - min(sizes) > 1:
-        return (
-            f"Shares of {min(sizes)} and of {max(sizes)} sequences differ by more than one: all threads wait "
-            "for the largest."
-        )
+        return f"Shares of {min(sizes)} and of {max(sizes)} sequences: more than one apart, and all wait."
     return None
 
 
@@ -125,8 +122,7 @@ def draw_limits(rng) -> list[tuple]:
 
 
 def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -> str | None:
-    """The times with one thread, the answer's number of threads and the best one, where a time is wrong;
-    else what infinitely many threads leave."""
+    """Times with one, the answer's and the best number of threads; if all is right, with infinitely many."""
     numbers = sorted({1, int(got[0]), int(want[0])})
     if numbers[0] < 1:
         return None

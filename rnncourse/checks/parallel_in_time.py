@@ -165,7 +165,8 @@ def check_backward_by_scan(submission, rng, T, B, n):
     got = submission(_service("scan", scan), jacobians, dy)
     axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
     advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
-    refuse(_scan_calls(calls, T), result=len(calls))
+    again = f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
+    refuse(None if len(calls) == 1 else again, result=len(calls))
     if expect(got, want, axes=axes, what=("dh", "dh0"), advice=advice):
         refuse(_not_scanned(want[0], scanned[-1]))
 
@@ -177,12 +178,6 @@ def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
         return None
     step = int(np.flatnonzero(~scanned_steps)[-1])
     return f"The numbers are right, but scan did not return dh[{step}]: choose a and b such that it adds dy."
-
-
-def _scan_calls(calls: list[int], T: int) -> str | None:
-    if len(calls) == 1:
-        return None
-    return f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
 
 
 def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
@@ -254,7 +249,7 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
     refuse(_wrong_calls(network, first, want[1]), case, result=_calls_in_short(network))
     axes = {"states": ("step", "sequence", "unit")}
     near = lambda: got[1] == want[1] and np.abs(got[0] - want[0]).max() <= tolerance
-    advice = lambda: "What the last round changes belongs to the states, too." if near() else None
+    advice = lambda: "what the last round changes belongs to the states, too." if near() else None
     expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7, advice=advice)
 
 
@@ -298,10 +293,9 @@ def _wrong_calls(network: HiddenNetwork, first: np.ndarray, rounds: int) -> Wron
     for name in ("step", "scan"):
         if (calls := network.calls.count(name)) > rounds:
             return Wrong(
-                f"{name} is called {calls} times; the rule stops after {rounds}, one a round. Each call is "
-                "a level that waits for the one before, and a loop over time would need T.",
-                next_step="Print the largest change of each round: does it fall faster and faster, and in "
-                "which round is it at most the tolerance for the first time?",
+                f"{name} is called {calls} times for {len(network.inputs)} steps; the rule needs {rounds}. "
+                "Each call is a level that waits for the one before, and a loop over time would need T.",
+                next_step="Print the largest change of each round: when is it at most the tolerance?",
             )
     return None
 

@@ -24,16 +24,14 @@ def check_index_of_sums(submission, rng, pitch):
         refuse(indices, case, result=text)
         return
     want = emulate(ANSWERS["index_of_sums"].call(pitch))
-    advice = lambda: _where(text, indices, want, pitch)
+
+    def advice() -> str:
+        lane, register = map(int, np.argwhere(indices != want)[0])
+        place = "row {} of sequence {}".format(*divmod(int(want[lane, register]), pitch))
+        shift = " `a << 1 + b` is `a << (1 + b)`." if "<<" in text else ""
+        return f"register {register} of lane {lane} holds {place}.{shift}"
+
     expect(indices, want, axes=("lane", "register"), what="the index", case=case, advice=advice)
-
-
-def _where(text: str, indices: np.ndarray, want: np.ndarray, pitch: int) -> str:
-    """The row and the sequence of the first wrong index, and how tight a shift binds."""
-    lane, register = map(int, np.argwhere(indices != want)[0])
-    row, sequence = divmod(int(want[lane, register]), pitch)
-    shifts = " In C++ `a << 1 + b` is `a << (1 + b)`." if "<<" in text or ">>" in text else ""
-    return f"register {register} of lane {lane} holds row {row} of sequence {sequence}.{shifts}"
 
 
 def emulate(text: str) -> np.ndarray | str:
