@@ -31,7 +31,7 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
         return f"There are {len(got)} shares where {min(threads, B)} threads could have one."
     sizes = [last - first for first, last in got]
     if max(sizes) - min(sizes) > 1:
-        return f"Shares of {min(sizes)} and of {max(sizes)} sequences: more than one apart, and all wait."
+        return f"Shares of {min(sizes)} and of {max(sizes)} sequences differ by more than one."
     return None
 
 
