@@ -92,7 +92,7 @@ def _in_sequence(
     if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
         got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
     if not isinstance(got, tuple | list) or len(got) != len(want):
-        expected = f"{len(want)} results are expected: {', '.join(names)}"
+        expected = f"expected is a tuple of {len(want)}: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     return _first_part(
         dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
@@ -167,7 +167,7 @@ def _place_elsewhere(
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, np.ndarray):
-        message = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
+        message = f"{what} {verb(what, 'is')} {describe(got)} instead of an array of shape {want.shape}."
         return Wrong(message, WRONG_TYPE, _type_advice(got))
     if got.shape != want.shape:
         return Wrong(f"{what} {verb(what, 'has')} shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
@@ -255,8 +255,8 @@ def _type_advice(got: object) -> str | None:
 
 
 def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
-    if want.dtype.kind == got.dtype.kind == "f":
-        return "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype."
+    if want.dtype.kind == "f" and got.dtype == np.float64:
+        return "np.zeros and np.array without a dtype make float64; so does float32 times a NumPy integer."
     return None
 
 

@@ -263,7 +263,7 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")
 
 # %% [markdown]
-# Usually the median changes least. One slow run moves the mean and may be the first run, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
+# Usually the median changes least. One slow run, often the first one, moves the mean, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
 #
 # ## Recap
 #

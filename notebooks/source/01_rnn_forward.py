@@ -220,7 +220,7 @@ print(f"the minibatch is {faster:.0f} times faster; your guess was {guess}")
 #
 # ## 6 · Measure
 #
-# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on a sequence costs more than its share of the calls. The sentence above the picture says where it is half as high again. The last cell adds two rows to the scoreboard: the same comparison for the network of all lessons, with 256 units.
+# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on a sequence costs more than its share of the calls. The line above the picture says where it is 1.5 times as high. The last cell adds two rows to the scoreboard: the same comparison for the network of all lessons, with 256 units.
 
 # %%
 minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -266,7 +266,7 @@ ways = {
 timings = scoreboard.measure("01", ways, network)
 
 # %% [markdown]
-# So a minibatch saves two things: calls while the network is small, and reads of the weights when it is large, as in lesson 00. In the scoreboard, what one row lacks to 100 % is what lessons 05 to 08 look for. On a GPU the first part is called **launch overhead**. Lesson 11 shows it on a timeline.
+# So a minibatch saves two things: calls while the network is small, and reads of the weights when it is large, as in lesson 00. Lessons 05 to 08 look for what the rows of the scoreboard lack to 100 %. On a GPU the first part is called **launch overhead**. Lesson 11 shows it on a timeline.
 
 # %% [markdown]
 # ## 7 · Learned instead of set

@@ -135,7 +135,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 #
 # ## 3 · Back from every loss
 #
-# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss and add all of it. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.
+# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss, and add up all gradients. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.
 #
 # **Predict:** how many cell-backwards does that take for a sequence of 16 steps? And by what factor does the number grow when T doubles? Write your two numbers in the cell, then run it.
 

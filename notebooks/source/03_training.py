@@ -121,7 +121,7 @@ for lag, number in [(lag, number) for lag, number in enumerate(recording.kernel)
     print(f"{number:4.0f} at lag {lag}: 80 % of it {reached}")
 
 # %% [markdown]
-# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each, and not exact: the network was examined more and more rarely). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
+# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each; the update is not exact, because the network was examined less and less often). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
 #
 # **Break it:** put `"sobel"` instead of `"laplacian"`, or add `SGD(0.1)`, the rule without momentum, as second argument. Does the network still find the filter within 300 updates?
 #

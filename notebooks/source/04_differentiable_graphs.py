@@ -451,7 +451,7 @@ for H in (128, 256, 512, 1024):
 # 2. **V4 computes a tanh instead of that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time. V5 recomputes the product, too, but in one call of a good shape.
 # 3. **At small sizes neither matters.** Each NumPy call costs about a microsecond before it computes anything, and V3 to V5 make more elementwise calls.
 #
-# If all three agree with your tables, the answer to section 9's question is: for none of these sizes, because on the TitanX V3 was faster than V2.
+# If all three agree with your tables, a CPU gives the TitanX's order for none of these sizes: on the TitanX V3 was faster than V2.
 
 # %% [markdown]
 # The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where these times are known. On the TitanX, too, the gain was smaller at 2048, where each product already used the whole machine.

@@ -153,7 +153,7 @@ print(f"highest at {max(sizes, key=rate_of.get)}, lowest at "
       f"{min(sizes, key=rate_of.get)}; you guessed {my_guess}")
 
 # %% [markdown]
-# If all rates are within a tenth, your library handles the rest of a row well, and padding buys nothing. If 1 023 or 1 025 is lowest, an odd size costs what it cost on the TitanX, only less. If 1 024 is lowest, its rows, 4 096 bytes apart, compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
+# If all rates are within a tenth, your library handles the numbers that are left over at the end of a row well, and padding buys nothing. If 1 023 or 1 025 is lowest, an odd size costs what it cost on the TitanX, only less. If 1 024 is lowest, its rows, 4 096 bytes apart, compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
 #
 # ## 4 · Which way the weights lie
 #

@@ -96,7 +96,7 @@ print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you "
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# It makes one pass only, and yet the factor is far from the ratio of the bytes. Below 1 the loop has lost, so NumPy did not spend its time on passes. Before you read on: which line do you suspect? **Change** it: take the functions out of the loop, run it again, and put them back.
+# It makes one pass only, and yet the factor is far from the ratio of the bytes. Below 1 the loop has lost, so NumPy did not spend its time on passes. Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back.
 #
 # ### Exercise: a GRU's gates in one loop
 #

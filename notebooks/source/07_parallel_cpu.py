@@ -433,7 +433,7 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
 #
 # ## Recap
 #
-# **Two cores gain most where their threads meet least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
+# **Two cores gain most where their threads wait for each other least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
 
 # %%
 rows = [

@@ -5,7 +5,7 @@
 #
 # **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls. Is that so?**
 #
-# You will take the product of one step from three plain loops as far as your cores go, one idea at a time, and keep a table: what is each idea worth? The recap prints it again, with the verdict for your machine.
+# You will begin with three plain loops and make the product of one step faster, one idea at a time. A table keeps what each idea is worth. The recap prints it again, with the verdict for your machine.
 #
 # - **Time:** 125 minutes, exercises included.
 # - **You need:** [07 · Threads](07_parallel_cpu.ipynb), and Numba, which `make lab` installs. No GPU.

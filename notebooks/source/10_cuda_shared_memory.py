@@ -86,7 +86,7 @@ if naive.counts:
 #
 # <!-- exercise: tiled_matmul_kernel -->
 #
-# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). It is the longest kernel so far, and you have seen every line of it before.
+# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). It is the longest kernel so far: the four steps above, and what happens at the edges.
 
 # %% [markdown]
 # The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. Compare the loads with those of the naive kernel: those of `a` have moved to *shared loads*.

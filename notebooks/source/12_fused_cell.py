@@ -319,7 +319,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
 # %% [markdown]
 # <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. What is left is what fills the chip.</details>
 #
-# So 25/3 = 8.3 is a coincidence: the step becomes faster by what 22 launches and a fuller chip are worth, and that is 6.1, 8.3, 2.1 or 5.9 here. 512 units on an H200 meet the number by chance.
+# So 25/3 = 8.3 is no rule. The step becomes faster by what 22 launches and a fuller chip are worth: 6.1, 8.3, 2.1 or 5.9 times here. 512 units on an H200 give 8.3 by chance.
 #
 # ## Recap
 #

@@ -92,7 +92,7 @@ print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
 drawings.show("fused_layer")
 
 # %% [markdown]
-# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U surprises most people. Step by step it grows, so it seems to need the loop; but nothing waits for the sum before all of it is there. Both pointwise kernels and both products with U stay. Lesson 15 is about them.
+# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U may surprise you. Step by step it grows, so it seems to need the loop; but nothing waits for the sum before all of it is there. Both pointwise kernels and both products with U stay. Lesson 15 is about them.
 #
 # **Break it:** the course's plans refuse what your test forbids. Here the recurrent product of step 1 is moved to the front. **Predict:** which region does the message name?
 

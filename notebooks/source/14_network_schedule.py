@@ -118,7 +118,7 @@ print(", ".join(f"{layers} layers {time / of_layers[1]:.2f}"
 # %% [markdown]
 # **1.42 times**, where the rounds alone would give 103 / 100 = 1.03. The rest is room: two layers still fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places.
 #
-# You can feel a queue on your CPU. Two networks that know nothing of each other are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
+# You can measure a queue on your CPU, too. Two networks that know nothing of each other are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -324,7 +324,7 @@ print(report.page(records.read(stored[-1])) if stored
 # %% [markdown]
 # ## Recap
 #
-# **Layers overlap because of queues, not because of the order of launches: here streams alone gain 3.4 times, the order alone nothing. Four layers take 1.42 times as long as one: the chip has not room for all of them at once.**
+# **Layers overlap because of queues, not because of the order of launches: here streams alone gain 3.4 times, the order alone nothing. Four layers take 1.42 times as long as one: the chip has no room for all of them at once.**
 
 # %%
 rows = [

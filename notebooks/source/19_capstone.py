@@ -288,7 +288,7 @@ show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
     block, launches = layer_by_layer(layers, steps, minibatch, hidden_size,
                                      memory)
-    launches[:, 3] = launches[:, 1] % 16  # a stream for each layer, 16 in all
+    launches[:, 3] = launches[:, 1] % 16  # 16 streams, for the layers in turn
     return block, launches
 
 
@@ -300,7 +300,7 @@ if attempt:  # a schedule that may not be scored says why, and has no time
           f"before, you guessed {my_guess}")
 
 # %% [markdown]
-# With a stream for each layer it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, h and y of each cell. The problem after the exercise has room for 704.
+# With 16 streams for the layers in turn it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, h and y of each cell. The problem after the exercise has room for 704.
 #
 # ### Exercise: my schedule
 #

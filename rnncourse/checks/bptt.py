@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Shell, Wrong
 from rnncourse.checks.answers import Answer, answers
@@ -31,17 +32,20 @@ def check_relu_step_backward(submission, rng, B, I, H):
     step = dh, x, h_before, h_after, weight_ih, weight_hh
     want = ANSWERS["relu_step_backward"].call(*step)
     got = submission(*step)
-    advice = lambda: _wrong_units(got[-1], want[-1], dh, h_after)
+    advice = lambda: _wrong_units(got, want, dh, h_after)
     expect(got, want, axes=STEP_AXES, what=STEP_RESULTS, advice=advice)
 
 
-def _wrong_units(dbias: object, want: np.ndarray, dh: np.ndarray, h_after: np.ndarray) -> str | None:
+def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -> str | None:
     """The first unit at which the bias gradient, the sum of what arrives in front of ReLU, is wrong."""
-    if not isinstance(dbias, np.ndarray) or dbias.shape != want.shape:
+    *parts, dbias = got
+    if not isinstance(dbias, np.ndarray) or dbias.shape != want[-1].shape:
         return None
-    wrong = np.flatnonzero(~np.isclose(dbias, want))
+    wrong = np.flatnonzero(~np.isclose(dbias, want[-1]))
     if not len(wrong):
         return "By dbias, what arrives in front of ReLU is right: look at what is made of it."
+    if any(same(*pair, None) for pair in zip(parts, want, strict=False)):
+        return "Other results show that what arrives in front of ReLU is right: look at how dbias adds it up."
     numbers = lambda column: ", ".join(f"{number:.3g}" for number in column)
     return (
         f"By dbias, what arrives in front of ReLU is wrong at unit {wrong[0]}: there dh is "

@@ -73,7 +73,9 @@ def check_lstm_backward(submission, rng, B, I, H):
         if same(got[1:3], want[2:0:-1], None):
             return "dh and dc are the right ones in the other order: return dx, dh, dc, and then the rest."
         gates = wrong_gates(got, want, ("dbias",), "ifgo")
-        return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
+        if gates is None or same(got[-1][: 3 * H], want[-1][: 3 * H], None):
+            return gates  # i, f and g are right, so what arrives at c_next is, too
+        return f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
     expect(got, want, axes=gate_axes("dbias"), what=what, advice=advice)
 

@@ -104,14 +104,9 @@ def _misjudged_pair(got: object, pairs: list | None, want: list, operations: lis
 
 def _describe(operation: tuple) -> str:
     name, *parts = operation
-    touched = [
-        f"{verb} {', '.join(map(_region, part))}" for verb, part in zip(PARTS, parts, strict=True) if part
-    ]
+    regions = [", ".join("{}[{}:{}]".format(*region) for region in part) for part in parts]
+    touched = [f"{verb} {part}" for verb, part in zip(PARTS, regions, strict=True) if part]
     return f"{name} {' and '.join(touched) or 'touches nothing'}"
-
-
-def _region(region: tuple) -> str:
-    return "{}[{}:{}]".format(*region)
 
 
 def draw_loop(rng) -> list[tuple]:
@@ -134,7 +129,8 @@ def check_leaves_loop(submission, rng, loop, steps, sequences):
     late_first = sorted(pairs, key=lambda pair: (-(pair[1] // 2), pair[1]))  # neighbours in order, blocks not
     got = submission(names, late_first)
     want = ANSWERS["leaves_loop"].call(names, late_first)
-    refuse(_misjudged_name(got, want, names, pairs), result=_plain(got))
+    plain = sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
+    refuse(_misjudged_name(got, want, names, pairs), result=plain)
 
 
 def _must_wait(earlier: tuple, later: tuple) -> bool:
@@ -147,11 +143,6 @@ def _must_wait(earlier: tuple, later: tuple) -> bool:
 def _overlap(a: tuple, b: tuple) -> bool:
     """Whether two regions (buffer, first, end) share a row."""
     return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
-
-
-def _plain(got: object) -> object:
-    """The answer's names in a fixed order, or what else it returns."""
-    return sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
 
 
 def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | None:

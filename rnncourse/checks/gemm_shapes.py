@@ -1,5 +1,6 @@
 """Checks of lesson 05: work for each byte, products over several steps."""
 
+from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect
 from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
@@ -61,7 +62,7 @@ def multiply(rows):
     if calls > {most_calls}:
         raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.")
     if len(rows) not in ({most_rows}, {left_over}) and rows_left > 0:  # threads call in any order
-        raise Wrong(f"Call {{calls}} of several has {{len(rows)}} rows; {steps} steps are {most_rows}.")
+        raise Wrong(f"Call {{calls}} of several has {{len(rows)}} rows, not {steps} · {B} = {most_rows}.")
     if rows_left < 0:
         raise Wrong(f"All calls together have more than {rows} rows; {T} steps of {B} sequences are {rows}.")
     return rows @ weights.T
@@ -78,7 +79,10 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
     multiply = Code(source, "multiply", [])
     got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
-    if expect(got, x @ weights.T, axes=axes, what="the products"):
+    want, rest = x @ weights.T, T % steps
+    left = f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
+    advice = lambda: left if rest and same(got[: T - rest], want[: T - rest], None) else None
+    if expect(got, want, axes=axes, what="the products", advice=advice):
         require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps))
 
 

@@ -151,7 +151,7 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
         return f"The tile needs {needed} registers: {sums}; the core has {registers}."
     own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
     tiles = list(_tiles((rows, vectors), B, *core))
-    share = f"a term; divided by {vectors} vectors"
+    share = f"a term; divided by v = {vectors} that is"
     possible = "is possible, with {} × {}".format(*best_tile)
     if own[0] > best[0]:
         parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)

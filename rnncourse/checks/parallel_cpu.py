@@ -31,7 +31,7 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
         return f"There are {len(got)} shares where {min(threads, B)} threads could have one."
     sizes = [last - first for first, last in got]
     if max(sizes) - min(sizes) > 1:
-        return f"Shares of {min(sizes)} and of {max(sizes)} sequences: all wait for the largest."
+        return f"Shares of {min(sizes)} and of {max(sizes)} sequences differ by more than one."
     return None
 
 
@@ -122,10 +122,12 @@ def draw_limits(rng) -> list[tuple]:
 
 
 def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -> str | None:
-    """The times with one thread, the answer's number of threads and the best one, where a time is wrong."""
+    """Times with one, the answer's and the best number of threads; if all is right, with infinitely many."""
     numbers = sorted({1, int(got[0]), int(want[0])})
-    if numbers[0] < 1 or (got[0] == want[0] and abs(got[1] - want[1]) <= 1e-9 * want[1]):
+    if numbers[0] < 1:
         return None
+    if got[0] == want[0] and abs(got[1] - want[1]) <= 1e-9 * want[1]:
+        return f"of {shared:.4g} s shared by infinitely many threads, 0 s are left; the serial part stays."
     time = lambda n: serial + shared / n + (n - 1) * barrier
     parts = (f"with {n} {'thread' if n == 1 else 'threads'} {time(n):.4g} s" for n in numbers)
     return f"print the times: {', '.join(parts)}."

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 
+from nbjudge.comparing.differences import describe
 from nbjudge.comparing.judging import expect, refuse
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
@@ -17,13 +18,20 @@ ANSWERS = answers("persistent_cuda")
 def check_index_of_sums(submission, rng, pitch):
     """The line runs as C++ would, for every lane and register."""
     text = submission(pitch)
-    indices = emulate(text) if isinstance(text, str) else f"The result must be text; it returns {text!r:.60}."
-    case = f"pitch={pitch}, INDEX is {text!r:.160}"
+    indices = emulate(text) if isinstance(text, str) else f"The result must be text, not {describe(text)}."
+    case = f"pitch={pitch}, INDEX is {text!r:.160}" if isinstance(text, str) else f"pitch={pitch}"
     if isinstance(indices, str):
         refuse(indices, case, result=text)
         return
     want = emulate(ANSWERS["index_of_sums"].call(pitch))
-    expect(indices, want, axes=("lane", "register"), what="the index", case=case)
+
+    def advice() -> str:
+        lane, register = map(int, np.argwhere(indices != want)[0])
+        place = "row {} of sequence {}".format(*divmod(int(want[lane, register]), pitch))
+        shift = " `a << 1 + b` is `a << (1 + b)`." if "<<" in text else ""
+        return f"register {register} of lane {lane} holds {place}.{shift}"
+
+    expect(indices, want, axes=("lane", "register"), what="the index", case=case, advice=advice)
 
 
 def emulate(text: str) -> np.ndarray | str:

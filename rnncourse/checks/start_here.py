@@ -45,6 +45,7 @@ warm = {warm}
 
 def multiply():
     global now, calls, readings
+    trace.append("multiply")
     now += durations[min(calls, len(durations) - 1)] + (pause if calls > warm and readings == 1 else 0)
     calls, readings = calls + 1, 0
 
@@ -85,13 +86,15 @@ def check_measure_gemm(submission, rng, m, n, k, repeats):
         f"m={m}, n={n}, k={k}, repeats={repeats}; {2 * m * n * k} FLOP; "
         f"run by run: {', '.join(map(str, script[:-1]))} ns"
     )
-    if not trace:
+    if "clock" not in trace:
         remedy = (
             "Read the time with clock(), before and after multiply(); another clock runs at another speed."
         )
         refuse(Wrong("It never calls clock.", None, remedy), case)
         return
-    expect(got, want, what="the rate in GFLOP/s", case=case)
+    ran, needed = trace.count("multiply"), warm + repeats
+    advice = lambda: None if ran == needed else f"multiply ran {ran} times; {warm} + {repeats} are needed."
+    expect(got, want, what="the rate in GFLOP/s", case=case, advice=advice)
 
 
 EXERCISES = (

@@ -158,3 +158,47 @@ def test_a_finding_names_the_call_that_shows_its_launch_step_by_step():
 )
 def test_a_rate_takes_a_singular_verb(what, expected):
     assert differences.verb(what, "is") == expected
+
+
+def test_advice_says_nothing_false_about_what_other_results_show_to_be_right():
+    relu = edited("relu_step_backward", "da.sum(axis=0)", "da.mean(axis=0)")
+    assert not re.search(r"is wrong", relu.next_step)
+    lstm = edited("lstm_backward", "dc_total * f, da.T", "dc_total, da.T")
+    assert not re.search(r"\d", lstm.next_step)  # no number that "arrives", where the right one does
+
+
+def test_a_result_that_is_too_narrow_gets_no_advice_against_float64():
+    narrow = differences.first_difference(np.ones(2, "f4"), np.ones(2), (), "y", None)
+    wide = differences.first_difference(np.ones(2), np.ones(2, "f4"), (), "y", None)
+    assert narrow.next_step is None
+    assert "float64" in wide.next_step
+
+
+def test_a_run_too_few_is_counted():
+    source = """
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    durations = []
+    for _ in range(repeats):
+        start = clock()
+        multiply()
+        durations.append(clock() - start)
+    return 2 * m * n * k / float(np.median(durations[1:]))
+"""
+    assert holds(verdict_on("measure_gemm", source).next_step, "3", "1")
+
+
+def test_steps_that_are_left_over_are_counted():
+    source = """
+def batch_input_gemm(x, multiply, steps):
+    products = np.zeros((*x.shape[:2], multiply.outputs), x.dtype)
+    for t in range(0, len(x) - steps + 1, steps):
+        rows = multiply(x[t : t + steps].reshape(-1, x.shape[2]))
+        products[t : t + steps] = rows.reshape(steps, x.shape[1], -1)
+    return products
+"""
+    assert holds(verdict_on("batch_input_gemm", source).next_step, "5", "2", "1")
+
+
+def test_the_first_wrong_index_names_its_row_and_sequence():
+    verdict = edited("index_of_sums", "8 * (reg / 2)", "8 * reg / 2")
+    assert holds(verdict.next_step, "1", "0")  # register 1 of lane 0: row 0, sequence 1

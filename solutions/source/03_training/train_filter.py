@@ -131,7 +131,7 @@ check(train_filter)
 # - x[:, chosen], target[:, chosen]
 # + x[chosen % len(x)], target[chosen % len(x)]
 
-# %% [mistake] trains on the first step only
+# %% [mistake] trains on one step at a time
 # - x[:, chosen], target[:, chosen]
 # + x[:1, chosen], target[:1, chosen]
 

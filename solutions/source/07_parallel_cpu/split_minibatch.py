@@ -54,11 +54,11 @@ check(split_minibatch)
 # - B * k // parts
 # + -(-B // parts) * k
 
-# %% [mistake] shares overlap by one
+# %% [mistake] lets shares overlap by one
 # - edges[k + 1])
 # + edges[k + 1] + 1)
 
-# %% [mistake] ends are the last sequence, not one past it
+# %% [mistake] gives the last sequence as the end, not one past it
 # - edges[k + 1])
 # + edges[k + 1] - 1)
 

@@ -5,7 +5,7 @@
 #
 # A product of `sequences` rows [sequences, inner] with weights [rows, inner] gives `rows` numbers for each sequence. How many microseconds does it take, by the model of section 4, on a GPU with `multiprocessors` multiprocessors and a peak of `peak` TFLOP/s?
 #
-# - Its work is two FLOPs for each multiplication and addition.
+# - Its work is two FLOPs, a multiplication and an addition, for each term of each result.
 # - It is cut into tiles of 64 sequences by 64 rows, a block each; a tile at the edge may be partly empty and is a block all the same.
 # - Blocks spread over the multiprocessors: fewer blocks than multiprocessors leave the others empty. c is the number of blocks for each multiprocessor, a fraction if they do not divide evenly, and at least 1.
 # - A multiprocessor with c blocks works at 0.85 · c / (c + 1.5) of its peak.

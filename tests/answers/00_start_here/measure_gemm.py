@@ -1,3 +1,10 @@
+# %% [wrong] takes the first of the repeats for the run that does not count
+# -     multiply()
+# -     durations = []
+# +     durations = []
+# - np.median(durations)
+# + np.median(durations[1:] or durations)
+
 # %% [right]
 def measure_gemm(multiply, clock, m, n, k, repeats):
     times = np.zeros(repeats)

@@ -1,3 +1,10 @@
+# %% [wrong] trains on one step at a time
+# -     for _ in range(600):
+# +     for update in range(600):
+# -         _, gradients = loss_and_gradients(parameters, x[:, chosen], target[:, chosen])
+# +         now = slice(update % len(x), update % len(x) + 1)
+# +         _, gradients = loss_and_gradients(parameters, x[now, chosen], target[now, chosen])
+
 # %% [wrong] reads the inputs right to left, the targets left to right
 # -     velocity = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
 # +     velocity = {name: np.zeros_like(value) for name, value in parameters.items()}

@@ -1,3 +1,13 @@
+# %% [wrong] leaves zeros, of the inputs' dtype, where steps are left over
+# -     parts = []
+# -     for t in range(0, T, steps):
+# +     products = np.zeros((T, B, multiply.outputs), x.dtype)
+# +     for t in range(0, T - steps + 1, steps):
+# -         parts.append(multiply(rows).reshape(-1, B, multiply.outputs))
+# -     return np.concatenate(parts)
+# +         products[t : t + steps] = multiply(rows).reshape(-1, B, multiply.outputs)
+# +     return products
+
 # %% [right]
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape

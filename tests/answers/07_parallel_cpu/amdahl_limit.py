@@ -1,3 +1,7 @@
+# %% [wrong] gives the limit of the threads there are
+# - (serial + shared) / serial
+# + (serial + shared) / (serial + shared / threads)
+
 # %% [right]
 def amdahl_limit(serial, shared, barrier, threads):
     def seconds(n):

@@ -46,7 +46,7 @@ def split_minibatch(B, threads):
 def split_minibatch(B, threads):
     return [(k * B // threads, (k + 1) * B // threads) for k in range(threads)]
 
-# %% [wrong] ends are the last sequence, not one past it
+# %% [wrong] gives the last sequence as the end, not one past it
 def split_minibatch(B, threads):
     n = min(B, threads)
     return [(k * B // n, (k + 1) * B // n - 1) for k in range(n)]

@@ -1,3 +1,7 @@
+# %% [wrong] takes a shift to bind more tightly than a sum
+# - 2 * (lane % 4) + reg % 2
+# + lane % 4 << 1 + reg % 2
+
 # %% [right]
 def index_of_sums(pitch):
     return f"(lane / 4 + reg / 2 * 8) * {pitch} + (lane % 4) * 2 + (reg % 2)"

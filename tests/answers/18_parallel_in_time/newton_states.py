@@ -1,3 +1,15 @@
+# %% [wrong] leaves out what the last round changes
+# -         states = states + change
+# +         last = states
+# +         states = states + change
+# -             break
+# +             return last, rounds
+
+# %% [wrong] goes on for a round after the one that changes too little
+# -         if np.abs(change).max() <= tolerance:
+# +         small, was_small = np.abs(change).max() <= tolerance, rounds > 1 and small
+# +         if was_small:
+
 # %% [wrong] begins each sequence at zero
 # -         before = np.concatenate([first[None], states[:-1]])
 # +         before = np.zeros_like(states)
