@@ -272,7 +272,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
 # A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, and in each round on all steps at once. Write how many rounds it needs:
 
 # %%
-my_guess = rounds = 512
+my_guess = 512  # rounds
 
 # %% [markdown]
 # Guess all states: zeros. The guess is wrong, but at a wrong guess every step has a tangent, and a tangent is an affine map. One scan along the tangents gives better states; repeat. This is **Newton's method** for T equations `h[t] − f(h[t−1]) = 0` (Lim and others 2024 call it DEER).
