@@ -361,8 +361,7 @@ rows = [
     ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
     ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside "
      "them; a spill costs time"),
-    ("polling", "h is its own flag; no fence is needed, and no barrier, which "
-     f"takes {H200.grid_barrier / H200.grid_exchange:.1f} times as long"),
+    ("polling", "h is its own flag: no fence, and no barrier of the chip"),
     ("push", "data and notification together; the barrier counts bytes"),
     ("two rows in turn", "a warp that is two steps ahead has waited for all "
      "readers"),
