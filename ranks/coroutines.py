@@ -67,12 +67,12 @@ def rewritten(code: CodeType) -> CodeType | None:
         return None
     old = bare_definition(tree)
     body = [*map(Waiting().visit, old.body)]
-    new = ast.AsyncFunctionDef(old.name, old.args, body, [], None, type_params=[])
+    new = ast.AsyncFunctionDef(f".{old.name}", old.args, body, [], None, type_params=[])
     free = ast.arguments([], [ast.arg(n) for n in (".call", *code.co_freevars)], None, [], [], None, [])
     outer = ast.FunctionDef(".outer", free, [new], [], None, type_params=[])
     module = ast.fix_missing_locations(ast.Module([outer], []))
     compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
-    return codes_in(compiled)[2]  # the module's is the first, that of .outer the second
+    return codes_in(compiled)[2].replace(co_name=code.co_name)  # the module's and .outer's stand before it
 
 
 class Waiting(ast.NodeTransformer):

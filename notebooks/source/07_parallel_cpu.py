@@ -28,6 +28,7 @@ rnnlab.banner()
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from rnncourse import drawings
 from rnncourse.lab.turns import disturbance, take_turns, verdict
 from rnnlab.ladder import one_big_gemm
 from rnnlab.ladder import numba_parallel
@@ -52,8 +53,6 @@ print(usable_cores(), "cores")
 
 # %% needs a compiler
 from functools import partial
-
-from rnncourse import drawings
 
 cores = usable_cores()
 ways = {
@@ -326,6 +325,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 # %%
 my_guess = "threads"
 from rnncourse import records
+from rnncourse.figures.picture import show
 from rnncourse.records import cmu_picture, cmu_report
 
 paths = records.stored("bench cmu")

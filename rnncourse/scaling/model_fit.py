@@ -103,10 +103,10 @@ def least_squares(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, floa
     best, least = np.zeros(left.shape[1]), float(np.linalg.norm(right))
     for chosen in [*product((False, True), repeat=left.shape[1])][1:]:
         columns = np.flatnonzero(chosen)
-        found = np.linalg.lstsq(left[:, columns], right, rcond=None)[0]
-        residual = float(np.linalg.norm(left[:, columns] @ found - right))
-        if residual < least and (found >= 0).all():
-            least, best = residual, np.bincount(columns, found, left.shape[1])
+        costs = np.linalg.lstsq(left[:, columns], right, rcond=None)[0]
+        residual = float(np.linalg.norm(left[:, columns] @ costs - right))
+        if residual < least and (costs >= 0).all():
+            least, best = residual, np.bincount(columns, costs, left.shape[1])
     return best, least
 
 

@@ -3,6 +3,8 @@
 tests/ranks/test_simulated_ranks.py runs its programs in both ways.
 """
 
+import traceback
+
 import numpy as np
 import pytest
 
@@ -80,9 +82,10 @@ def test_a_program_that_was_rewritten_names_its_own_line():
         comm.barrier()
         return {}["missing"]
 
-    with pytest.raises(RankError, match=r"\b0\b.*KeyError.*missing") as caught:
+    with pytest.raises(RankError, match=r"\b1\b.*KeyError.*missing") as caught:
         run(2, program)
-    lines = [entry.lineno + 1 for entry in caught.traceback if entry.name == "program"]
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.name == "program"]
     assert lines == [program.__code__.co_firstlineno + 2]
 
 
