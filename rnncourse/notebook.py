@@ -33,7 +33,7 @@ def banner() -> None:
 def _banner_in_browser() -> None:
     recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: NumPy {metadata.version('numpy')} in a browser, on one core")
-    print("Here check() works and all lessons run. What needs a compiler or processes shows recorded output.")
+    print("Here check() works and all lessons run, some cells as recorded: no threads, processes, compilers.")
     print(
         "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it."
     )
