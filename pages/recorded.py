@@ -16,6 +16,8 @@ from nbjudge.files import ROOT
 NEEDS = "needs "  # begins the title of such a cell
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.S)  # Markdown shows none, but a picture that holds one
 LABEL = re.compile(r'aria-label="([^"]*)"')
+BETWEEN_LINES = "\n~~~\n\n~~~text\n"  # that were printed one after the other
+together = "\n\n".join
 
 
 def needs(notebook: Path) -> dict[str, str]:
@@ -37,12 +39,14 @@ def for_browser(notebook: Path) -> str:
         return notebook.read_text(encoding="utf-8")
     run = run_lesson(notebook) if notebook.parent.name == "notebooks" else None
     shown = {cell.source: cell.outputs for cell in run.book.cells if "outputs" in cell} if run else {}
-    where = f"Its output was recorded on {run.machine}, {run.date}." if run else "Run it at home."
+    where = f" Its output was recorded on {run.machine}, {run.date}." if run else " Run it at home."
     for number, cell in enumerate(book.cells):
         if cell.cell_type == "code" and cell.source in marks:
-            sentence = f"*This cell {marks[cell.source]}, which a browser does not have. {where}*"
-            parts = sentence, fenced(cell.source, "python"), *map(shown_as_prose, shown.get(cell.source, ()))
-            book.cells[number] = nbformat.v4.new_markdown_cell("\n\n".join(filter(None, parts)), id=cell.id)
+            outputs = together(filter(None, map(shown_as_prose, shown.get(cell.source, ()))))
+            end = where if outputs or not run else ""  # a cell may define and show nothing
+            sentence = f"*This cell {marks[cell.source]}, which a browser does not have.{end}*"
+            parts = sentence, fenced(cell.source, "python"), outputs.replace(BETWEEN_LINES, "\n")
+            book.cells[number] = nbformat.v4.new_markdown_cell(together(parts).rstrip(), id=cell.id)
     return nbformat.writes(book)
 
 

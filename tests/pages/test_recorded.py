@@ -33,11 +33,12 @@ def lesson(tmp_path, monkeypatch):
     book = nbformat.read(path, as_version=4)
     book.cells[2].outputs = [
         new_output("stream", name="stdout", text="compiled\n"),
+        new_output("stream", name="stdout", text="twice\n"),
         new_output("stream", name="stderr", text="a warning\n"),
         new_output("display_data", {"text/html": f"<b>7</b>\n{DRAWING}", "text/plain": "seven"}),
         new_output("execute_result", {"text/plain": "8"}, execution_count=2),
     ]
-    ran = SimpleNamespace(book=book, machine="a computer of 1999", date="1999-12-31")
+    ran = SimpleNamespace(book=book, machine="a computer", date="1999-12-31")
     monkeypatch.setattr(run, "run_lesson", lambda path: ran)
     return path
 
@@ -45,7 +46,14 @@ def lesson(tmp_path, monkeypatch):
 def test_a_cell_that_needs_a_compiler_becomes_its_program_and_what_it_showed(lesson):
     prose, live, cell = nbformat.reads(recorded.for_browser(lesson), as_version=4).cells
     assert (prose.source, live.source, cell.cell_type) == ("# Loops", "import numpy as np", "markdown")
-    parts = ["needs a compiler", "a computer of 1999, 1999-12-31", "njit", "\ncompiled\n", "<b>7</b>", "\n8"]
+    parts = [
+        "needs a compiler",
+        "a computer of 1999, 1999-12-31",
+        "njit",
+        "\ncompiled\ntwice\n",
+        "<b>7</b>",
+        "\n8",
+    ]
     assert sorted(parts, key=cell.source.index) == parts
     assert "a warning" not in cell.source
     assert 'alt="Two &lt; three."' in cell.source
