@@ -48,7 +48,7 @@ def test_a_cell_that_needs_a_compiler_becomes_its_program_and_what_it_showed(les
     assert (prose.source, live.source, cell.cell_type) == ("# Loops", "import numpy as np", "markdown")
     parts = [
         "needs a compiler",
-        "a computer of 1999, 1999-12-31",
+        "a computer, 1999-12-31",
         "njit",
         "\ncompiled\ntwice\n",
         "<b>7</b>",
