@@ -26,12 +26,10 @@ from pages.lite import NotBuilt, add_lite
 from pages.notebook import main_part
 from pages.opening import Opening, opening, openings
 from pages.prose import Prose
-from pages.run import Run, run_lesson
+from pages.run import STORED, Run, run_lesson
 from rnncourse.checks.answers import Answer, answers
-from rnncourse.notebook import IN_BROWSER
 
 OWN = Path(__file__).parent
-STORED = ROOT / "build/lessons"  # lessons with their outputs
 MENU = (
     ("lessons/index.html", "Lessons"),
     ("documents/index.html", "Documents"),
@@ -199,7 +197,7 @@ def write_about(site: Site) -> None:
 
 def run_here(site: Site, page: str, stem: str, words: str, folder: str = "notebooks") -> str:
     """The link of a page to a notebook that Python runs in the browser; "" where the site has none."""
-    if not (site.folder / "lite").is_dir() or stem[:2] not in IN_BROWSER:
+    if not (site.folder / "lite").is_dir():
         return ""
     return f'<a href="{site.browser_address(page, stem, folder)}">{words}</a>'
 

@@ -23,14 +23,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.files import ROOT
+from pages.recorded import for_browser
 from rnncourse.course import PACKAGES
-from rnncourse.notebook import IN_BROWSER
 
 PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = ("numpy", "matplotlib", "pillow", "threadpoolctl", "micropip")
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
 PURE = ("ipython", "ipywidgets", "comm", "jedi", "tqdm", "pygments")  # for any machine
-EXTRA = "first"  # of the course: what lessons without a compiler import
+EXTRA = "first"  # of the course: what lessons import without a compiler
 SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
 
@@ -56,7 +56,7 @@ def add_lite(site: Path, addresses: Iterable[str]) -> str:
     size = sum(file.stat().st_size for file in (site / "lite").rglob("*") if file.is_file()) / 1e6
     if size > SIZE_MB:
         raise NotBuilt(f"lite/ has {size:.0f} MB, more than {SIZE_MB}")
-    return f"lite/: JupyterLite with {len(IN_BROWSER)} lessons, {size:.0f} MB"
+    return f"lite/: JupyterLite with {len([*ROOT.glob('notebooks/*.ipynb')])} lessons, {size:.0f} MB"
 
 
 def carried_pyodide(folder: Path) -> Path:
@@ -157,14 +157,13 @@ def copy_of_sources(folder: Path) -> Path:
 
 
 def build_lite(work: Path, target: Path) -> None:
-    """JupyterLite with the notebooks that run in a browser, or NotBuilt."""
+    """JupyterLite with lessons and exercises, or NotBuilt."""
     content = work / "content"
     for source in ("notebooks", "exercises"):
         for path in ROOT.glob(f"{source}/*.ipynb"):
-            if path.name[:2] in IN_BROWSER:
-                place = content / ("work" if source == "exercises" else source) / path.name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, place)
+            place = content / ("work" if source == "exercises" else source) / path.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(for_browser(path), encoding="utf-8")
     (work / "lite").mkdir()
     line = [
         sys.executable,

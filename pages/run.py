@@ -28,6 +28,7 @@ from rnnlab import resources
 # a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
 ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
+STORED = ROOT / "build/lessons"  # lessons with their outputs
 WIDGET = "application/vnd.jupyter.widget-view+json"  # moves in a kernel alone
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
@@ -53,7 +54,7 @@ class Run:
         return any(turns.OTHERS in text for text in printed(self.book))
 
 
-def run_lesson(path: Path, folder: Path) -> Run:
+def run_lesson(path: Path, folder: Path = STORED) -> Run:
     """A lesson's notebook with outputs, from `folder` where it ran before; NotRun if a cell fails."""
     stored = stored_run(path, folder)
     if not (is_stored := stored.exists()):

@@ -92,7 +92,9 @@ def all_reduce_seconds(algorithm: str, ranks: int, size: float, link: Link) -> f
     """
     check_ranks(ranks)
     check_size(size)
-    return 0.0 if ranks == 1 else _algorithm(algorithm)(ranks, size).seconds(link)
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"no all-reduce is called {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+    return 0.0 if ranks == 1 else ALGORITHMS[algorithm](ranks, size).seconds(link)
 
 
 def fastest(ranks: int, size: float, link: Link) -> str:
@@ -133,9 +135,3 @@ def _power_of_two(p: int) -> tuple[int, bool]:
     """(doublings up to the largest power of two within p, whether ranks are left over)."""
     doublings = p.bit_length() - 1
     return doublings, p != 1 << doublings
-
-
-def _algorithm(name: str) -> Callable[[int, float], Path]:
-    if name not in ALGORITHMS:
-        raise ValueError(f"no all-reduce is called {name!r}; there are {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]

@@ -98,7 +98,8 @@ def _sentence(lines: np.ndarray, output: str, reason: str | None, first_lost: in
     if match := SIGNALLED.search(output):
         rank, number = map(int, match.groups())
         hint = "; if nobody killed it, the machine may be out of memory" if number == signal.SIGKILL else ""
-        how = f"was killed by signal {number} ({_signal_name(number)}){hint}"
+        name = {known.value: known.name for known in signal.Signals}.get(number, "unknown")
+        how = f"was killed by signal {number} ({name}){hint}"
         return f"rank {rank} {how}. {_when(lines, rank)}The other ranks were ended"
     if match := EXITED.search(output):
         rank, status = map(int, match.groups())
@@ -149,10 +150,3 @@ def _last_line(output: str, rank: int | None) -> str:
         if not m and re.search(r"\w", line)
     ]
     return (own or plain or [""])[-1]
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

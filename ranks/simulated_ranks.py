@@ -1,10 +1,10 @@
 """Simulated ranks: programs that exchange messages like MPI processes, on one core and in simulated time.
 
 `run(4, program)` calls `program(comm)` once for each rank.  `comm` has the calls of mpi4py's communicator
-that data-parallel training needs, so the same program runs on real ranks.  A rank is a thread, and one runs
-at a time: hundreds of them fit, the order in which they run is always the same, and sums are added in rank
-order.  Each rank has a clock that messages move as the α–β model says (costs.py), and `comm.compute` moves
-for arithmetic.
+that data-parallel training needs, so the same program runs on real ranks.  A rank is a thread,
+in a browser a coroutine, and one runs at a time: hundreds fit, they always run in the same order, and sums
+are added in rank order.  Each rank has a clock, which messages move as the α–β model says (costs.py), and
+`comm.compute` moves for arithmetic.
 
 A send waits for its receive, as MPI permits any send to do: a program that needs a buffer between them is
 found to deadlock here, and may run by luck on real ranks.
@@ -107,7 +107,7 @@ class Communicator:
 
     def iallreduce(self, data: np.ndarray) -> Request:
         """Begin a sum; the array must not change before `wait`, which returns the sum."""
-        return self._begin("iallreduce", None, data)
+        return self._world.post(self.rank, "iallreduce", None, 0, data)
 
     def bcast(self, data: Any, root: int = 0) -> Any:
         """What the root has, on all ranks."""
@@ -127,8 +127,5 @@ class Communicator:
 
     Barrier = barrier
 
-    def _begin(self, kind: str, root: int | None, data: Any) -> Request:
-        return self._world.post(self.rank, kind, root, 0, data)
-
     def _collect(self, kind: str, root: int | None, data: Any) -> Any:
-        return self._begin(kind, root, copied(data)).wait()
+        return self._world.post(self.rank, kind, root, 0, copied(data)).wait()

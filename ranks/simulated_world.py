@@ -1,6 +1,6 @@
 """The scheduler behind simulated ranks: clocks, matching of messages, collective calls, and what goes wrong.
 
-Each rank is a thread that runs while all others stand still, until it waits.  A send waits for its receive;
+A rank is a thread, in a browser a coroutine, and runs alone until it waits.  A send waits for its receive;
 a collective call waits for all ranks.  If no rank can go on, the error names the rank that each waits for.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ranks.cores import in_browser
 from ranks.costs import Link, all_reduce_seconds, fastest
 
 EVENTS = 40_000  # that are stored
@@ -93,24 +94,19 @@ class RankEnded(BaseException):
 class Turns:
     """A function in a thread that runs from `resume` to its next `pause`; the caller of `resume` waits."""
 
-    def __init__(self, function: Callable[[], None]):
-        self.function, self.error, self.is_over = function, None, False
-        self.mine, self.callers = Lock(), Lock()
+    def __init__(self, function: Callable, *arguments: Any):
+        self.error, self.is_over, self.mine, self.callers = None, False, Lock(), Lock()
         self.mine.acquire()
         self.callers.acquire()
-        self.thread: Thread | None = None
+        self.thread = Thread(target=copy_context().run, args=(self._run, function, *arguments), daemon=True)
 
     def resume(self) -> None:
         """Let it run until it pauses or ends.  Raises what it raises."""
-        if self.thread is None:
-            self.thread = Thread(target=copy_context().run, args=(self._run,), daemon=True)
+        if self.thread.ident is None:
             try:
                 self.thread.start()
-            except RuntimeError as error:  # in a browser, or beyond the system's limit
-                self.thread = None
-                raise RankError(
-                    f"a simulated rank is a thread, and no more can be started here: {error}"
-                ) from error
+            except RuntimeError as error:  # beyond the limit of the system
+                raise RankError(f"a rank is a thread here, and no more can be started: {error}") from error
         else:
             self.mine.release()
         self.callers.acquire()
@@ -127,13 +123,13 @@ class Turns:
     def end(self) -> None:
         """End the function where it pauses."""
         self.is_over = True
-        if self.thread is not None and self.thread.is_alive():
+        if self.thread.is_alive():
             self.mine.release()
             self.thread.join()
 
-    def _run(self) -> None:
+    def _run(self, function: Callable, *arguments: Any) -> None:
         try:
-            self.function()
+            function(*arguments)
         except RankEnded:
             return
         except BaseException as error:
@@ -161,9 +157,10 @@ class World:
 
     def run(self, program: Callable, arguments: tuple) -> Run:
         """Let the ranks run in turn until all are done."""
-        results: list[Any] = [None] * self.ranks
-        start = lambda rank: lambda: self._rank(rank, program, arguments, results)
-        self.turns = [Turns(start(rank)) for rank in range(self.ranks)]
+        results, new = [None] * self.ranks, Turns
+        if in_browser():  # it starts no threads
+            from ranks.coroutines import Coroutine as new
+        self.turns = [new(self._rank, rank, program, arguments, results) for rank in range(self.ranks)]
         try:
             while self.runnable:
                 self.turns[self.runnable.popleft()].resume()
@@ -333,9 +330,7 @@ def _sum(data: list, root: int | None) -> list:
 
 
 _RESULTS: dict[str, Callable[[list, int | None], list]] = {
-    "allreduce": _sum,
-    "Allreduce": _sum,
-    "iallreduce": _sum,
+    **dict.fromkeys(("allreduce", "Allreduce", "iallreduce"), _sum),
     "bcast": lambda data, root: [copied(data[root]) for _ in data],
     "gather": lambda data, root: [list(data) if rank == root else None for rank in range(len(data))],
     "allgather": lambda data, root: [copied(data) for _ in data],

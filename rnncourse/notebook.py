@@ -14,8 +14,6 @@ from rnncourse.lab import driver
 from rnnlab import resources
 
 ROOT = Path(__file__).resolve().parents[1]
-BROWSER_WORDS = "00 to 05, 09 to 16 and 18"
-IN_BROWSER = {f"{lesson:02}" for lesson in (*range(6), *range(9, 17), 18)}  # without compiler or thread
 
 
 def banner() -> None:
@@ -35,7 +33,7 @@ def banner() -> None:
 def _banner_in_browser() -> None:
     recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: NumPy {metadata.version('numpy')} in a browser, on one core")
-    print(f"Here check() works and lessons {BROWSER_WORDS} run. There are no threads, processes or GPU.")
+    print("Here check() works and all lessons run, some cells as recorded: no threads, processes, compilers.")
     print(
         "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it."
     )

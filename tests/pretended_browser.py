@@ -2,8 +2,9 @@
 
 Pyodide has no psutil, Numba, greenlet or CuPy, lacks modules of the standard library that need Unix, starts
 no process and no thread.  `python tests/pretended_browser.py 00 01 ...` runs these lessons in such a Python,
-cell by cell, and ends with 1 and the cell's own words at the first that fails.  It says nothing about what
-WebAssembly computes, nor about the front end: test_browser_lite.py does, where a Pyodide can be had.
+cell by cell without those that say they need more, and ends with 1 and the cell's own words at the first that
+fails.  It says nothing about what WebAssembly computes, nor about the front end: test_browser_lite.py does,
+where a Pyodide can be had.
 """
 
 import importlib.abc
@@ -67,13 +68,16 @@ def code_cells(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
-def run_lesson(lesson: str) -> float:
-    """Seconds in which the cells of a lesson ran; the exception of the first that fails."""
+def run_lesson(lesson: str, folder: str = "notebooks") -> float:
+    """Seconds in which the cells of a lesson or its exercises ran; the exception of the first that fails."""
     import __main__
+    from pages.recorded import needs
 
-    (notebook,) = ROOT.glob(f"notebooks/{lesson}_*.ipynb")
-    begin = perf_counter()
+    (notebook,) = ROOT.glob(f"{folder}/{lesson}_*.ipynb")
+    marks, begin = needs(notebook), perf_counter()
     for number, program in enumerate(code_cells(notebook)):
+        if program in marks:
+            continue
         label = f"{notebook.name}, code cell {number}"
         linecache.cache[label] = len(program), None, program.splitlines(True), label  # as IPython does
         try:

@@ -17,14 +17,14 @@ from nbjudge.authoring.course import ROOT
 
 MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its text
     "pocketgpu": (),
-    "ranks": (),
+    "ranks": ("pocketgpu",),
     "nbjudge": (),
     "rnnlab": ("pocketgpu", "ranks"),
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
 BUDGETS = {  # lines of Python; what grows beyond takes the place of something
     "pocketgpu": 8_230,  # to come down to 5,500
-    "ranks": 1_885,  # to come down to 1,700
+    "ranks": 1_940,  # to come down to 1,700
     "nbjudge": 11_960,  # to come down to 9,000
     "rnnlab": 11_900,
     "rnncourse": 16_490,  # to come down to 12,500

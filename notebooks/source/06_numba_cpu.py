@@ -63,7 +63,7 @@ drawings.show("passes_over_memory")
 #
 # **Predict:** by what factor is it faster than NumPy? Both run on one core here.
 
-# %%
+# %% needs a compiler
 import math
 
 from numba import njit
@@ -111,7 +111,7 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 #
 # **Guess** which of these two loops becomes vectors, and how many times as fast that makes it. The evidence is the machine code, and the clock.
 
-# %%
+# %% needs a compiler
 my_guess = "with_tanh", 2.0
 drawings.show("vector_lanes")
 
@@ -198,7 +198,7 @@ print(summary, "· you guessed", my_guess)
 #
 # **Predict** the order of the five, fastest first.
 
-# %%
+# %% needs a compiler
 from functools import partial
 
 from rnnlab.kernels.compiled import nonlinear
@@ -226,7 +226,7 @@ def over_an_array(function, error_model):
     return loop
 
 
-# %%
+# %% needs a compiler
 my_guess = ["C library", "seven levels, python", "seven levels, numpy",
             "the course's own", "np.tanh"]
 loops = {f"seven levels, {rule}": over_an_array(seven_levels, rule)
@@ -237,7 +237,7 @@ loops["the course's own"] = over_an_array(own, "numpy")
 tanh_ways = {name: partial(loop, x, y, SEVEN) for name, loop in loops.items()}
 tanh_ways["np.tanh"] = partial(np.tanh, x, y)
 
-# %%
+# %% needs a compiler
 tanh_times = take_turns(tanh_ways)
 print(disturbance(tanh_times))
 for name in sorted(tanh_ways, key=lambda name: tanh_times[name].median):
@@ -258,7 +258,7 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
 #
 # **Break it:** leave the coefficients in float64, as Python has them. Each product then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
-# %%
+# %% needs a compiler
 my_guess = 2.0
 coefficients = {"float32": SEVEN, "float64": tuple(map(float, SEVEN))}
 widths = take_turns(
@@ -277,7 +277,7 @@ print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you "
 #
 # This is how the course's ladder does it. `tanh` and `sigmoid` are its own: a quotient whose coefficients are fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Both are arithmetic alone, compiled with `error_model="numpy"`: no call and no test for zero is left in the loop.
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.compiled import gates
 
 rnnlab.show_source(gates.lstm)
@@ -287,7 +287,7 @@ rnnlab.show_source(gates.lstm)
 #
 # A loop can be faster for two reasons: fewer passes, or cheaper functions. To tell them apart, `step_in_passes` has the same cheap functions but makes a pass for each operation, as NumPy does. **Predict** again: by what factor is the fused loop faster than NumPy? And how much of that is due to the passes?
 
-# %%
+# %% needs a compiler
 my_guess = 1.0
 
 
@@ -310,7 +310,7 @@ def in_one_pass(function):
     return loop
 
 
-# %%
+# %% needs a compiler
 own_tanh, own_sigmoid = (in_one_pass(nonlinear.tanh),
                          in_one_pass(nonlinear.sigmoid))
 
@@ -325,7 +325,7 @@ def step_in_passes(a, c, i, f, g, o, c_next, h_next):
     np.multiply(o, g, out=h_next)
 
 
-# %%
+# %% needs a compiler
 zeros, work = np.zeros(4 * H, "float32"), a.copy()
 gate_arrays = np.empty((4, *c.shape), "float32")
 ways = {
@@ -337,13 +337,13 @@ ways = {
     "one loop, own functions": lambda: all_rows(work, zeros, c, c_next, h_next),
 }
 
-# %%
+# %% needs a compiler
 times = take_turns(ways, 15)
 print(disturbance(times))
 for name, timing in times.items():
     print(f"{name:27} {1e9 * timing.median / c.size:6.2f} ns a unit")
 
-# %%
+# %% needs a compiler
 compared = {name: times[name] for name in ("NumPy", *list(ways)[2:])}
 numpy_seconds, many, one = (timing.median for timing in compared.values())
 disturbed = disturbance(compared)
@@ -366,7 +366,7 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 #
 # **Predict** both first calls, in seconds.
 
-# %%
+# %% needs a compiler
 import os
 import subprocess
 import sys
@@ -404,7 +404,7 @@ print("you guessed", my_guess)
 #
 # Fused loops, own functions, the loop over time compiled as well: that is the rung `numba_fused`. Beside it stands `one_big_gemm`, the same layer in NumPy with the same products, on one core each. **Predict:** by what factor is the fused one faster for an LSTM on the scoreboard's problem?
 
-# %%
+# %% needs a compiler
 from rnncourse import scoreboard
 from rnnlab.ladder import numba_fused, one_big_gemm
 
@@ -427,6 +427,11 @@ print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 #
 # **One compiled loop makes one pass where NumPy makes 18. What that saves depends on the functions in the loop: with a call for each number it may lose; with functions that are arithmetic alone it runs in vectors.**
 
+# %% needs a compiler
+says = verdict(by_passes > abs(by_functions), disturbed)
+print(f"claim: {says}; here fewer passes save {by_passes:.2f} ns a unit, "
+      f"other functions {by_functions:.2f} ns")
+
 # %%
 rows = [
     ("an operation of NumPy", "one pass over memory, one new array"),
@@ -436,9 +441,6 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:28}{answer}")
-says = verdict(by_passes > abs(by_functions), disturbed)
-print(f"\nclaim: {says}; here fewer passes save {by_passes:.2f} ns a unit, "
-      f"other functions {by_functions:.2f} ns")
 rnnlab.progress("numba_cpu")
 
 # %% [markdown]

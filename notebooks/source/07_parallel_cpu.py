@@ -28,6 +28,7 @@ rnnlab.banner()
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from rnncourse import drawings
 from rnncourse.lab.turns import disturbance, take_turns, verdict
 from rnnlab.ladder import one_big_gemm
 from rnnlab.ladder import numba_parallel
@@ -50,10 +51,8 @@ def training_step(rung, threads):
 
 print(usable_cores(), "cores")
 
-# %%
+# %% needs a compiler
 from functools import partial
-
-from rnncourse import drawings
 
 cores = usable_cores()
 ways = {
@@ -97,7 +96,7 @@ explore_threads()
 #
 # Now the measurement. The loop over time runs in shares, first with all steps in one piece, then in pieces with a barrier after each. Nothing else changes, so the ratio is the price of the barriers.
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.threads import (
     shares,
@@ -127,7 +126,7 @@ for steps in pieces:
     print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} "
           "barriers")
 
-# %%
+# %% needs a compiler
 barrier = max(times[1].median - times[100].median, 0.0) / 99
 print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all "
       f"sequences {1e4 * times[100].median:.0f} µs")
@@ -148,7 +147,7 @@ print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all "
 #
 # **Predict:** two threads add 1 to the same 64 counters, 20 million times each. What do the counters add up to?
 
-# %%
+# %% needs a compiler
 from threading import Thread
 
 from numba import njit
@@ -172,7 +171,7 @@ def count(own, threads=2, times=20_000_000):
         thread.join()
     return int(counters.sum())
 
-# %%
+# %% needs a compiler
 my_guess = 40_000_000
 add_ones(np.zeros(1, "int64"), 1)  # compiled before it counts
 lost = [40_000_000 - count(own=False) for _ in range(5)]
@@ -190,7 +189,7 @@ print("additions were lost" if any(lost) else "none was lost: the threads "
 # %%
 drawings.show("sums_of_threads")
 
-# %%
+# %% needs a compiler
 def gradient(threads):
     with threadpool_limits(threads):
         _, _, saved = numba_parallel.forward(network, x)
@@ -220,7 +219,7 @@ print("you guessed", my_guess)
 #
 # **Predict:** how many times as long does our loop take if BLAS keeps its threads?
 
-# %%
+# %% needs a compiler
 from contextlib import nullcontext
 
 my_guess = 1.0
@@ -262,7 +261,7 @@ drawings.show("two_thread_pools")
 #
 # Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 
-# %%
+# %% needs a compiler
 times = take_turns({n: partial(training_step, numba_parallel, n)
                     for n in (1, cores)}, 9, settled=True)
 one, many = times[1].median, times[cores].median
@@ -280,7 +279,7 @@ quartiles = [times[1].spread[k] / times[cores].spread[1 - k] for k in (0, 1)]
 print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. "
       f"{disturbance({str(n): times[n] for n in times})}")
 
-# %%
+# %% needs a compiler
 from rnncourse.figures.picture import PALETTE, canvas, show
 
 n, mine = np.arange(1, 65), serial / one
@@ -326,6 +325,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 # %%
 my_guess = "threads"
 from rnncourse import records
+from rnncourse.figures.picture import show
 from rnncourse.records import cmu_picture, cmu_report
 
 paths = records.stored("bench cmu")
@@ -341,7 +341,7 @@ else:
 #
 # A schedule need not be a language. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
 
-# %%
+# %% needs a compiler
 from importlib.util import find_spec
 
 from rnncourse.loop_nests.race import race, race_all
@@ -376,7 +376,7 @@ for by, races in raced.items():
 #
 # **Break it:** let threads share the outermost loop of the last schedule, the one with k outside. **Predict** what that gains.
 
-# %%
+# %% needs a compiler
 my_guess = 2.0
 try:
     result = race(tries["the same, k outside"] | {"parallel": True}, sizes,
@@ -413,7 +413,7 @@ else:
 #
 # **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
 
-# %%
+# %% needs a compiler
 from rnncourse import scoreboard
 
 my_guess = 2.0
@@ -435,6 +435,12 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
 #
 # **Two cores gain most where their threads wait for each other least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
 
+# %% needs a compiler
+reached = ", ".join(f"{kind} shared {speedup:.2f} times"
+                    for kind, speedup in speedups.items())
+says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
+print(f"claim: {says}; here, with {cores} cores: {reached}")
+
 # %%
 rows = [
     ("what can be shared", "products, units, sequences; not the steps in time"),
@@ -447,10 +453,6 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-reached = ", ".join(f"{kind} shared {speedup:.2f} times"
-                    for kind, speedup in speedups.items())
-says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
-print(f"\nclaim: {says}; here, with {cores} cores: {reached}")
 rnnlab.progress("parallel_cpu")
 
 # %% [markdown]

@@ -86,7 +86,7 @@ def show_table():
         print(f"{step:26}" + "".join(cells), note)
 
 
-# %%
+# %% needs a compiler
 from numba import njit
 
 my_guess = 0.5
@@ -117,7 +117,7 @@ drawings.show("cache_lines")
 #
 # **Predict:** what part of NumPy's time for a product with 4 rows does packing the weights take, and with 64 rows?
 
-# %%
+# %% needs a compiler
 my_guess = {4: 0.1, 64: 0.1}
 COLUMNS = 32
 
@@ -150,10 +150,9 @@ for B_of_product, guess in my_guess.items():
 #
 # A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
-# %%
+# %% needs a compiler
 drawings.show("packed_panels")
 
-# %%
 my_guess = 0.5
 
 @njit(nogil=True, fastmath=True)
@@ -168,7 +167,7 @@ def panel_by_panel(a, panels, c):
                     sums[j] += a[b, k] * panels[p, k, j]
 
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.packed.panels import panel_width
 
 width = panel_width("float32")
@@ -208,9 +207,6 @@ print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 # **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? The sliders help.
 
 # %%
-from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
-from rnncourse.views.tile_view import explore_tile
-
 my_guess = {16: (2, 2), 32: (4, 4)}
 tiles = [(r, v) for r in range(1, 32) for v in range(1, 32)]
 for registers, guess in my_guess.items():
@@ -222,12 +218,18 @@ for registers, guess in my_guess.items():
           f"{loads.get(guess, 'it does not fit')}")
 drawings.show("register_tile")
 
-# %%
+# %% needs a compiler
+from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
+
 print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The "
       f"model assumes {CORE.registers} registers, {CORE.fmas_per_cycle} FMAs "
       f"and {CORE.loads_per_cycle} loads in a cycle, and a latency of "
       f"{CORE.fma_latency} cycles")
-explore_tile(registers=CORE.registers)
+
+# %%
+from rnncourse.views.tile_view import explore_tile
+
+explore_tile(registers=32)
 
 # %% [markdown]
 # 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v. The assumed figures are those of many current cores; yours may have others. A minibatch adds one more question: its number of rows. 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has few sums to wait for.
@@ -282,8 +284,10 @@ print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed "
 #
 # **Predict** the fastest tile, and what part of its rate the slowest one reaches.
 
-# %%
+# %% needs a compiler
+from rnncourse.figures.picture import canvas, show
 from rnncourse.lab.tile_rates import measure_tiles
+from rnncourse.views.tile_view import draw_cliff, find_cliff
 from rnnlab.kernels.packed.tiles import predicted_rate
 
 my_guess = {"fastest": (4, 2), "slowest": 0.5}
@@ -301,10 +305,6 @@ for tile, (gflops, loop) in measured.items():
 slow = min(rate.gflops for rate in measured.values()) / peak
 print(f"best {best.rows} × {best.vectors}, slowest {slow:.0%}; guess", my_guess)
 
-# %%
-from rnncourse.figures.picture import canvas, show
-from rnncourse.views.tile_view import draw_cliff, find_cliff
-
 rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
@@ -313,7 +313,7 @@ show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 #
 # **Break it:** how slow can a tile become? The more sums spill, the more the loop resembles one that keeps its sums in memory.
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.packed.tiles import Tile
 
 my_guess, broken = 0.5, Tile(16, 6)
@@ -329,7 +329,7 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 #
 # A product is a loop over panels and a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms. **Predict:** what part of the library's rate is that, at 512 units?
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.packed.host import ROWS
 from rnnlab.kernels.packed.kernel import multiply_tile
 
@@ -358,7 +358,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 #
 # **Predict:** what is this worth at 512 units, as a factor? At 128 units?
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.packed.products import K_BLOCK, multiply_rows
 from rnnlab.resources import caches
 
@@ -406,7 +406,7 @@ drawings.show("panels_in_caches")
 #
 # **Predict:** what factor does one call in place of many give, at 128 units and at 512?
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.packed.barrier import wait
 
 my_guess = {128: 1.0, 512: 1.0}
@@ -439,7 +439,7 @@ for H, guess in my_guess.items():
 #
 # **Predict:** which way is faster for 64 sequences, and which for 1? Each core has a second cache of its own.
 
-# %%
+# %% needs a compiler
 from rnnlab.kernels.compiled.threads import shares
 from rnnlab.kernels.packed import team
 
@@ -466,7 +466,7 @@ def run_team(turns, parts, members):
     team.run(lambda n: steps(turns, *parts[n], arrivals, members), len(parts))
 
 
-# %%
+# %% needs a compiler
 for B, guess in my_guess.items():
     a, weights, c = (rng.random(shape, "float32")
                      for shape in ((B, 512), (512, 2048), (B, 2048)))
@@ -484,7 +484,7 @@ for B, guess in my_guess.items():
 #
 # The last row: all ideas together on all cores, beside NumPy with as many threads. Each turn waits until all threads rest (`settled`), because NumPy's spin for a while after a product (lesson 07). **Predict:** who is ahead at 128 units, and at 512?
 
-# %%
+# %% needs a compiler
 my_guess = {128: "NumPy", 512: "NumPy"}
 climb(f"{cores} cores" if cores > 1 else "a team of one",
       partial(shared, "minibatch"), cores)
@@ -495,7 +495,7 @@ for H, guess in my_guess.items():
           f"you guessed {guess}")
 print(disturbed[last])
 
-# %%
+# %% needs a compiler
 figure, axis = canvas(height=3.6)
 for H, marker in zip(SIZES, "os", strict=True):
     axis.plot([row[H][1] for row in table.values()], f"{marker}-",
@@ -517,7 +517,7 @@ show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 #
 # The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
 
-# %%
+# %% needs a compiler
 from rnncourse import scoreboard
 from rnnlab.ladder import packed_weights
 
@@ -539,8 +539,20 @@ print("you guessed", my_guess)
 #
 # **A product compiled for one network can do without assembly: weights packed once, sums in registers, pieces that stay in a cache, one call for all steps. Whether that beats your library, the table says.**
 
-# %%
+# %% needs a compiler
 show_table()
+ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES
+         if table[last][H][1] > 1.05]
+if disturbed[last]:
+    says = "is undecided: another program used the cores; run section 8 again"
+elif ahead:
+    says = ("does NOT hold here; the compiled product over NumPy's: "
+            f"{', '.join(ahead)} units")
+else:
+    says = f"holds here, at {' and '.join(map(str, SIZES))} units"
+print(f"\nclaim: {says}")
+
+# %%
 rows = [
     ("panel", "columns of the weights, term after term; packed once"),
     ("tile", "r rows by v vectors of sums in registers"),
@@ -553,16 +565,6 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-ahead = [f"{table[last][H][1]:.2f} at {H}" for H in SIZES
-         if table[last][H][1] > 1.05]
-if disturbed[last]:
-    says = "is undecided: another program used the cores; run section 8 again"
-elif ahead:
-    says = ("does NOT hold here; the compiled product over NumPy's: "
-            f"{', '.join(ahead)} units")
-else:
-    says = f"holds here, at {' and '.join(map(str, SIZES))} units"
-print(f"\nclaim: {says}")
 rnnlab.progress("packed_products")
 
 # %% [markdown]

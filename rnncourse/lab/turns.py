@@ -92,13 +92,14 @@ def take_turns(
     rounds: int = 7,
     clock: Callable[[], float] = time.perf_counter,
     settled: bool = False,
+    least: int = 2,
 ) -> dict[str, Timing]:
     """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run.
 
     settled: before each turn wait until no thread of this process computes, and run the candidate once
     untimed. A BLAS's threads spin for a while after a product, and would take a core from the next
     candidate's. When all cores were busy, Linux may at first wake two threads on one core (seen on two).
-    In a browser no further round begins once two have run and all runs together took BROWSER_SECONDS.
+    In a browser no further round begins once `least` have run and all runs together took BROWSER_SECONDS.
     """
     if rounds < 2:
         raise ValueError(f"rounds is {rounds}: a median needs at least 2")
@@ -107,7 +108,7 @@ def take_turns(
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     most = BROWSER_SECONDS if in_browser() else math.inf
     for number in range(rounds):
-        if number >= 2 and sum(map(sum, seconds.values())) >= most:
+        if number >= least and sum(map(sum, seconds.values())) >= most:
             break
         for name, run in rotated(list(candidates.items()), number):
             if settled:

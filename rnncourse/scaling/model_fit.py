@@ -9,7 +9,7 @@ larger one, which is what a model is for.  `python -m rnncourse.scaling.model_fi
 
 import math
 from collections.abc import Callable, Iterable
-from itertools import compress
+from itertools import compress, product
 from typing import NamedTuple
 
 import numpy as np
@@ -79,8 +79,6 @@ def fit(series: Series, points: Iterable[Point]) -> Constants:
 
     Raises ValueError for no points.
     """
-    from scipy.optimize import nnls  # half a second, which whoever reads the published runs need not spend
-
     points = tuple(points)
     if not points:
         raise ValueError(f"no run of {series.name} to fit; give at least one")
@@ -91,10 +89,25 @@ def fit(series: Series, points: Iterable[Point]) -> Constants:
         seconds = np.array([point.seconds for point in points])
         left = np.array([[row[name] for name in names] for row in rows]) / seconds[:, np.newaxis]
         right = 1 - np.array([known(series, point) for point in points]) / seconds
-        costs, residual = nnls(left, right)
+        costs, residual = least_squares(left, right)
         results[messages] = residual, dict(zip(names, costs.tolist(), strict=True))
     best = min(results, key=lambda name: results[name][0])
     return Constants(best, results[best][1])
+
+
+def least_squares(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+    """Costs [C] of at least 0 with the least |left @ costs - right|, left [N,C], and that residual.
+
+    Each set of costs that are not 0 is tried: there are five costs at most.
+    """
+    best, least = np.zeros(left.shape[1]), float(np.linalg.norm(right))
+    for chosen in [*product((False, True), repeat=left.shape[1])][1:]:
+        columns = np.flatnonzero(chosen)
+        costs = np.linalg.lstsq(left[:, columns], right, rcond=None)[0]
+        residual = float(np.linalg.norm(left[:, columns] @ costs - right))
+        if residual < least and (costs >= 0).all():
+            least, best = residual, np.bincount(columns, costs, left.shape[1])
+    return best, least
 
 
 def predict(series: Series, constants: Constants, point: Point) -> float:

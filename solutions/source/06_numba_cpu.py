@@ -7,7 +7,6 @@
 
 # %%
 import numpy as np
-from numba import njit
 
 from rnnlab import check, hint, progress, use
 
@@ -16,7 +15,9 @@ from rnnlab import check, hint, progress, use
 # %% [markdown]
 # The same text, compiled: Numba needs nothing changed. The first call compiles, so it is not timed.
 
-# %%
+# %% needs a compiler
+from numba import njit
+
 from rnncourse.lab.turns import take_turns
 
 H = 1024
@@ -34,7 +35,7 @@ for name, timing in times.items():
 # %% [markdown]
 # Compiled for 65 536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. The results are the same, because no divisor is zero. How much do the times differ?
 
-# %%
+# %% needs a compiler
 from rnncourse.lambert import lambert
 
 ODD, EVEN = (tuple(np.float32(c) for c in part) for part in lambert(13))

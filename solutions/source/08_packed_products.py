@@ -26,7 +26,7 @@ for name, registers in (("SSE, AVX2", 16), ("AVX-512, NEON", 32), ("twice as man
 # %% [markdown]
 # Your instructions, compiled for this processor: the same function, called with a core that emits LLVM's instructions in place of counting them. Which tile of yours is the fastest? Section 5 of the lesson has the rates of the course's own loops.
 
-# %%
+# %% needs a compiler
 from rnncourse.lab.tile_rates import EmittedTile
 from rnncourse.lab.turns import take_turns
 

@@ -24,18 +24,20 @@ from ranks import simulated_ranks
 from ranks.call import call_on_ranks
 from ranks.launch import why_not
 
-program = inspect.getsource(use(average_gradients)) + """
+own = use(average_gradients)
+
+
 def on_a_rank(comm, gradient, sequences):
-    return average_gradients(comm.allreduce, [gradient], int(sequences))[0]
-"""
-names = {"np": np}
-exec(program, names)
+    return own(comm.allreduce, [gradient], int(sequences))[0]
+
+
 numbers = [(3, 10.0), (1, 20.0), (0, np.nan), (2, 30.0)]
 shares = [{"gradient": np.full(2, value), "sequences": np.array(count)} for count, value in numbers]
 if why_not() is None:
+    program = f"{inspect.getsource(own)}\nown = {own.__name__}\n{inspect.getsource(on_a_rank)}"
     means = call_on_ranks(program, shares, name="on_a_rank")
 else:
-    means = simulated_ranks.call(names["on_a_rank"], shares)
+    means = simulated_ranks.call(on_a_rank, shares)
 print("real ranks:" if why_not() is None else "simulated ranks:", *means, f"right: {110 / 6:.8f}")
 
 # %% [exercise] gradient_ready_times

@@ -6,12 +6,21 @@ import numpy as np
 import pytest
 from values_in import holds
 
+from ranks import simulated_world
 from ranks.all_reduce import ring_all_reduce
 from ranks.costs import Link, all_reduce_seconds
 from ranks.simulated_ranks import Deadlock, RankError, RankLost, call, run
 from ranks.simulated_transfers import SCHEDULES, from_transfers, replay, ring, schedule
 
 LINK = Link(1e-5, 1e-9)
+each_way = pytest.mark.usefixtures("ranks_are")
+
+
+@pytest.fixture(params=["threads", "coroutines"])
+def ranks_are(request, monkeypatch):
+    """What simulated ranks are; in a browser they are coroutines."""
+    monkeypatch.setattr(simulated_world, "in_browser", lambda: request.param == "coroutines")
+    return request.param
 
 
 def edited_ring(ranks, edit):
@@ -100,6 +109,7 @@ def ring_program(comm, data):
     return np.concatenate(chunks)
 
 
+@each_way
 @pytest.mark.parametrize("ranks", [2, 3, 7])
 def test_a_program_of_messages_sums_like_a_collective_and_takes_as_long_as_the_formula(ranks):
     data = np.random.default_rng(ranks).normal(size=(ranks, 4 * ranks))
@@ -112,6 +122,7 @@ def test_a_program_of_messages_sums_like_a_collective_and_takes_as_long_as_the_f
     np.testing.assert_allclose(sums.results[0], data.sum(0), rtol=1e-12)
 
 
+@each_way
 def test_the_rings_of_real_ranks_run_on_simulated_ones_in_the_time_of_the_formula():
     numbers = np.random.default_rng(0).normal(size=(5, 20))
 
@@ -126,6 +137,7 @@ def test_the_rings_of_real_ranks_run_on_simulated_ones_in_the_time_of_the_formul
     assert rings.seconds == pytest.approx(all_reduce_seconds("ring", 5, 160, LINK))
 
 
+@each_way
 def test_two_runs_agree_to_the_last_bit_and_in_every_event():
     data = np.random.default_rng(0).normal(size=(5, 20)).astype("float32")
     first, second = (run(5, ring_program, data) for _ in range(2))
@@ -133,11 +145,13 @@ def test_two_runs_agree_to_the_last_bit_and_in_every_event():
     assert all(np.array_equal(a, b) for a, b in zip(first.results, second.results, strict=True))
 
 
+@each_way
 def test_five_hundred_ranks_sum_their_numbers():
     many = run(500, lambda comm: comm.allreduce(comm.rank))
     assert many.results == [500 * 499 // 2] * 500
 
 
+@each_way
 def test_ranks_that_wait_when_a_run_is_over_are_ended():
     before, ended = threading.active_count(), []
 
@@ -162,6 +176,7 @@ def test_without_threads_the_error_says_what_a_rank_is(monkeypatch):
         run(2, lambda comm: comm.rank)
 
 
+@each_way
 def test_collectives_give_what_mpi_gives():
     def program(comm):
         total = np.empty(2)
@@ -176,11 +191,13 @@ def test_collectives_give_what_mpi_gives():
     assert [r[3] for r in results] == [[0, -1, -2]] * 3
 
 
+@each_way
 def test_a_function_is_called_on_each_rank_with_its_own_arguments():
     results = call(lambda comm, number: comm.allreduce(number) - number, [{"number": n} for n in (1, 5, 9)])
     assert results == [14, 10, 6]
 
 
+@each_way
 def test_ranks_that_all_send_before_they_receive_deadlock():
     def program(comm):
         comm.send(comm.rank, (comm.rank + 1) % comm.size)
@@ -190,11 +207,13 @@ def test_ranks_that_all_send_before_they_receive_deadlock():
         run(3, program)
 
 
+@each_way
 def test_a_rank_that_ended_is_named_in_the_deadlock_of_the_others():
     with pytest.raises(Deadlock, match=r"\b1\b.*\b0\b.*\b0\b"):
         run(2, lambda comm: comm.recv(0) if comm.rank else None)
 
 
+@each_way
 def test_a_gradient_that_changes_while_it_is_summed_is_found():
     def program(comm):
         gradient = np.zeros(3)
@@ -207,6 +226,7 @@ def test_a_gradient_that_changes_while_it_is_summed_is_found():
     assert holds(" ".join(early.findings), "0", "1", "3")
 
 
+@each_way
 def test_a_sum_beside_arithmetic_is_hidden_and_one_after_it_is_not():
     def program(comm, beside):
         request = comm.iallreduce(np.zeros(1000)) if beside else None
@@ -218,6 +238,7 @@ def test_a_sum_beside_arithmetic_is_hidden_and_one_after_it_is_not():
     assert after > 1.0
 
 
+@each_way
 @pytest.mark.parametrize(
     ("program", "words"),
     [
@@ -236,6 +257,7 @@ def test_a_mistake_of_a_program_names_the_rank(program, words):
         run(3, program)
 
 
+@each_way
 def test_a_lost_rank_is_named_by_those_that_wait_for_it():
     with pytest.raises(RankLost, match=r"\b1\b.*\b0\b.*allreduce"):
         run(3, lambda comm: [comm.allreduce(1) for _ in range(5)], lost={1: 2})

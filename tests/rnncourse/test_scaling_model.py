@@ -207,3 +207,14 @@ def test_the_readme_states_how_many_runs_are_fitted_and_how_many_judged():
 
 def test_the_larger_network_has_the_bytes_of_its_own_formula():
     assert pytest.approx(3.969, abs=5e-4) == published.MLSTM_SCALE
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_costs_of_least_error_are_those_of_an_independent_solver(seed):
+    nnls = pytest.importorskip("scipy.optimize").nnls
+    rng = np.random.default_rng(seed)
+    left, right = rng.uniform(0, 1, (7, 4)) * [1, 1, 0 if seed % 4 == 0 else 1, 50], rng.normal(0.3, 1, 7)
+    costs_found, residual = model_fit.least_squares(left, right)
+    wanted, least = nnls(left, right)
+    np.testing.assert_allclose(costs_found, wanted, atol=1e-9)
+    assert residual == pytest.approx(least)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ranks import simulated_world
 from ranks.simulated_ranks import RankLost
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train
@@ -19,6 +20,13 @@ JOB = {
 }
 
 
+@pytest.fixture(params=["threads", "coroutines"])
+def ranks_are(request, monkeypatch):
+    """What simulated ranks are; in a browser they are coroutines."""
+    monkeypatch.setattr(simulated_world, "in_browser", lambda: request.param == "coroutines")
+
+
+@pytest.mark.usefixtures("ranks_are")
 @pytest.mark.parametrize("split", [(5,), (4, 1), (2, 0, 3), (1, 1, 1, 1, 1)])
 def test_any_split_of_the_minibatch_has_the_losses_of_one_process(split):
     settings = Settings(ranks=len(split), split=split, **JOB)
@@ -30,6 +38,7 @@ def test_any_split_of_the_minibatch_has_the_losses_of_one_process(split):
     assert (shared["seconds"] > 0) == (len(split) > 1)
 
 
+@pytest.mark.usefixtures("ranks_are")
 def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tmp_path):
     whole, file = train(Settings(ranks=3, **JOB)), str(tmp_path / "run.npz")
     with pytest.raises(RankLost, match="rank 1 is gone"):
@@ -41,6 +50,7 @@ def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tm
     np.testing.assert_allclose(again["losses"], whole["losses"], rtol=1e-5)
 
 
+@pytest.mark.usefixtures("ranks_are")
 def test_errors_of_the_user_keep_their_type(tmp_path):
     file = tmp_path / "run.npz"
     with pytest.raises(ValueError, match="there is no checkpoint"):
