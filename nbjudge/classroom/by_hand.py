@@ -361,12 +361,13 @@ def open_matters(hand: ByHand, papers: Sequence[Paper]) -> Iterator[str]:
     for (lesson, name), students in awaited.items():
         yield f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
     present = {(paper.student, paper.lesson) for paper in papers}
-    for lesson in {paper.lesson for paper in papers}:
+    lessons = {paper.lesson for paper in papers}
+    for lesson in lessons:
         for team in hand.teams.get(lesson, ()):
             if not any((student, lesson) in present for student in team):
                 yield f"{lesson}: nobody of {', '.join(sorted(team))} in pairs.csv has a mark."
-    ruled = {student for _, _, student in hand.rules if student} - {paper.student for paper in papers}
-    if ruled:
+    ruled = {who for _, at, who in hand.rules if who and at in {"", *lessons}}
+    if ruled := ruled - {paper.student for paper in papers}:
         yield f"Named in rules.csv and without a mark: {', '.join(sorted(ruled))}."
     undue = {who for rule, at, who in hand.rules if rule == "handed_in" and not hand.rule("due", at, who)}
     if undue:

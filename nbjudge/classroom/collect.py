@@ -233,7 +233,9 @@ def _lesson(
 def _of_content(names: set[str], wanted: tuple[str, ...]) -> tuple[str, str] | None:
     """(lesson, remark) of a notebook under another lesson's name that holds exercises of one requested."""
     holds = [lesson for lesson in wanted if names.intersection(current().catalogue(lesson))]
-    return (*holds, "its name is of another lesson, its exercises of this one") if len(holds) == 1 else None
+    return (
+        (*holds, f"its name is of another lesson, its exercises of {holds[0]}") if len(holds) == 1 else None
+    )
 
 
 def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:

@@ -227,9 +227,11 @@ def _without_mark(chosen: argparse.Namespace) -> list[str]:
     from nbjudge.classroom import papers
 
     reasons = papers.unmarked(chosen.folder, chosen.lesson)
-    head = [f"Handed in and without a mark: {quantity(len(reasons), 'student')}."] if reasons else []
-    open_matters = papers.open_matters(chosen.folder, chosen.lesson)
-    return [*head, *(f"  {student}: {why}" for student, why in reasons.items()), *open_matters]
+    named = [f"  {student}: {why}" for student, why in reasons.items() if why]
+    others = [student for student, why in reasons.items() if not why]
+    head = [f"Handed in and without a mark: {quantity(len(named), 'student')}."] * bool(named)
+    tail = [f"Handed in for other lessons alone: {', '.join(others)}."] * bool(others)
+    return [*head, *named, *tail, *papers.open_matters(chosen.folder, chosen.lesson)]
 
 
 def _table(chosen: argparse.Namespace) -> list[str]:

@@ -332,3 +332,5 @@ def test_more_time_for_one_who_has_not_handed_in_yet_stops_nothing_and_is_named(
     assert code == 0
     (line,) = (line for line in words.splitlines() if "rules.csv" in line)
     assert re.findall(r"\d{4}", line) == ["1299"]
+    write(folder, rules="rule,value,lesson,student\ndue,2026-12-20T23:59,02,1299\n")
+    assert "1299" not in run("report", folder)[1], "a rule of a lesson that nobody has handed in yet"

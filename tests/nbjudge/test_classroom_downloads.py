@@ -333,6 +333,7 @@ def test_notebooks_of_other_lessons_in_one_zip_are_one_line_and_one_row(tmp_path
     every = {
         f"work/{stem}.ipynb": (ROOT / f"exercises/{stem}.ipynb").read_text() for stem in LESSONS.values()
     }
+    every |= {"work/.origins.json": "{}", "work/.jupyter/workspaces/default": "{}"}  # the course's own
     work = packed(tmp_path / "work.zip", every).read_bytes()
     files = {"ada/work.zip": work, "bob/01_rnn_forward.ipynb": every["work/01_rnn_forward.ipynb"]}
     source = packed(tmp_path / "d.zip", files)
