@@ -38,9 +38,7 @@ def _add_collect(subparsers: argparse._SubParsersAction) -> None:
         "collect", help="read downloads of Moodle, Canvas, nbgrader or plain folders into a class folder"
     )
     collect.add_argument("folder", type=Path, help="the class folder; made where it is not there")
-    collect.add_argument(
-        "sources", type=Path, nargs="+", metavar="DOWNLOAD", help="zips or folders of sections"
-    )
+    collect.add_argument("sources", type=Path, nargs="+", metavar="DOWNLOAD", help="zips and folders")
     collect.add_argument(
         "--layout", choices=("moodle", "canvas", "nbgrader", "plain"), help="else by the files' names"
     )
@@ -50,9 +48,7 @@ def _add_collect(subparsers: argparse._SubParsersAction) -> None:
     collect.add_argument(
         "--due", metavar="TIME", help="2026-11-20T23:59 or with a zone, +01:00: later files are late"
     )
-    collect.add_argument(
-        "--take", action="append", default=[], metavar="DIGEST", help="which of several files"
-    )
+    collect.add_argument("--take", action="append", default=[], metavar="DIGEST", help="which of several")
     collect.set_defaults(handler=lambda chosen: guarded(chosen, _collect))
 
 
