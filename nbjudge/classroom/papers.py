@@ -106,10 +106,8 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
         wanted = [named] if named else current().lessons
         if entry.student and not any((entry.student, name) in marked for name in wanted):
             why = f"it is of {entry.lesson}" if of_other else _reason(entry, known.get(entry.place))
-            counts = of_other and entry.graded
-            reasons[entry.student] += (
-                [] if counts else [f"{entry.source.rpartition(': ')[2].rpartition('/')[2]}: {why}"]
-            )
+            file = entry.source.rpartition(": ")[2].rpartition("/")[2]
+            reasons[entry.student] += [] if of_other and entry.graded else [f"{file}: {why}"]
     return {printable(student): printable("; ".join(why), LONGEST) for student, why in reasons.items()}
 
 
