@@ -16,7 +16,7 @@ WIDE_LINE = 30  # letters of printed text that a telephone shows in one line
 WIDE_TABLE = 3  # columns that a telephone does not show beside each other
 LONG_WORD = 24  # letters, as in a path: they widen a table
 COLUMNS = re.compile(r"(?<=\S)  |^ ")  # of spaces: a longer line of them than NARROW must not be broken
-NARROW = 40
+NARROW = 36
 COLOURS = 256  # of a palette: charts have fewer, photographs keep all of theirs
 
 

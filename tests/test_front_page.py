@@ -6,8 +6,9 @@ from bs4 import BeautifulSoup
 
 from nbjudge.authoring.course import ROOT
 from pages import build, front, run, wave
+from pages.notebook import main_part
 from pages.opening import opening, openings, read_opening
-from pages.prose import coloured
+from pages.prose import Prose, coloured
 from pages.run import Run
 from rnncourse import checks
 from rnncourse.lab.turns import Timing, disturbance
@@ -75,6 +76,15 @@ def test_a_long_line_of_code_goes_on_further_in_than_it_began():
     )
     assert [line.text for line in lines] == ["def f():\n", "    return 1\n", "\n", "\n", "f()\n"]
     assert [line.get("style") for line in lines] == [None, "--i:4", None, None, None]
+
+
+def test_what_one_cell_prints_stands_in_one_box_however_it_arrived():
+    lines = [nbformat.v4.new_output("stream", name="stdout", text=f"T = {2**n}\n") for n in range(6)]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("loop()", outputs=lines)])
+    (box,) = BeautifulSoup(main_part(book, Prose(lambda link: link), None), "html.parser").select(
+        "pre.printed"
+    )
+    assert box.text.split("\n")[::5] == ["T = 1", "T = 32"]
 
 
 def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(tmp_path):

@@ -24,7 +24,7 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
   layout    "moodle", "canvas", "nbgrader" or "plain"
   section   name of the source where several were collected, else null
-  when      time of the hand-in in ISO 8601, as the source has it; null: unknown
+  when      time of the hand-in in ISO 8601, in Moodle and Canvas of the download; null: unknown
   late      true, false, null: unknown
   attempt   1, 2, ...
   graded    true for the one file that counts of this student and lesson

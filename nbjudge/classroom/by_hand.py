@@ -35,13 +35,8 @@ COLUMNS = {  # of each file; those in the second tuple may be missing
     "pairs.csv": (("student", "partner"), ("lesson",)),
     "rules.csv": (("rule", "value"), ("lesson", "student")),
 }
-EXPORTED = {
-    "name",
-    "status",
-    "max_points",
-    "misconception",
-}  # of `export --to exercises`, which may be edited
-RULES = "due", "late_percent", "late_most", "feedback_after", "prose"
+EXPORTED = {"name", "status", "max_points", "misconception"}  # of export --to exercises
+RULES = "due", "handed_in", "late_percent", "late_most", "feedback_after", "prose"
 MOST_FAULTS = 8  # that one message shows
 DAY = 86400.0  # seconds
 PROSE = re.compile(r"(?P<name>[^=]*[^=\s])\s*=\s*(?P<points>[\d.,]+)")
@@ -161,8 +156,10 @@ def _rule(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str, str]
     student = known.get(plain_identifier(name), name)  # one with more time may not have handed in yet
     if rule not in RULES:
         raise row.fault("rule", f"{_meant(rule, RULES)}the rules are {', '.join(RULES)}")
+    if rule == "handed_in" and not student:
+        raise row.fault("student", "name the student whose hand-in had this time")
     if rule != "prose":
-        value = _time(row) if rule in ("due", "feedback_after") else _number(row, "value", 100)
+        value = _time(row) if rule in ("due", "handed_in", "feedback_after") else _number(row, "value", 100)
         return (rule, lesson, student, ""), value
     match = PROSE.fullmatch(row.cells["value"])
     points = match and number_in(match["points"])
@@ -305,7 +302,8 @@ def _decided(
     awaited = {
         name: Mark(name, None, points, "", True) for name, points in hand.prose.get(paper.lesson, {}).items()
     }
-    days = _days_late(entry, hand.rule("due", paper.lesson, by)) if entry else 0
+    due, handed_in = (hand.rule(name, paper.lesson, by) for name in ("due", "handed_in"))
+    days = _days_late(entry, due, handed_in) if entry else 0
     most = hand.rule("late_most", paper.lesson, by)
     percent = min(days * (hand.rule("late_percent", paper.lesson, by) or 0), 100 if most is None else most)
     until = hand.rule("feedback_after", paper.lesson, paper.student)
@@ -330,18 +328,17 @@ def _decided(
     )
 
 
-def _days_late(entry: Submission, due: datetime | None) -> int:
-    """Days begun after the deadline; where only the source's mark is known, one.
+def _days_late(entry: Submission, due: datetime | None, when: datetime | None) -> int:
+    """Days begun after the deadline; where only the platform's mark is known, one.
 
-    Canvas marks late files itself, by the deadline of each student.
+    when: the time of the hand-in as the teacher states it; None: as the download has it.
     """
-    if due is None or entry.when is None:
+    if when is None and entry.when and entry.layout not in layouts.UNTIMED:
+        when = datetime.fromisoformat(entry.when)
+    if due is None or when is None:
         return int(bool(entry.late))
-    when = datetime.fromisoformat(entry.when)
-    is_local = when.tzinfo is None
-    delay = (when - (due.replace(tzinfo=None) if is_local else _zoned(due))).total_seconds()
-    days = max(0, math.ceil(delay / DAY))
-    return days if entry.layout != "canvas" or entry.late is None else max(1, days) if entry.late else 0
+    delay = when - (due.replace(tzinfo=None) if when.tzinfo is None else _zoned(due))
+    return max(0, math.ceil(delay.total_seconds() / DAY))
 
 
 def _now() -> datetime:
@@ -364,13 +361,17 @@ def open_matters(hand: ByHand, papers: Sequence[Paper]) -> Iterator[str]:
     for (lesson, name), students in awaited.items():
         yield f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
     present = {(paper.student, paper.lesson) for paper in papers}
-    for lesson in {paper.lesson for paper in papers}:
+    lessons = {paper.lesson for paper in papers}
+    for lesson in lessons:
         for team in hand.teams.get(lesson, ()):
             if not any((student, lesson) in present for student in team):
                 yield f"{lesson}: nobody of {', '.join(sorted(team))} in pairs.csv has a mark."
-    ruled = {student for _, _, student in hand.rules if student} - {paper.student for paper in papers}
-    if ruled:
+    ruled = {who for _, at, who in hand.rules if who and at in {"", *lessons}}
+    if ruled := ruled - {paper.student for paper in papers}:
         yield f"Named in rules.csv and without a mark: {', '.join(sorted(ruled))}."
+    undue = {who for rule, at, who in hand.rules if rule == "handed_in" and not hand.rule("due", at, who)}
+    if undue:
+        yield f"handed_in in rules.csv counts only beside a rule due: {', '.join(sorted(undue))}."
 
 
 def kept_marks(hand: ByHand, changed: Iterable[tuple[str, str, str]]) -> Iterator[str]:

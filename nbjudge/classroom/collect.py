@@ -116,6 +116,7 @@ def _of_source(
     layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
+    times_in = [entry.when for entry in listed if entry.when and layout in layouts.UNTIMED]
     spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     for entry in archives.entries(source):
@@ -123,12 +124,13 @@ def _of_source(
         if layout == "nbgrader" and name == "timestamp.txt" and folders[place or "."] > 1:
             continue
         owner = layouts.owner(entry.path if layout == "plain" else f"{above}{entry.path}", layout, top)
-        submission = Submission(f"{title}: {entry.path}", layout, section=section, when=entry.when)
+        known = max(times_in, default=entry.when)  # the download's where it is not the hand-in's
+        submission = Submission(f"{title}: {entry.path}", layout, section=section, when=known)
         if owner is None:
             submission = replace(submission, reason=_no_owner(layout, top))
         else:
-            when = owner.when or _time_of(place, times) or entry.when
-            late = owner.late if owner.late is not None else _is_late(when, assignment.due)
+            when = owner.when or _time_of(place, times) or known
+            late = owner.late if layout in layouts.UNTIMED else _is_late(when, assignment.due)
             about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
             submission = replace(submission, **about, when=when, late=late)
         begin = time.monotonic()
@@ -221,11 +223,19 @@ def _lesson(
     except Unusable as unusable:
         problem = str(unusable).replace(str(stored), shown.name)
         if "seems to be of" in problem:  # the name says one lesson and the content another
-            return None, problem
+            return _of_content(names, wanted) or (None, problem)
     try:
         return lesson_of(shown, set()), f"{UNREADABLE}{problem}"
     except Unusable:
         return None, problem
+
+
+def _of_content(names: set[str], wanted: tuple[str, ...]) -> tuple[str, str] | None:
+    """(lesson, remark) of a notebook under another lesson's name that holds exercises of one requested."""
+    holds = [lesson for lesson in wanted if names.intersection(current().catalogue(lesson))]
+    return (
+        (*holds, f"its name is of another lesson, its exercises of {holds[0]}") if len(holds) == 1 else None
+    )
 
 
 def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
@@ -366,6 +376,8 @@ def describe(listed: list[Submission], again: str) -> Iterator[str]:
         late = sum(bool(entry.late) for entry in entries)
         if entries:
             yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
+    if any(entry.layout == "moodle" for entry in listed):
+        yield "  Moodle's download has no times of hand-ins: name late ones in rules.csv, by handed_in"
     shown: Counter[tuple] = Counter()
     downloads = {entry.source.partition(": ")[0] for entry in listed}
     for entry in submissions.without_repeats(listed):

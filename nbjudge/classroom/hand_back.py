@@ -37,7 +37,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add variants, report, similar and export to `rnnlab class`."""
     _add_variants(subparsers)
     report = subparsers.add_parser(
-        "report", help="a page on the class, and a page for each student", epilog=OWN_TABLES
+        "report", help="pages on the class and for each student", epilog=OWN_TABLES
     )
     report.add_argument("folder", type=Path, help="the class folder")
     report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
@@ -60,9 +60,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument("--lesson", help="one lesson; needed where several are graded")
     export.add_argument("--template", type=Path, help="moodle, canvas: your own file, which is not changed")
     export.add_argument("--column", help="title of the marks' column; Moodle's are in the site's language")
-    export.add_argument(
-        "--feedback-column", help="moodle: title of the comments' column; else Feedback comments"
-    )
+    export.add_argument("--feedback-column", help="moodle: the comments' title; else Feedback comments")
     export.add_argument("--out-of", type=_points, metavar="POINTS", help="scale marks to so many points")
     export.add_argument("--gradebook", type=Path, help="nbgrader: write marks into this gradebook.db")
     export.add_argument("--assignment", help="nbgrader: its name in the gradebook; else that of the lesson")
@@ -183,11 +181,9 @@ def _export(chosen: argparse.Namespace) -> int:
         raise Unusable(f"--to {chosen.to} needs --out, the file or folder to write.")
     if autograder:
         print(_autograder(chosen))
-    elif chosen.gradebook:
-        for sentence in (_gradebook(chosen), *_without_mark(chosen)):
-            print(printable(sentence, LONGEST))
     else:
-        for sentence in _marks(chosen):
+        first = [_gradebook(chosen)] if chosen.gradebook else _table(chosen)
+        for sentence in (*first, *_without_mark(chosen)):
             print(printable(sentence, LONGEST))
     return DONE
 
@@ -221,16 +217,9 @@ def _gradebook(chosen: argparse.Namespace) -> str:
 
     pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment)
     absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
-    withheld = (
-        f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
-    )
+    withheld = f" Withheld, not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
     return f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.{absent}{withheld}{prose}"
-
-
-def _marks(chosen: argparse.Namespace) -> list[str]:
-    """Write a table of marks; the sentences on what it holds, and on who has none."""
-    return [*_table(chosen), *_without_mark(chosen)]
 
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:
@@ -238,12 +227,15 @@ def _without_mark(chosen: argparse.Namespace) -> list[str]:
     from nbjudge.classroom import papers
 
     reasons = papers.unmarked(chosen.folder, chosen.lesson)
-    head = [f"Handed in and without a mark: {quantity(len(reasons), 'student')}."] if reasons else []
-    open_matters = papers.open_matters(chosen.folder, chosen.lesson)
-    return [*head, *(f"  {student}: {why}" for student, why in reasons.items()), *open_matters]
+    named = [f"  {student}: {why}" for student, why in reasons.items() if why]
+    others = [student for student, why in reasons.items() if not why]
+    head = [f"Handed in and without a mark: {quantity(len(named), 'student')}."] * bool(named)
+    tail = [f"Handed in for other lessons alone: {', '.join(others)}."] * bool(others)
+    return [*head, *named, *tail, *papers.open_matters(chosen.folder, chosen.lesson)]
 
 
 def _table(chosen: argparse.Namespace) -> list[str]:
+    """Write a table of marks; the sentences on what it holds."""
     from nbjudge.classroom import export_lms, export_tables
     from nbjudge.classroom.papers import papers_of, unmarked
     from nbjudge.finding.notebook_file import Unusable

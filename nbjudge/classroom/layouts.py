@@ -28,6 +28,7 @@ NBGRADER = re.compile(
 )
 STEPS = re.compile(r"(?:^|/)(?:source|release|autograded|feedback)/")  # nbgrader has them beside submitted/
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ?(?P<zone>UTC|[+-]\d\d:?\d\d))?")
+UNTIMED = "moodle", "canvas"  # each file of their archives has the time of the download, not of the hand-in
 LONGEST = 255  # characters of a file's name; an archive may hold one that takes minutes to match
 NUMBERED = re.compile(  # what browsers and desktops add
     r"^(?:copy|kopie|copie|copia)[ _](?:of|von|de|di)[ _]|(?: ?\(\d+\)|[ _-]+(?:copy|kopie)(?: \d+)?|-\d+)+$",

@@ -93,20 +93,21 @@ def withheld_of(folder: Path) -> list[Withheld]:
 
 
 def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
-    """{student: why} for all who handed something in and have no mark, of a lesson where one is named."""
+    """{student: why} for all who handed something in and have no mark, of a lesson where one is named.
+
+    Empty for those whose notebooks count, all in other lessons: a class folder may hold a whole course.
+    """
     known = {result.place: result for result in results.load(folder)}
     marked = _marked(folder)
     reasons: dict[str, list[str]] = defaultdict(list)
     for entry in submissions.load(folder):
-        if not entry.student:
-            continue
         of_other = lesson is not None and entry.lesson not in (None, lesson)
-        wanted = (
-            [entry.lesson] if entry.lesson and not of_other else [lesson] if lesson else current().lessons
-        )
-        if not any((entry.student, name) in marked for name in wanted):
+        named = lesson or entry.lesson
+        wanted = [named] if named else current().lessons
+        if entry.student and not any((entry.student, name) in marked for name in wanted):
             why = f"it is of {entry.lesson}" if of_other else _reason(entry, known.get(entry.place))
-            reasons[entry.student].append(f"{entry.source.rpartition('/')[2]}: {why}")
+            file = entry.source.rpartition(": ")[2].rpartition("/")[2]
+            reasons[entry.student] += [] if of_other and entry.graded else [f"{file}: {why}"]
     return {printable(student): printable("; ".join(why), LONGEST) for student, why in reasons.items()}
 
 

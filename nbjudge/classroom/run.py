@@ -255,4 +255,5 @@ def progress_bar(total: int) -> tqdm:
     """Graded, faults, time left: on a terminal one line that changes, elsewhere one now and then."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     form = "{n} of {total} graded{postfix} · about {remaining} left"
-    return tqdm(total=total, file=Screen(), bar_format=form, mininterval=0.1 if is_terminal else PAUSE)
+    pause = 0.1 if is_terminal else PAUSE
+    return tqdm(total=total, file=Screen(), bar_format=form, mininterval=pause, disable=not total)

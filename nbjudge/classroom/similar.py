@@ -39,7 +39,7 @@ class Text(NamedTuple):
     student: str
     name: str
     program: str  # as it was written, without what the exercise does not need
-    passed: bool
+    is_known: bool  # it passed, or the verdict names its mistake
     prints: tuple[Fingerprint, ...]
     size: int  # tokens
 
@@ -111,8 +111,8 @@ def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[st
             program = own_program(cells, verdict.name, handed)
             words = tokens(program)
             prints = tuple(winnow(words))
-            text = Text(paper.student, paper.name, program, verdict.passed, prints, len(words))
-            texts[verdict.name].append(text)
+            is_known = verdict.passed or bool(verdict.misconception)
+            texts[verdict.name].append(Text(paper.student, paper.name, program, is_known, prints, len(words)))
     return texts
 
 
@@ -201,7 +201,7 @@ def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
     known = {shape(program) for program in _answers_and_mistakes(exercise)}
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
-        if not text.passed and text.program:
+        if not text.is_known and text.program:
             groups[shape(text.program)].append(text)
     for form, group in groups.items():
         if form and form not in known and 2 <= len(group) <= max(2, RARE * len(texts)):

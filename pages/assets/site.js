@@ -24,6 +24,8 @@
     if (contents) contents.open = room(66);
     if (chapters) chapters.open = room(contents ? 80 : 66);
     document.querySelectorAll("pre.code").forEach(addCopy);
+    reachPictures();
+    addEventListener("resize", reachPictures);
     const find = document.querySelector("#find, #search-words");
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && event.target === find) find.blur();
@@ -33,6 +35,15 @@
       find.focus();
     });
   });
+
+  // Pictures that are wider than a telephone scroll sideways, by the keyboard too.
+  function reachPictures() {
+    document.querySelectorAll(".shown:has(img, svg), .frame").forEach((box) => {
+      const scrolls = getComputedStyle(box).overflowX === "auto" && box.scrollWidth > box.clientWidth + 1;
+      const about = { tabindex: "0", role: "group", "aria-label": "Picture, scrolls sideways" };
+      for (const [name, value] of Object.entries(about)) scrolls ? box.setAttribute(name, value) : box.removeAttribute(name);
+    });
+  }
 
   // A button in the corner of a block of code; what it copies are the block's lines as they were written.
   function addCopy(block) {

@@ -24,6 +24,7 @@ PLANTED = {  # of each student: verdicts other than passed, and when the file wa
     "1235": ({}, "2026-11-22T10:00"),
     "1237": ({"measure_gemm": "crashed"}, "2026-11-26T10:00"),
 }
+LOADED = "2026-11-28T09:00:00"  # the download's time, which Moodle writes beside every file
 
 
 def tables_of_the_page():
@@ -51,10 +52,10 @@ def folder(tmp_path):
     folder = tmp_path / "class"
     (folder / "files").mkdir(parents=True)
     entries = []
-    for student, (other, when) in PLANTED.items():
+    for student, (other, _) in PLANTED.items():
         file = f"files/{student}.ipynb"
         (folder / file).write_bytes((ROOT / "solutions/00_start_here.ipynb").read_bytes())
-        facts = {"when": when, "graded": True, "name": f"Name {student}"}
+        facts = {"when": LOADED, "graded": True, "name": f"Name {student}"}
         entries.append(Submission(f"in/{student}.ipynb", "moodle", student, lesson="start_here", file=file,
                                   sha256=student, **facts))  # fmt: skip
         results.write(folder / "results", result(student, other))
@@ -192,11 +193,16 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
         ({"when": None, "late": True}, "", 10),
         ({"when": None, "late": False}, "", 0),
         ({"when": "2026-11-22T10:00:00", "late": False, "layout": "canvas"}, "", 0),
-        ({"when": "2026-11-19T10:00:00", "late": True, "layout": "canvas"}, "", 10),
+        ({"when": "2026-11-30T10:00:00", "late": True, "layout": "canvas"}, "", 10),
+        ({"when": "2026-11-30T10:00:00", "layout": "moodle"}, "", 0),
+        ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
+        ({"when": LOADED, "late": True, "layout": "canvas"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
+        ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,bptt,1235\n", 0),
         ({"when": "2026-11-20T23:00:00-08:00"}, "due,2026-11-20T23:59+00:00,,1235\n", 10),
     ],
 )
 def test_lateness_costs_by_days_begun(folder, entry, rules, lost):
+    entry = {"layout": "plain"} | entry
     listed = [vars(e) | (entry if e.student == "1235" else {}) for e in submissions.load(folder)]
     submissions.save(folder, [Submission(**facts) for facts in listed])
     head = "rule,value,lesson,student\ndue,2026-11-20T23:59,00,\nlate_percent,10,,\nlate_most,50,,\n"
@@ -237,6 +243,7 @@ def test_three_in_a_team_share_a_notebook_and_similar_sees_it_once(folder, run):
         ("pairs", "student,partner\n1234,\n", 2, "partner", ""),
         ("rules", "rule,value\nlate_percents,10\n", 2, "rule", "late_percents"),
         ("rules", "rule,value\nlate_percent,200\n", 2, "value", "200"),
+        ("rules", "rule,value\nhanded_in,2026-11-22T10:00\n", 2, "student", ""),
         ("rules", "rule,value\ndue,20.11.2026\n", 2, "value", "20.11.2026"),
         ("rules", "rule,value,lesson\nprose,essay,00\n", 2, "value", "essay"),
         ("rules", "rule,value,lesson\nprose,last_step=3,00\n", 2, "value", "last_step=3"),
@@ -314,9 +321,16 @@ def test_no_table_leaves_a_class_as_it_was(folder):
     assert [*papers.open_matters(folder)] == []
 
 
+def test_a_time_of_hand_in_without_a_deadline_is_named(folder, run):
+    write(folder, rules="rule,value,student\nhanded_in,2026-12-20T23:59,1235\n")
+    assert "1235" in next(line for line in run("report", folder)[1].splitlines() if "handed_in" in line)
+
+
 def test_more_time_for_one_who_has_not_handed_in_yet_stops_nothing_and_is_named(folder, run):
     write(folder, rules="rule,value,student\ndue,2026-12-20T23:59,1299\ndue,2026-12-20T23:59,1234\n")
     code, words = run("report", folder)
     assert code == 0
     (line,) = (line for line in words.splitlines() if "rules.csv" in line)
     assert re.findall(r"\d{4}", line) == ["1299"]
+    write(folder, rules="rule,value,lesson,student\ndue,2026-12-20T23:59,02,1299\n")
+    assert "1299" not in run("report", folder)[1], "a rule of a lesson that nobody has handed in yet"

@@ -120,13 +120,19 @@ def test_a_file_of_no_year_has_no_time(tmp_path, monkeypatch):
     assert next(archives.entries(tmp_path / "in")).when is None
 
 
-def test_the_time_of_a_zip_counts_and_not_those_that_its_packer_set_within(tmp_path):
-    inner = packed(tmp_path / "i.zip", [(zipfile.ZipInfo("02_bptt.ipynb", (2020, 1, 1, 0, 0, 0)), book())])
-    outer = [
-        (zipfile.ZipInfo("Ada_7_assignsubmission_file/hw.zip", (2026, 12, 1, 0, 0, 0)), inner.read_bytes())
-    ]
-    words = (packed(tmp_path / "d.zip", outer), "--due", "2026-11-20T23:59")
-    assert collected(tmp_path / "class", *words)[1][0].late
+def test_a_download_of_moodle_knows_no_times_of_hand_ins_and_a_later_one_is_newer(tmp_path, capsys):
+    first, second = book(remark="1"), book(remark="2")
+    for name, day, contents in (("a.zip", 21, (first,)), ("b.zip", 23, (second, first))):
+        files = [
+            (zipfile.ZipInfo(f"Ada_7_assignsubmission_file/{n}.ipynb", (2026, 11, day, 9, 0, 2 * n)), text)
+            for n, text in enumerate(contents)
+        ]
+        source = packed(tmp_path / name, files)
+        listed = collected(tmp_path / "class", source, "--due", "2026-11-20T23:59")[1]
+        assert {entry.late for entry in listed} == {None}
+        assert "handed_in" in capsys.readouterr().out
+        assert len(submissions.graded(listed)) == (name == "a.zip")
+    assert sum("--take" in (entry.reason or "") for entry in listed) == 2, "which of b.zip's is newer?"
 
 
 def test_a_deadline_has_a_time_of_day_and_is_of_this_machines_zone(tmp_path, monkeypatch):
@@ -167,6 +173,14 @@ def test_a_notebook_of_two_lessons_says_which_is_graded_and_counts_for_the_one_t
     assert holds(entry.reason, "rnn_forward", "bptt", "bptt")
     (entry,) = collected(tmp_path / "class", source, "--lesson", "rnn_forward")[1]
     assert (entry.lesson, entry.reason) == ("rnn_forward", None)
+
+
+def test_a_notebook_under_another_lessons_name_counts_for_the_lesson_that_was_requested(tmp_path):
+    source = packed(tmp_path / "d.zip", {"ada/03_training.ipynb": book()})
+    assert not collected(tmp_path / "class", source)[1][0].graded
+    (entry,) = collected(tmp_path / "class", source, "--lesson", "bptt")[1]
+    assert (entry.lesson, entry.graded) == ("bptt", True)
+    assert "another lesson" in entry.reason
 
 
 def test_a_method_that_expands_without_bound_is_not_read(tmp_path):
@@ -295,7 +309,7 @@ def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(
 def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path):
     inner = packed(tmp_path / "x.zip", {"02_bptt.ipynb": book()})
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        member = zipfile.ZipInfo("Ada_7_assignsubmission_file/x.zip", (2026, 11, 22, 10, 0, 0))
+        member = zipfile.ZipInfo("ada/x.zip", (2026, 11, 22, 10, 0, 0))
         archive.writestr(member, inner.read_bytes())
     _, listed = collected(tmp_path / "class", tmp_path / "all.zip", "--due", "2026-11-21T00:00")
     assert facts(submissions.graded(listed), "when", "late") == [("2026-11-22T10:00:00", True)]
@@ -319,6 +333,7 @@ def test_notebooks_of_other_lessons_in_one_zip_are_one_line_and_one_row(tmp_path
     every = {
         f"work/{stem}.ipynb": (ROOT / f"exercises/{stem}.ipynb").read_text() for stem in LESSONS.values()
     }
+    every |= {"work/.origins.json": "{}", "work/.jupyter/workspaces/default": "{}"}  # the course's own
     work = packed(tmp_path / "work.zip", every).read_bytes()
     files = {"ada/work.zip": work, "bob/01_rnn_forward.ipynb": every["work/01_rnn_forward.ipynb"]}
     source = packed(tmp_path / "d.zip", files)

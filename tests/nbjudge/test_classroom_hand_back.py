@@ -262,11 +262,13 @@ def test_every_student_without_a_mark_is_named_with_the_reason(folder):
         entry("two", "start_here", "first or second"),
         entry("two", "start_here", "second or first"),
         entry("other", "bptt", None, file="files/x.ipynb", sha256="x", graded=True),
+        entry("wrong", "bptt", "not requested"),
         entry("ada", None, "a picture beside it"),
         entry("ada", "start_here", "an older one"),
     ]
     submissions.save(folder, [*submissions.load(folder), *added])
     of_lesson, of_all = papers.unmarked(folder, "start_here"), papers.unmarked(folder)
-    assert [*of_lesson] == [*of_all] == ["di", "pdf", "two", "other"]
+    assert [*of_lesson] == [*of_all] == ["di", "pdf", "two", "other", "wrong"]
     assert of_lesson["two"].count("first") == 2
-    assert "bptt" in of_lesson["other"]
+    assert not of_lesson["other"], "the file counts in a lesson of its own"
+    assert "bptt" in of_lesson["wrong"]

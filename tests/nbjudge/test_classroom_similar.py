@@ -174,9 +174,9 @@ def notebook(path, *cells):
     return str(path)
 
 
-def paper(student, file, *, passed=True):
-    status = Status.passed if passed else Status.failed
-    return Paper(student, f"Name of {student}", LESSON, (Verdict(EXERCISE, status, 0, 3),), file=file)
+def paper(student, file, *, passed=True, mistake=None):
+    verdict = Verdict(EXERCISE, Status.passed if passed else Status.failed, 0, 3, misconception=mistake)
+    return Paper(student, f"Name of {student}", LESSON, (verdict,), file=file)
 
 
 @pytest.fixture
@@ -196,6 +196,13 @@ def test_notebooks_are_compared_with_what_their_answers_need(papers):
     assert [tuple(t.student for t in pair.texts) for pair in findings.pairs] == [("ada", "bo")]
     assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
     assert (findings.students, findings.unread) == (4, ("di",))
+
+
+def test_a_wrong_answer_whose_mistake_the_verdict_names_is_none_that_the_course_does_not_know(tmp_path):
+    file = notebook(tmp_path / "a.ipynb", (EXERCISE, f"def {EXERCISE}(x):\n    return x + 1"))
+    for mistake, groups in (None, 1), ("walks forward", 0):
+        wrong = [paper(student, file, passed=False, mistake=mistake) for student in "ab"]
+        assert len(similar.find_similar(LESSON, wrong).wrong) == groups
 
 
 def test_two_notebooks_of_one_variant_and_of_the_lesson_have_nothing_in_common(tmp_path):

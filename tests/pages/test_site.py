@@ -272,6 +272,29 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(site, browser, w
 
 
 @needs_browser
+def test_a_telephone_shows_a_picture_so_that_its_letters_can_be_read_and_the_keyboard_scrolls_it(
+    site, browser
+):
+    stops = []
+    for width in WIDTHS[0], WIDTHS[2]:
+        browser.show((site / "lessons/02_bptt.html").as_uri(), width)
+        box = browser.browser.find_element(By.CSS_SELECTOR, ".shown:has(> img)")
+        picture = box.find_element(By.CSS_SELECTOR, "img")
+        assert picture.size["width"] >= min(600, int(picture.get_attribute("width")))
+        stops.append(box.get_attribute("tabindex"))
+    assert stops == ["0", None]
+
+
+@needs_browser
+def test_what_the_keyboard_reaches_is_in_the_window_at_once(site, browser):
+    place = "const r = document.activeElement.getBoundingClientRect(); return [r.bottom, innerHeight - r.top]"
+    browser.show((site / "lessons/02_bptt.html").as_uri(), WIDTHS[0])
+    for _ in range(30):
+        browser.press_tab()
+        assert min(browser.browser.execute_script(place)) > 0
+
+
+@needs_browser
 def test_no_page_asks_for_anything_outside_its_folder(site, browser):
     browser.requests()
     for page in pages(site):
