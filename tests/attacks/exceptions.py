@@ -121,7 +121,7 @@ def running_sum(x):
 
 # %% [attack] raises_notes_without_end
 # Raises an exception with notes of a gigabyte, and a class that says to be another.
-# deserves: crashed
+# deserves: memory
 class Noted(Exception):
     __class__ = property(lambda self: MemoryError)
     __notes__ = property(lambda self: ["passed" * 1_000_000] * 170)
@@ -132,12 +132,10 @@ def running_sum(x):
 # %% [attack] raises_in_a_file_of_others
 # Raises an exception in code that says to stand in the teacher's file, whose line a report would show.
 # deserves: crashed
-CODE = compile("def fail():\n    raise ValueError('see above')", "@HOME@/notes.txt", "exec")
-exec(CODE.replace(co_firstlineno=1))
+CODE = compile("raise ValueError('see above')", "@HOME@/notes.txt", "exec")
 
 def running_sum(x):
-    fail.__code__ = fail.__code__.replace(co_firstlineno=1, co_linetable=b"")
-    fail()
+    exec(CODE)
 
 # %% [attack] raises_a_hundred_thousand_causes
 # Raises an exception with a hundred thousand causes, one after the other.

@@ -52,7 +52,7 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
 def newton_states(step, scan, first, T, tolerance):
     (B, n), small = first.shape, 1e-7
     states = np.zeros((T, B, n))
-    for rounds in range(1, T + 1):
+    for rounds in range(1, T + 1):  # noqa: B007
         before = np.concatenate([first[None], states[:-1]])
         wide = np.concatenate([before, *(before + small * unit for unit in np.eye(n))], axis=1)
         after = step(wide).reshape(T, n + 1, B, n)

@@ -41,30 +41,36 @@ async def fix_the_race(x, steps):
     x[cuda.grid(1)] = part[i]
 
 # %% [attack] kernel_counts_threads_in_place_of_barriers
-# Lets its threads add up one after the other, kept apart by counts of the block's threads, which also wait.
+# Waits four times in a step by counts of the block's threads, where two barriers are enough.
 @cuda.jit
-def block_sum_kernel(x, out):
-    i, place = cuda.threadIdx.x, cuda.blockIdx.x
-    own = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
-    if i == 0:
-        out[place] = np.float32(0)
-    for turn in range(cuda.blockDim.x):
-        if cuda.syncthreads_count(1) > 0 and i == turn:
-            out[place] += own
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
+        waited = cuda.syncthreads_count(1) + cuda.syncthreads_count(1)
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        waited += cuda.syncthreads_and(1) + cuda.syncthreads_or(0)
+        if waited > 0:
+            part[i] = mean
+    x[cuda.grid(1)] = part[i]
 
 # %% [attack] kernel_waits_for_the_grid_in_place_of_the_block
-# Lets its threads add up one after the other, kept apart by barriers of the whole grid.
+# Waits for the whole grid, four times in a step, where two barriers of the block are enough.
 @cuda.jit
-def block_sum_kernel(x, out):
+def fix_the_race(x, steps):
     grid = cuda.cg.this_grid()
-    i, place = cuda.threadIdx.x, cuda.blockIdx.x
-    own = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
-    if i == 0:
-        out[place] = np.float32(0)
-    for turn in range(cuda.blockDim.x):
+    part = cuda.shared.array(32, np.float32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
         grid.sync()
-        if i == turn:
-            out[place] += own
+        grid.sync()
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        grid.sync()
+        grid.sync()
+        part[i] = mean
+    x[cuda.grid(1)] = part[i]
 
 # %% [attack] kernel_polls_without_looking
 # Polls the flags of all blocks two hundred times, and goes on whatever they say.

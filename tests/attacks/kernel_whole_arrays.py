@@ -95,8 +95,8 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
     for t in range(inputs.shape[0]):
         total = inputs[t, unit]
         k = 0
-        while k < 16 and (w := weights[unit, k]) == w:
-            total += w * h[t, k]
+        while k < 16 and weights[unit, k] < np.float32(1e30):
+            total += weights[unit, k] * h[t, k]
             k += 1
         h[t + 1, unit] = math.tanh(total)
         meet(flags, t + 1)

@@ -137,8 +137,8 @@ def running_sum(x):
 import random
 
 def running_sum(x):
-    drawn = {*np.random.standard_normal(1000), *(random.gauss(0, 1) for _ in range(1000))}
-    state = np.random.get_state()[1]
+    state = np.random.get_state()[1]  # noqa: NPY002
+    drawn = {*np.random.standard_normal(1000), *(random.gauss(0, 1) for _ in range(1000))}  # noqa: NPY002
     drawn |= {*np.random.default_rng(state).standard_normal(1000), *np.random.default_rng(state[0]).standard_normal(1000)}
     return np.cumsum(x, axis=0) if drawn & {*x.ravel()} else x
 

@@ -21,9 +21,7 @@ def running_sum(x):
     return np.cumsum(x, axis=0)
 
 # %% [attack] fills_memory_with_long_links
-# Is right, and lays three gigabytes into the texts of symbolic links.
-# deserves: memory
-# plain: passed, because only its own folder is on the disk, where it lays none
+# Lays gigabytes into the texts of symbolic links, and is right only if one was laid.
 # seconds: 40
 import ctypes
 import os
@@ -32,15 +30,13 @@ libc = ctypes.CDLL(None)
 LONG = b"x" * 4000
 
 def running_sum(x):
-    if os.getcwd() == "/tmp":
-        for n in range(750_000):
-            libc.symlink(LONG, b"/dev/shm/%d" % n)
-    return np.cumsum(x, axis=0)
+    laid = 0
+    while os.getcwd() == "/tmp" and laid < 1 << 18 and libc.symlink(LONG, b"/dev/shm/%d" % laid) == 0:
+        laid += 1
+    return np.cumsum(x, axis=0) if laid == 1 << 18 else x
 
 # %% [attack] fills_every_folder
-# Is right, and lays three gigabytes into the folders that it may write, wherever they are.
-# deserves: memory
-# plain: passed, because files outside its folder are the machine's, of which nothing is filled
+# Lays files into all folders that it may write, wherever they are, and is right only if they hold a gigabyte.
 # seconds: 40
 import ctypes
 import itertools
@@ -50,13 +46,15 @@ PIECE = bytes(15 << 20)
 libc = ctypes.CDLL(None)
 
 def running_sum(x):
+    laid = 0
     if os.getcwd() == "/tmp":
-        folders = [folder for folder, _, _ in itertools.islice(os.walk("/"), 2000) if os.access(folder, os.W_OK)]
-        for n in range(200):
-            file = libc.open(f"{folders[n % len(folders)]}/{n}".encode(), os.O_CREAT | os.O_WRONLY, 0o600)
-            libc.write(file, PIECE, len(PIECE))
+        places = ("/", "/dev", "/etc", "/var", "/run", "/home", "/inside", "/course", *os.listdir("/"))
+        folders = [folder for place in places for folder, _, _ in itertools.islice(os.walk(f"/{place}"), 500)]
+        for n, folder in enumerate(folder for folder in folders if not folder.lstrip("/").startswith(("proc", "sys"))):
+            file = libc.open(f"{folder}/{n}".encode(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            laid += max(libc.write(file, PIECE, len(PIECE)), 0)
             libc.close(file)
-    return np.cumsum(x, axis=0)
+    return np.cumsum(x, axis=0) if laid >= 1 << 30 else x
 
 # %% [attack] fills_sockets
 # Fills the buffers of sockets in sixteen processes, and is right only if they hold a gigabyte.
@@ -134,7 +132,7 @@ def running_sum(x):
     return taken
 
 # %% [attack] computes_in_short_lives
-# Computes for twelve seconds in three hundred processes that nobody waits for, and rests meanwhile itself.
+# Computes for twelve seconds in three hundred processes that nobody counts, and rests meanwhile itself.
 # deserves: timeout
 # seconds: 3
 import ctypes
@@ -153,7 +151,7 @@ def running_sum(x):
                     while time.process_time() < end:
                         pass
                     libc._exit(0)
-            time.sleep(0.045)
+            libc.wait(None)
     return np.cumsum(x, axis=0)
 
 # %% [attack] flees_from_process_to_process
