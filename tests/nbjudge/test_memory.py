@@ -100,13 +100,26 @@ REFUSED_BY_THE_KERNEL = {
     "ptrace": "libc.ptrace(0, 0, 0, 0)",
     "process_vm_readv": "number('process_vm_readv', os.getpid(), None, 0, None, 0, 0)",
     "prlimit": "libc.prlimit(os.getppid(), 0, None, (ctypes.c_uint64 * 2)())",
+    "socket": "libc.socket(1, 1, 0)",
+    "socketpair": "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
+    "kill": "libc.kill(os.getppid(), 0)",
+    "kill, all": "libc.kill(-1, 0)",
+    "tgkill": "number('tgkill', os.getppid(), os.getppid(), 0)",
+    "rt_sigqueueinfo": "number('rt_sigqueueinfo', os.getppid(), 0, (ctypes.c_uint64 * 16)())",
+    "setpriority": "libc.setpriority(0, os.getppid(), 0)",
+    "sched_setscheduler": "libc.sched_setscheduler(0, 0, (ctypes.c_int * 1)())",
+    "open_by_handle_at": "libc.open_by_handle_at(-100, (ctypes.c_uint64 * 20)(), 0)",
+    "bpf": "number('bpf', 0, None, 0)",
+    "perf_event_open": "number('perf_event_open', None, 0, -1, -1, 0)",
 }
 FILTERED = f"""
 import sys
 sys.path.insert(0, {str(INSIDE)!r})
 import ctypes, os, platform, threading, system_calls
+known = system_calls.REFUSED | system_calls.OWN
+machine = system_calls.MACHINES.index(platform.machine())
 libc = ctypes.CDLL(None, use_errno=True)
-number = lambda name, *rest: libc.syscall(system_calls.REFUSED[name][platform.machine()], *rest)
+number = lambda name, *rest: libc.syscall(known[name][machine], *rest)
 filtered = system_calls.refuse_calls()
 """
 
