@@ -148,3 +148,13 @@ def test_threads_and_processes_start_behind_the_filter():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[1] 7\n"
+
+
+@linux
+def test_empty_files_in_a_folder_in_memory_count_under_bubblewrap(tmp_path, monkeypatch):
+    us = psutil.Process()
+    states = {"tmp": os.statvfs_result((4096, 4096, 9, 9, 9, 5000, 2000, 2000, 0, 255, 0))}
+    monkeypatch.setattr(memory.os, "statvfs", lambda path: states[path.rpartition("/")[2]])
+    monkeypatch.setattr(memory, "FOLDERS", ("tmp",))
+    in_plain_mode, with_names = memory.family_bytes([us]), memory.family_bytes([us], exempt={1})
+    assert with_names - in_plain_mode == pytest.approx(3000 * memory.EMPTY, abs=2 * MIB)
