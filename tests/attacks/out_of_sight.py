@@ -95,8 +95,8 @@ def running_sum(x):
     return np.cumsum(x, axis=0) if held >= 1 << 30 else x
 
 # %% [attack] hides_its_open_files
-# Is right, closes its entries in /proc to other users, and lays three gigabytes into memfds.
-# deserves: memory
+# Closes its entries in /proc to its own user, lays memory into memfds, and starts forty processes for those who see it.
+# deserves: forbidden
 # seconds: 30
 import ctypes
 import os
@@ -108,13 +108,12 @@ libc = ctypes.CDLL(None)
 
 def running_sum(x):
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
-    child = [libc.fork() for _ in range(2)]
-    libc.prctl(DUMPABLE, 0, 0, 0, 0)
     files = [os.memfd_create("held") for _ in range(54)]
     for file in files:
         os.write(file, PIECE)
-    if 0 in child:
-        time.sleep(60)
+    for _ in range(40):
+        if libc.fork() == 0:
+            time.sleep(60)
     time.sleep(3)
     return np.cumsum(x, axis=0)
 
