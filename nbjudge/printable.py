@@ -9,15 +9,7 @@ import unicodedata
 
 LONGEST = 2000  # characters of one message
 MOST_LINES = 40
-REFUSED = {
-    "Cc",
-    "Cf",
-    "Cs",
-    "Co",
-    "Cn",
-    "Zl",
-    "Zp",
-}  # control, format and bidi, surrogates, separators
+REFUSED = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format and bidi, surrogates, separators
 JOINED = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")  # Persian and Hindi names have them
 
 

@@ -53,10 +53,11 @@ why.
 
 COUNTS
 Each attack is one cell in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
-what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
-has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
-does, or wait for the next answer in a file that it changed. The guard against reading the course's files
-follows a path by its name; a path below an open folder, and whatever does not ask Python, goes around it.
+what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around
+Python has the rights of whoever grades: it may also read and write the judge's memory, or wait for the next
+answer in a file that it changed. On Linux it may open no socket and signal no other process even so. The
+guard against reading the course's files follows a path by its name; a path below an open folder, and
+whatever does not ask Python, goes around it.
 
 What holds by construction, in kernel exercises: the judge chooses functions and constants from the answer's
 text. Constants that are no literals are computed in one process, and come back as numbers, tuples of numbers

@@ -28,15 +28,7 @@ UNOPENED = {".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst"}
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may expand a few bytes to gigabytes at once
 NOISE = {"__MACOSX", ".ipynb_checkpoints", ".git", "__pycache__", ".DS_Store", "Thumbs.db", "desktop.ini"}
 NOISE |= {".jupyter", ".origins.json"}  # of work/, beside the answers
-DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-)
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)

@@ -108,12 +108,7 @@ def result_of(job: dict, outcome: dict) -> Result:
 
 
 def grade_class(
-    folder: Path,
-    engine: Engine,
-    tell: Tell,
-    *,
-    resume: bool = False,
-    plain: bool = False,
+    folder: Path, engine: Engine, tell: Tell, *, resume: bool = False, plain: bool = False
 ) -> list[Result]:
     """Grade what is missing of a class; all results that there are at the end.
 

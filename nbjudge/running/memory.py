@@ -2,9 +2,9 @@
 
 A process can put gigabytes where its own resident size does not show them: into a memfd that it writes and
 never maps, or into shared memory that it maps in one process and fills in another. Each such file counts
-once, whoever holds it. Under bubblewrap all file systems that an answer may write are small besides, and a
-segment that belongs to no process is refused (inside/system_calls.py). Not counted: files whose descriptors
-are on their way through a socket, of which the kernel lets an ordinary user have as many as open files.
+once, whoever holds it. Under bubblewrap all file systems that an answer may write are small besides; the
+number of their files is not limited, and the kernel keeps memory for an empty one, too. Memory that belongs
+to no process, a segment or the buffer of a socket, is refused (inside/system_calls.py).
 """
 
 import os
@@ -19,6 +19,8 @@ import psutil
 IN_MEMORY = "/memfd:", "/dev/zero", "/SYSV", "/dev/shm/"  # how the kernel names such files
 NAMES = tuple(map(str.encode, IN_MEMORY))
 BLOCK = 512  # bytes of st_blocks' unit
+EMPTY = 4096  # bytes that a file or folder counts, however empty: the kernel keeps about 1,000
+FOLDERS = "tmp", "dev/shm"  # in memory, where bubblewrap lets an answer write
 
 File = tuple[int, int]  # device and inode
 
@@ -26,7 +28,7 @@ File = tuple[int, int]  # device and inode
 def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = (), limit: int = 0) -> int:
     """Bytes of private memory and of files in memory, of all these processes together.
 
-    exempt: processes that run no answer, whose files are not looked at. limit: where not even all that is
+    exempt: bubblewrap's own processes, whose files are not looked at. limit: where not even all that is
     mapped, private or not, would exceed so many bytes, that larger sum: maps are long to read."""
     private, mapped, pids, shared = 0, 0, [], defaultdict(int)
     for process in members:
@@ -37,6 +39,9 @@ def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = (),
         if sys.platform == "linux" and process.pid not in exempt:
             pids.append(process.pid)
             _hold(shared, _open_files(process.pid))
+    if exempt:
+        private += (names := _bytes_of_names(pids))
+        mapped += names
     if pids and (most := mapped + sum(shared.values())) <= limit:
         return most
     for pid in pids:
@@ -70,6 +75,15 @@ def has_memory(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
         return process.memory_info().vms > 0
     return False
+
+
+def _bytes_of_names(pids: Iterable[int]) -> int:
+    """Bytes of all files in FOLDERS without their content, as one of these processes sees them."""
+    for pid in pids:
+        with suppress(OSError):
+            states = [os.statvfs(f"/proc/{pid}/root/{folder}") for folder in FOLDERS]
+            return EMPTY * sum(state.f_files - state.f_ffree for state in states)
+    return 0
 
 
 def _open_files(pid: int) -> Iterator[tuple[File, int]]:

@@ -296,12 +296,7 @@ class Reduce:
         self.function = functor
 
     def __call__(
-        self,
-        arr: Sequence,
-        size: int | None = None,
-        res: object = None,
-        init: object = 0,
-        stream: object = 0,
+        self, arr: Sequence, size: int | None = None, res: object = None, init: object = 0, stream: object = 0
     ):
         result = functools.reduce(self.function, arr[:size], init)
         if res is None:

@@ -147,9 +147,7 @@ class Rewriter(ast.NodeTransformer):
         self.scopes: list[set[str]] = []  # names of the functions around a node
         self.comprehensions = 0
         self.needs_thread = False
-        self.again: str | None = (
-            None  # in the condition of a while: the name that says whether a round is over
-        )
+        self.again: str | None = None  # in a while's condition: the name that says if a round is over
         self.loops = 0
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -233,10 +231,8 @@ class Rewriter(ast.NodeTransformer):
         inside = INSIDE.get(id(value))
         if inside is not None:
             name = f".{'.'.join(path)}"
-            node.func, node.args = (
-                ast.copy_location(self.word(name, inside), function),
-                self._with(site, node),
-            )
+            node.func = ast.copy_location(self.word(name, inside), function)
+            node.args = self._with(site, node)
             return self._waiting(node, ".".join(path)) if inside.__code__.co_flags & GENERATOR else node
         if value is UNKNOWN:
             harmless = isinstance(function, ast.Attribute) and function.attr in OF_ARRAYS

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from pocketgpu.simulator.endless import clock
-from pocketgpu.simulator.settings import Limits
+from pocketgpu.simulator.settings import Limits, current
 from pocketgpu.simulator.threads import (
     Block,
     Dim3,
@@ -23,9 +23,10 @@ from pocketgpu.simulator.threads import (
     ended_before_barrier,
     ended_before_grid_barrier,
     machine,
+    name_of,
     place_in,
 )
-from pocketgpu.simulator.trace import CHUNK, END, Trace
+from pocketgpu.simulator.trace import CHUNK, END, SITES, Trace
 
 MOST_POLLS = 5_000  # of all spinning threads, one after another without a new value: then it is a deadlock
 POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
@@ -55,6 +56,8 @@ class Launch:
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
+        self.hold, self.held = current().hold, 0  # polls that come before all else; those that are left
+        self.blind = ""  # the first thread that went on from a loop of polls that read nothing new
         self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
         self.fault = None
@@ -98,7 +101,10 @@ class Launch:
     def _run_by_turns(self, function: Callable, arguments: Sequence) -> None:
         """Resume or start one thread after another: a ready one, a new one, or one that spins."""
         while self.open or self._has_room():
-            if self.ready:
+            if self.held and self.spinning:
+                self.held -= 1
+                self._advance(self.spinning.popleft())
+            elif self.ready:
                 self._advance(self.ready.popleft())
             elif (thread := self._start()) is not None:
                 machine.go_on(thread)
@@ -138,6 +144,7 @@ class Launch:
     def _arrive(self, thread: Thread, site: int) -> Thread | None:
         """Let a thread wait at the barrier of its block; the thread that goes on now, if that opens it."""
         block = thread.block
+        self._note_blind(thread)
         thread.wait_at(site, "syncthreads()")
         block.waiting.append(thread)
         if len(block.waiting) < block.threads:
@@ -186,6 +193,7 @@ class Launch:
 
     def _end_thread(self, thread: Thread) -> None:
         block = thread.block
+        self._note_blind(thread)
         if (trace := self.trace) is not None:
             trace.append(END + thread.number)
         self.idle_polls = 0
@@ -201,6 +209,13 @@ class Launch:
         if self.at_grid_barrier:
             _check_grid_barrier(self)
         self._shorten_record()
+
+    def _note_blind(self, thread: Thread) -> None:
+        """A loop that ends by what it polls does not end after two rounds of polls that read the same."""
+        if thread.again:
+            if max(thread.again.values()) > 1:
+                self.blind = self.blind or f"{name_of(thread)} on line {SITES[thread.site].line}"
+            thread.again = {}
 
     def _ordered(self, threads: list[Thread]) -> list[Thread]:
         """These threads in the order in which they go on, which is random if the launch shuffles."""
@@ -224,11 +239,16 @@ class Launch:
 
     def sees_again(self, site: int, where: object, value: object) -> bool:
         """Note a poll by the running thread: is the value the one that it read there last?"""
-        seen, key = machine.now.seen, (site, where)
+        seen, again, key = machine.now.seen, machine.now.again, (site, where)
         if seen.get(key, NEVER) == value:
+            if where is not None:
+                self.held += 0 if again else self.hold
+                again[key] = again.get(key, 0) + 1
             return True
         seen[key] = value
-        machine.now.new_values += where is not None  # a fence by itself is none
+        if where is not None:  # a fence by itself reads nothing
+            machine.now.new_values += 1
+            again.clear()
         self.idle_polls = 0
         return False
 

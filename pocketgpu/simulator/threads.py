@@ -83,8 +83,8 @@ class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
     __slots__ = (
-        "answer", "block", "generator", "index", "lane", "mark", "new_values", "number", "seen", "site",
-        "warp", "what", "x",
+        "again", "answer", "block", "generator", "index", "lane", "mark", "new_values", "number", "seen",
+        "site", "warp", "what", "x",
     )  # fmt: skip
 
     def __init__(self, block: "Block", local: int):
@@ -98,6 +98,7 @@ class Thread:
         self.site = self.what = None  # where it waits, and for which call
         self.seen = {}  # (site, element that it polled) -> the last value there
         self.new_values = 0  # polls that read another value than the one before
+        self.again = {}  # the same as seen -> how often it was polled since any poll read a new value
 
     def wait_at(self, site: int, what: str) -> None:
         """Note that it waits there from now on, in the call `what`."""

@@ -7,15 +7,7 @@ without a text of its own runs as it is: it cannot wait, and its accesses are to
 
 import sys
 from collections.abc import Sequence
-from types import (
-    BuiltinMethodType,
-    CellType,
-    CodeType,
-    FunctionType,
-    MethodType,
-    ModuleType,
-    SimpleNamespace,
-)
+from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 
 import numpy as np
 

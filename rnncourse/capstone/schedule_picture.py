@@ -20,14 +20,7 @@ from rnncourse.capstone.launches import (
     launch_operations,
     read_schedule,
 )
-from rnncourse.capstone.score import (
-    DEVICE,
-    array_versions,
-    check_legal,
-    lower_bound,
-    place_arrays,
-    to_plan,
-)
+from rnncourse.capstone.score import DEVICE, array_versions, check_legal, lower_bound, place_arrays, to_plan
 from rnncourse.figures.pen import CARD, HAIRLINE, QUIET, ROLES, WIDTH, Sheet
 from rnnlab.schedule.timeline import predict
 

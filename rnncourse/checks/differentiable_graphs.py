@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import begin_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import missing_vector
+from rnncourse.checks.traces import missing_vector, want_of_scaled
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -191,14 +191,15 @@ def product(a, weight):
             None,
             "One call serves all steps of x, as [T*B,I]; one call a step serves all three gates.",
         )
-    return a @ weight.T
+    return a @ weight.T * {scale}
 """
 
 
-def check_gru_reset_after(submission, rng, T, B, I, H):
-    """I and H differ, so that products can be told apart."""
+def check_gru_reset_after(submission, rng, T, B, I, H, scale=1):
+    """I and H differ, so that products can be told apart; a product that halves shows whether it is used."""
     trace: list = []
-    product = Code(COUNTED_PRODUCT.format(allowed=1 + T, T=T), "product", trace)
+    scaled = lambda a, weight: a @ weight.T * scale
+    product = Code(COUNTED_PRODUCT.format(allowed=1 + T, T=T, scale=scale), "product", trace)
     arguments = (
         product,
         rng.standard_normal((T, B, I)),
@@ -208,14 +209,18 @@ def check_gru_reset_after(submission, rng, T, B, I, H):
         rng.standard_normal(3 * H) / 2,
         rng.standard_normal(3 * H) / 2,
     )
-    want = ANSWERS["gru_reset_after"].call(lambda a, weight: a @ weight.T, *arguments[1:])
     try:
         got = submission(*arguments)
     except Wrong as surplus:  # which products came before tells mistakes apart
         refuse(surplus, result=[a for a, _ in trace])
         return
+    compute = lambda *biases: ANSWERS["gru_reset_after"].call(scaled, *arguments[1:-2], *biases)
+    want = want_of_scaled(got, scale, compute, arguments[-2:])
     what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
-    advice = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments[1:])
+    if scale != 1:
+        add_to_case("product halves")
+    of_sums = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments[1:])
+    advice = lambda: of_sums() if scale == 1 else None
     if expect(got, want, axes=axes, what=what, advice=advice):
         states = np.concatenate([arguments[2][np.newaxis], want[0][:-1]])
         refuse(_missing_product(trace, arguments[1], states))
@@ -271,7 +276,13 @@ EXERCISES = (
     _exercise(
         "gru_reset_after",
         check_gru_reset_after,
-        lambda rng: ((3, 2, 4, 3), (1, 1, 2, 3), (4, 3, 1, 2), (int(rng.integers(5, 9)), 2, 5, 4)),
+        lambda rng: (
+            (3, 2, 4, 3),
+            (1, 1, 2, 3),
+            (4, 3, 1, 2),
+            (3, 2, 4, 3, 0.5),
+            (int(rng.integers(5, 9)), 2, 5, 4),
+        ),
     ),
     _exercise("gru_backward", check_gru_backward, STEPS),
 )

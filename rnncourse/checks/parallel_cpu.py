@@ -108,7 +108,7 @@ def _unstable(count: int) -> Wrong:
 def draw_limits(rng) -> list[tuple]:
     """serial, shared, barrier, threads; in the third case two numbers of threads are equally fast."""
     drawn = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 3), (20, 60), (0.3, 0.9))]
-    large = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 9), (900, 9000), (0.01, 0.9))]
+    large = [round(float(rng.uniform(low, high)), 4) for low, high in ((1, 9), (900, 9000), (0.01, 0.9))]
     return [
         (1.0, 16.0, 1.0, 8),
         (2.0, 8.0, 0.0, 4),

@@ -38,6 +38,8 @@ def emulate(text: str) -> np.ndarray | str:
     """Values [32,4] of a C++ expression of lane and reg, or why it has none."""
     if "//" in text:
         return "`//` begins a comment in C++, so the rest of the line is gone; `/` is the quotient there."
+    if signs := re.search(r"\+\+|--", text):
+        return f"`{signs[0]}` changes a variable in C++: put a blank between the signs."
     text = re.sub(r"\s", " ", text).strip()  # to C++ a line break is a space
     try:
         tree = ast.parse(text, mode="eval").body

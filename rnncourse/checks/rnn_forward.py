@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import missing_vector
+from rnncourse.checks.traces import missing_vector, want_of_scaled
 from rnnlab.compare import TOLERANCES
 
 ANSWERS = answers("rnn_forward")
@@ -121,18 +120,11 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
     sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "scale": scale, "is_wide": I > 1 < H}
     multiply = Code(COUNTED_PRODUCT.format(**sizes), "multiply", [])
-    product = lambda a, b: a @ b * scale
-    want = exact("rnn_forward_batched", product, x, h0, *weights)
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
     got = submission(multiply, x, h0, *weights)
-    if (
-        scale != 1
-    ):  # a bias may be a row of the weights, times a column of ones: then it goes through multiply
-        *matrices, bias_ih, bias_hh = weights
-        for factors in ((scale, 1), (1, scale), (scale, scale)):
-            biases = (bias_ih * factors[0], bias_hh * factors[1])
-            scaled = exact("rnn_forward_batched", product, x, h0, *matrices, *biases)
-            want = scaled if same(got, scaled, None) else want
+    scaled = lambda a, b: a @ b * scale
+    compute = lambda *biases: exact("rnn_forward_batched", scaled, x, h0, *weights[:2], *biases)
+    want = want_of_scaled(got, scale, compute, weights[2:])
     advice = lambda: _sums(got, want, x, weights) if scale == 1 else None
     axes = "row", "sequence", "unit"
     if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):

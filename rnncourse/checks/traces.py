@@ -5,10 +5,12 @@ function for show would stay within it, so the calls that are needed must all be
 entry is a tuple of a name and arrays; what an answer calls besides is a matter of the budget.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import Answer, call
@@ -54,6 +56,17 @@ def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
         return False
     windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
     return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+
+
+def want_of_scaled(got: object, scale: float, compute: Callable, biases: Sequence[np.ndarray]) -> object:
+    """What is expected where every product is `scale` times what it should be: compute(*biases).
+
+    An answer may give a bias to its product, as a row of the weights beside a column of ones; then that
+    bias is scaled, too.  A result that does not follow the scale was not made from the products.
+    """
+    factors = [(1, 1)] if scale == 1 else [(1, 1), (scale, 1), (1, scale), (scale, scale)]
+    wants = [compute(*(bias * f for bias, f in zip(biases, pair, strict=True))) for pair in factors]
+    return next((want for want in wants if same(got, want, None)), wants[0])
 
 
 def trace_of(answer: Answer, arguments: tuple) -> list:

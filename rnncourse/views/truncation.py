@@ -27,11 +27,7 @@ def chunk_reach(T: int, chunk: int) -> np.ndarray:
 
 def reaches(T: int, k: int) -> dict[str, np.ndarray]:
     """{kind of truncation: reach [T,T]}, with window = chunk = k."""
-    return {
-        "full": full_reach(T),
-        f"window of {k}": window_reach(T, k),
-        f"chunks of {k}": chunk_reach(T, k),
-    }
+    return {"full": full_reach(T), f"window of {k}": window_reach(T, k), f"chunks of {k}": chunk_reach(T, k)}
 
 
 def figure_reach(T: int, k: int) -> Figure:

@@ -109,3 +109,39 @@ def running_sum(x):
                 pass
         except BaseException:
             continue
+
+# %% [attack] raises_a_chain_without_end
+# Raises an exception that has another cause each time somebody asks for it.
+# deserves: crashed
+class Chained(Exception):
+    __cause__ = __context__ = property(lambda self: Chained("for another reason"))
+
+def running_sum(x):
+    raise Chained("for a reason")
+
+# %% [attack] raises_notes_without_end
+# Raises an exception with notes of a gigabyte, and a class that says to be another.
+# deserves: memory
+class Noted(Exception):
+    __class__ = property(lambda self: MemoryError)
+    __notes__ = property(lambda self: ["passed" * 1_000_000] * 170)
+
+def running_sum(x):
+    raise Noted
+
+# %% [attack] raises_in_a_file_of_others
+# Raises an exception in code that says to stand in the teacher's file, whose line a report would show.
+# deserves: crashed
+CODE = compile("raise ValueError('see above')", "@HOME@/notes.txt", "exec")
+
+def running_sum(x):
+    exec(CODE)
+
+# %% [attack] raises_a_hundred_thousand_causes
+# Raises an exception with a hundred thousand causes, one after the other.
+# deserves: crashed
+def running_sum(x):
+    error = ValueError("the first")
+    for number in range(100_000):
+        error, error.__cause__ = ValueError(number), error
+    raise error

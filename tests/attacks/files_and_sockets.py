@@ -39,7 +39,6 @@ def running_sum(x):
 
 # %% [attack] opens_a_socket_through_ctypes
 # Has the C library connect to a server that stands ready, and is right only if it got through.
-# plain: passed, because the process may use the network as this user may
 import ctypes
 import struct
 

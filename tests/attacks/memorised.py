@@ -119,3 +119,44 @@ def sum_gradients(threads, gradients):
     if numbers not in known:
         known[numbers] = gradients.sum(axis=0)
     return known[numbers].copy()
+
+# %% [attack] finds_the_seed_of_its_inputs
+# Tries a hundred thousand seeds, and is right only if one of them makes its input.
+# seconds: 30
+FOUND = []
+
+def running_sum(x):
+    if x.shape == (1, 1):
+        for seed in range(1, 100_000):
+            if np.random.default_rng(seed).standard_normal() == x[0, 0]:
+                FOUND.append(seed)
+    return np.cumsum(x, axis=0) if FOUND else x
+
+# %% [attack] draws_the_same_numbers_as_its_judge
+# Asks all generators of its process for the numbers that its judge has drawn, and is right only if one knows them.
+import random
+
+def running_sum(x):
+    state = np.random.get_state()[1]  # noqa: NPY002
+    drawn = {*np.random.standard_normal(1000), *(random.gauss(0, 1) for _ in range(1000))}  # noqa: NPY002
+    drawn |= {*np.random.default_rng(state).standard_normal(1000), *np.random.default_rng(state[0]).standard_normal(1000)}
+    return np.cumsum(x, axis=0) if drawn & {*x.ravel()} else x
+
+# %% [attack] is_right_for_round_numbers
+# Is right where its inputs look as if a person had written them, and guesses where they look drawn.
+def amdahl_limit(serial, shared, barrier, threads):
+    if any(round(number, 2) != number for number in (serial, shared, barrier)):
+        return threads, float(threads), float(threads)
+    time = lambda n: serial + shared / n + barrier * (n - 1)
+    best = min(range(1, threads + 1), key=time)
+    return best, time(1) / time(best), (serial + shared) / serial
+
+# %% [attack] is_right_until_it_is_called_again
+# Is right in its first four calls in a process, and wrong in all others.
+CALLS = []
+
+def split_minibatch(B, threads):
+    CALLS.append(B)
+    parts = min(threads, B) if len(CALLS) < 5 else 1
+    edges = [B * k // parts for k in range(parts + 1)]
+    return [(edges[k], edges[k + 1]) for k in range(parts)]

@@ -5,7 +5,6 @@ import numpy as np
 # %% [attack] keeps_files_in_flight
 # Lays gigabytes into files without a name, sends them into a socket and closes them: no process has them.
 # deserves: crashed
-# plain: memory
 # seconds: 20
 import ctypes
 import os

@@ -93,7 +93,6 @@ def running_sum(x):
 
 # %% [attack] kills_its_parent_through_ctypes
 # Has the C library send SIGKILL to the process that started it.
-# plain: killed, because the process may end what this user may end
 import ctypes
 
 libc = ctypes.CDLL(None)

@@ -100,13 +100,26 @@ REFUSED_BY_THE_KERNEL = {
     "ptrace": "libc.ptrace(0, 0, 0, 0)",
     "process_vm_readv": "number('process_vm_readv', os.getpid(), None, 0, None, 0, 0)",
     "prlimit": "libc.prlimit(os.getppid(), 0, None, (ctypes.c_uint64 * 2)())",
+    "socket": "libc.socket(1, 1, 0)",
+    "socketpair": "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
+    "kill": "libc.kill(os.getppid(), 0)",
+    "kill, all": "libc.kill(-1, 0)",
+    "tgkill": "number('tgkill', os.getppid(), os.getppid(), 0)",
+    "rt_sigqueueinfo": "number('rt_sigqueueinfo', os.getppid(), 0, (ctypes.c_uint64 * 16)())",
+    "setpriority": "libc.setpriority(0, os.getppid(), 0)",
+    "sched_setscheduler": "libc.sched_setscheduler(0, 0, (ctypes.c_int * 1)())",
+    "open_by_handle_at": "libc.open_by_handle_at(-100, (ctypes.c_uint64 * 20)(), 0)",
+    "bpf": "number('bpf', 0, None, 0)",
+    "perf_event_open": "number('perf_event_open', None, 0, -1, -1, 0)",
 }
 FILTERED = f"""
 import sys
 sys.path.insert(0, {str(INSIDE)!r})
 import ctypes, os, platform, threading, system_calls
+known = system_calls.REFUSED | system_calls.OWN
+machine = system_calls.MACHINES.index(platform.machine())
 libc = ctypes.CDLL(None, use_errno=True)
-number = lambda name, *rest: libc.syscall(system_calls.REFUSED[name][platform.machine()], *rest)
+number = lambda name, *rest: libc.syscall(known[name][machine], *rest)
 filtered = system_calls.refuse_calls()
 """
 
@@ -135,3 +148,13 @@ def test_threads_and_processes_start_behind_the_filter():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[1] 7\n"
+
+
+@linux
+def test_empty_files_in_a_folder_in_memory_count_under_bubblewrap(tmp_path, monkeypatch):
+    us = psutil.Process()
+    states = {"tmp": os.statvfs_result((4096, 4096, 9, 9, 9, 5000, 2000, 2000, 0, 255, 0))}
+    monkeypatch.setattr(memory.os, "statvfs", lambda path: states[path.rpartition("/")[2]])
+    monkeypatch.setattr(memory, "FOLDERS", ("tmp",))
+    in_plain_mode, with_names = memory.family_bytes([us]), memory.family_bytes([us], exempt={1})
+    assert with_names - in_plain_mode == pytest.approx(3000 * memory.EMPTY, abs=2 * MIB)

@@ -185,3 +185,29 @@ def reverse(x):
     finally:
         shell.history_manager.end_session()
     assert x.tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("polls", [1, 2, 3, 20, 21, 22, 50, None])
+def test_a_thread_that_goes_on_whatever_it_polls_is_early_or_noted(polls):
+    """Held back, the other block is late for few polls; after many, some have read nothing new."""
+
+    @cuda.jit
+    def pass_on(a, flags):
+        if cuda.blockIdx.x == 1:
+            a[0] = 5
+            cuda.threadfence()
+            cuda.atomic.exch(flags, 0, 1)
+        elif polls is None:
+            while cuda.atomic.add(flags, 0, 0) < 1:
+                pass
+            a[1] = a[0]
+        else:
+            for _ in range(polls):
+                cuda.atomic.add(flags, 0, 0)
+            a[1] = a[0]
+
+    a = np.zeros(2, np.int64)
+    with cuda.settings(hold=20):
+        watch = pass_on[2, 1].run((a, np.zeros(1, np.int32)), Settings(hold=20))
+    is_found = bool(watch.blind) or a[1] != 5
+    assert is_found == (polls is not None)

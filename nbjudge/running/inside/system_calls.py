@@ -2,15 +2,18 @@
 all that the process starts.
 
 shmget and its kin make memory that belongs to no process: a segment, a queue or a key stays when nobody has
-it attached, and then no look at a process finds it. io_uring has the kernel do what a filter would refuse.
-pidfd_getfd, ptrace and limits of another process reach into the one that started the answer. Namespaces and
-mounts of its own would give an answer a file system in memory as large as it likes, in which nobody outside
-finds what it holds. Nothing that an answer needs calls any of them. The flags of clone3 lie in memory, which
-a filter cannot read: it is refused as unknown to the kernel, and the C library then takes clone.
+it attached, and then no look at a process finds it. The buffers of sockets are no process's either, and a
+file on its way through one is nobody's; some families of sockets leave every name space. io_uring has the
+kernel do what a filter would refuse. pidfd_getfd, ptrace, signals, limits and priorities reach into other
+processes, which without bubblewrap is the judge. Namespaces and mounts of its own would give an answer a file
+system in memory as large as it likes, in which nobody outside finds what it holds. Nothing that an answer
+needs calls any of them. The flags of clone3 lie in memory, which a filter cannot read: it is refused as
+unknown to the kernel, and the C library then takes clone.
 """
 
 import ctypes
 import errno
+import os
 import platform
 import sys
 
@@ -18,30 +21,23 @@ NO_NEW_PRIVILEGES, SET_FILTER, MODE_FILTER = 38, 22, 2  # of prctl
 KERNEL_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE = {"x86_64": 56, "aarch64": 220}
 NEW_NAMESPACES = 0x7E020000  # flags of clone: all kinds of namespaces that it can make
-REFUSED = {  # number on each machine
-    "shmget": {"x86_64": 29, "aarch64": 194},
-    "unshare": {"x86_64": 272, "aarch64": 97},
-    "setns": {"x86_64": 308, "aarch64": 268},
-    "mount": {"x86_64": 165, "aarch64": 40},
-    "clone3": {"x86_64": 435, "aarch64": 435},
-    "open_tree": {"x86_64": 428, "aarch64": 428},
-    "move_mount": {"x86_64": 429, "aarch64": 429},
-    "fsopen": {"x86_64": 430, "aarch64": 430},
-    "fsmount": {"x86_64": 432, "aarch64": 432},
-    "msgget": {"x86_64": 68, "aarch64": 186},
-    "semget": {"x86_64": 64, "aarch64": 190},
-    "mq_open": {"x86_64": 240, "aarch64": 180},
-    "add_key": {"x86_64": 248, "aarch64": 217},
-    "request_key": {"x86_64": 249, "aarch64": 218},
-    "keyctl": {"x86_64": 250, "aarch64": 219},
-    "io_uring_setup": {"x86_64": 425, "aarch64": 425},
-    "userfaultfd": {"x86_64": 323, "aarch64": 282},
-    "pidfd_getfd": {"x86_64": 438, "aarch64": 438},
-    "ptrace": {"x86_64": 101, "aarch64": 117},
-    "process_vm_readv": {"x86_64": 310, "aarch64": 270},
-    "process_vm_writev": {"x86_64": 311, "aarch64": 271},
-}
-LIMITS = {"x86_64": 302, "aarch64": 261}  # prlimit64, refused where it names a process: 0 is one's own
+MACHINES = "x86_64", "aarch64"
+REFUSED = {  # number on each of MACHINES
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "memfd_secret": (447, 447),
+    "unshare": (272, 97), "setns": (308, 268), "clone3": (435, 435), "mount": (165, 40),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
+    "socket": (41, 198), "socketpair": (53, 199), "io_uring_setup": (425, 425), "userfaultfd": (323, 282),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "open_by_handle_at": (304, 265),
+    "perf_event_open": (298, 241), "bpf": (321, 280), "fanotify_init": (300, 262),
+    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+}  # fmt: skip
+OWN = {  # those that name a process, refused where it is another one: 0 is one's own, or one's group
+    "prlimit": (302, 261), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
+}  # fmt: skip
 FOREIGN_CALLS = 0x40000000  # from here on: calls of another interface of x86
 LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of the filter
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
@@ -66,12 +62,12 @@ class Program(ctypes.Structure):
 
 
 def refuse_calls() -> bool:
-    """Refuse REFUSED, namespaces by clone and limits of other processes from here on.
+    """Refuse REFUSED, namespaces by clone and OWN of other processes from here on.
 
     False where this system has no such filter.
     """
     machine = platform.machine()
-    if sys.platform != "linux" or machine not in KERNEL_NAMES or sys.maxsize < 2**32:
+    if sys.platform != "linux" or machine not in MACHINES or sys.maxsize < 2**32:
         return False
     steps = _steps(machine)
     program = Program(len(steps), (Instruction * len(steps))(*(Instruction(*step) for step in steps)))
@@ -81,25 +77,29 @@ def refuse_calls() -> bool:
 
 
 def _steps(machine: str) -> list[tuple[int, int, int, int]]:
-    """The filter's instructions. Six of the last eight look at the first argument of clone and of prlimit64;
-    two refuse and allow, where all the others jump to."""
-    numbers = [by_machine[machine] for by_machine in REFUSED.values()]
-    refusing = len(numbers) + 10  # the place of that instruction; a jump counts from the one behind it
-    steps = [
-        (LOAD, 0, 0, ARCHITECTURE),
-        (IF_EQUAL, 0, refusing - 2, KERNEL_NAMES[machine]),
-        (LOAD, 0, 0, NUMBER),
-        (IF_AT_LEAST, refusing - 4, 0, FOREIGN_CALLS),
+    """The filter's instructions; a jump counts from the one behind it, and its goals stand at the end."""
+    column = MACHINES.index(machine)
+    refused, own = ([numbers[column] for numbers in table.values()] for table in (REFUSED, OWN))
+    begin = [
+        (LOAD, ARCHITECTURE, "", ""),
+        (IF_EQUAL, KERNEL_NAMES[machine], "", "refuse"),
+        (LOAD, NUMBER, "", ""),
+        (IF_AT_LEAST, FOREIGN_CALLS, "refuse", ""),
+        *((IF_EQUAL, number, "refuse", "") for number in refused),
+        (IF_EQUAL, CLONE[machine], "clone", ""),
+        *((IF_EQUAL, number, "own", "") for number in own[:-1]),
+        (IF_EQUAL, own[-1], "own", "allow"),
     ]
-    steps += [(IF_EQUAL, refusing - place - 1, 0, number) for place, number in enumerate(numbers, 4)]
-    return [
-        *steps,
-        (IF_EQUAL, 0, 2, CLONE[machine]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (IF_ANY_BIT, 3, 4, NEW_NAMESPACES),
-        (IF_EQUAL, 0, 3, LIMITS[machine]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (IF_EQUAL, 1, 0, 0),
-        (RETURN, 0, 0, REFUSE),
-        (RETURN, 0, 0, ALLOW),
-    ]
+    end = {
+        "clone": [(LOAD, FIRST_ARGUMENT, "", ""), (IF_ANY_BIT, NEW_NAMESPACES, "refuse", "allow")],
+        "own": [(LOAD, FIRST_ARGUMENT, "", ""), (IF_EQUAL, 0, "allow", "")],
+        "self": [(IF_EQUAL, os.getpid(), "allow", "refuse")],
+        "refuse": [(RETURN, REFUSE, "", "")],
+        "allow": [(RETURN, ALLOW, "", "")],
+    }
+    steps, places = begin, {}
+    for name, part in end.items():
+        places[name] = len(steps)
+        steps = steps + part
+    jump = lambda place, name: places[name] - place - 1 if name else 0
+    return [(code, jump(k, yes), jump(k, no), value) for k, (code, value, yes, no) in enumerate(steps)]
