@@ -76,7 +76,7 @@ def of_steps(choose: Callable, figure: Callable[[dict], float | None]) -> Value:
 
     def value(record: dict) -> float | None:
         figures = map(figure, record.get("steps", NO_STEPS)["cases"])
-        return choose((each for each in figures if each is not None), default=None)
+        return choose((number for number in figures if number is not None), default=None)
 
     return value
 

@@ -38,7 +38,7 @@ LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "nbjudge/running/inside"  # also runs where there is no package rnnlab
 # one contract for all: a rung's, that of the exercise judged
-CONTRACTED = {"ladder", "kernels", "checks", "halide"}
+CONTRACTED = {"ladder", "kernels", "checks", "halide", "look_back.py"}
 HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 

@@ -201,12 +201,15 @@ show_prediction(trained["text"], tasks[3])
 # **Predict:** what does it write before it has learned anything, after 100 updates, after 400, and after 3,000? What does it learn first: letters, spaces, words, indentation, or Python's rules? The first three were written while your network trained. The last one is a **recording**, so that nobody has to wait: 3,000 updates with the same settings took 20 s of one core of an AMD EPYC (Python 3.11.7, NumPy 2.4.6). Another Python has other source text and would write something else.
 
 # %%
+import re
+
 RECORDED = """_thread(n mame)
 
         if but moke is mold.equasnall(), self.pringsiffore is spaseidiciligh
         returns a esif is """
 for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
-    print(f"—— updates: {updates} ——", PROMPT + words, sep="\n")
+    lines = re.sub("(.{72})", r"\1\n", PROMPT + words)  # none is longer
+    print(f"—— updates: {updates} ——", lines, sep="\n")
 
 # %% [markdown]
 # First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. At 400 there are syllables, words such as `os.None`, and lines that end in a full stop and go on indented. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line after the statement, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.

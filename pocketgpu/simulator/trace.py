@@ -42,8 +42,7 @@ EVENT, END, TURN = 1 << 62, 1 << 61, 1 << 60  # no index of an array is as large
 CHUNK = 1_000_000  # entries that become an array together
 
 if sys.platform == "linux":
-    # The C library keeps freed memory up to twice the largest block that was freed, and gives back the rest:
-    # without this one, which nobody touches, each launch's columns are 2,000 new pages.
+    # the C library keeps as much as was ever freed at once: else each launch's columns are 2,000 new pages
     np.empty(31 << 20, np.uint8)
 
 Position = tuple[int, int, int, int]  # line, last line, column, column behind

@@ -4,6 +4,7 @@ They grade the course's shortest lesson, in processes of their own.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -24,16 +25,25 @@ from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks, cli
 
-KILLS_ITS_JUDGE = f"""
-import ctypes, os, signal, time
+LOSES_ITS_JUDGE = f"""
+import ctypes, os, time
 def {FIRST}(*inputs):
+    judge = os.getppid()
     if ctypes.CDLL(None).fork() == 0:
         ctypes.CDLL(None).setsid()
-        print(os.getpid(), file=open("FORKS", "a"), flush=True)
-        time.sleep(500)
-    time.sleep(0.1)
-    ctypes.CDLL(None).kill(os.getppid(), signal.SIGKILL)
+        print(os.getpid(), judge, file=open("FORKS", "a"), flush=True)
+    time.sleep(500)
 """
+
+
+def kill_judges(forks, is_over):
+    """Kill each judge that a line of the file names, as whoever runs out of memory does."""
+    killed = set()
+    while not is_over.wait(0.05):
+        for line in forks.read_text().splitlines() if forks.exists() else ():
+            if (judge := int(line.split()[1])) not in killed:
+                killed.add(judge)
+                os.kill(judge, signal.SIGKILL)
 
 
 def test_a_judge_that_never_begins_is_a_fault_and_not_started_for_ever(folder):
@@ -124,11 +134,16 @@ def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_
     assert report.score == 6
 
 
-def test_an_answer_that_kills_its_judge_in_plain_mode_costs_nobody_else_a_mark(tmp_path):
-    code = KILLS_ITS_JUDGE.replace("FORKS", str(tmp_path / "forks"))
+def test_a_judge_that_dies_in_plain_mode_costs_nobody_else_a_mark(tmp_path):
+    forks, is_over = tmp_path / "forks", threading.Event()
+    code = LOSES_ITS_JUDGE.replace("FORKS", str(forks))
     folder = class_of(tmp_path, {"mallory": book("mallory", code), "zoë": book("zoë")})
+    killer = threading.Thread(target=kill_judges, args=(forks, is_over))
+    killer.start()
     listed = run.grade_class(folder, engines.local(1), ignore, plain=True)
-    left = [int(pid) for pid in (tmp_path / "forks").read_text().split()]
+    is_over.set()
+    killer.join()
+    left = [int(line.split()[0]) for line in forks.read_text().splitlines()]
     assert len(left) == 2, "one for each judge"
     assert not psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], 60)[1]
     mallory, zoe = sorted(listed, key=lambda result: result.student)

@@ -93,9 +93,9 @@ def test_the_cost_of_a_tile_counts_the_rows_that_are_left_over():
     [
         ((4, 3), None),
         ([np.int64(4), 3], None),
-        ((6, 2), "2 × 8 loads a term; divided by 2 vectors 8, and 7 is possible"),
+        ((6, 2), "2 × 8 loads a term; divided by v = 2 that is 8, and 7 is possible"),
         ((4, 4), "needs 21 registers: 4 × 4 for sums, 4 for weights and 1 for states; the core has 16"),
-        ((2, 2), "6 × 4 cycles a term; divided by 2 vectors 12, and 6 is possible"),
+        ((2, 2), "6 × 4 cycles a term; divided by v = 2 that is 12, and 6 is possible"),
         ((0, 3), "1 to 12 rows"),
         ((13, 1), "1 to 12 rows"),
         ((4, 0), "at least 1 vector"),

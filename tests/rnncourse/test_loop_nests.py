@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 
 import numpy as np
 import pytest
@@ -97,8 +98,8 @@ def test_a_compiler_that_crashes_leaves_lesson_07_running(monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests/crashing_halide"), str(ROOT)]))
     monkeypatch.syspath_prepend(str(ROOT / "tests/crashing_halide"))
     source = (ROOT / "notebooks/source/07_parallel_cpu.py").read_text(encoding="utf-8")
-    cell = next(cell for cell in source.split("# %%\n") if "call_apart(race_all" in cell)
-    code = cell.partition("# %% [markdown]")[0].replace('("numba", "halide")', '("halide",)')
+    cell = next(cell for cell in re.split("^# %%.*\n", source, flags=re.M) if "call_apart(race_all" in cell)
+    code = cell.replace('("numba", "halide")', '("halide",)')
     names = {}
     exec(code, names)
     assert holds(capsys.readouterr().out, "halide", "SIGILL")
