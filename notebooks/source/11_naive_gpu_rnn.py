@@ -142,7 +142,7 @@ drawings.show("numbers_between_kernels")
 #
 # A launch is work for the **host**: the program on the CPU puts the kernel and its arguments into a queue, and the driver passes it to the GPU. A launch also costs the **device** some time: blocks are distributed over the multiprocessors, and the kernel ends only when its last block has ended.
 #
-# The course's data sheets state both in microseconds. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
+# The course's data sheets state both in microseconds, as `launch` and `node`. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
 from pocketgpu.devices import DEVICES
@@ -204,7 +204,7 @@ drawings.show("empty_chip")
 #
 # In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb). Your function must give 30.8 for the product above.
 #
-# **Predict with it:** four gates at once are four times the work, 2 048 rows of weights. How many times as long do they take?
+# **Predict with it:** four gates at once are four times the work, 2 048 rows of weights. How many times as long do they take? (`Work.of` is the course's own model; `solo_us` is the time in µs of a kernel that runs alone.)
 
 # %%
 from rnnlab.schedule.timeline import Work

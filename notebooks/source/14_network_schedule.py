@@ -311,7 +311,7 @@ for steps in (10, 50, 100):
 #
 # <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences, 1.003: one product has 512 tiles there, the chip is full, and the order of work that fills it makes no difference.</details>
 #
-# All of this is a model; docs/timeline_model.md holds it against eighteen published figures, of which it meets sixteen within a quarter. With a GPU, `rnnlab bench gpu` measures the five stages on it, beside PyTorch and cuDNN.
+# All of this is a model; docs/timeline_model.md holds it against eighteen published figures: sixteen are within a quarter. On a GPU, `rnnlab bench gpu` measures lesson 11's five ways to launch a pass, beside PyTorch and cuDNN.
 
 # %%
 from rnncourse import records
