@@ -50,7 +50,8 @@ def problem(T, B=4, seed=0):
 # A **cell-backward** takes the gradient `dh` that arrives at one state, and computes from it the gradients of everything that this step was computed from: its input, the state before it, and the parameters. This lesson counts cell-backwards.
 #
 # The forward step is $a = x\,W_{ih}^T + h\,W_{hh}^T + b$ and $h' = \tanh(a)$, where each row of $x [B,I]$, $h [B,H]$ and $a [B,H]$ is one sequence.
-#
+
+# %% [markdown]
 # First in numbers: input 2, state 0.1 before the step and $h' = 0.5$ after it, $W_{ih} = 3$, $W_{hh} = -1$, and $dh = 2$ arrives. The slope of tanh there is 1 − 0.5² = 0.75, so $da = 1.5$. Each factor of a product gets 1.5 times the other factor: $dx = 4.5$, $dh_{before} = -1.5$, $dW_{ih} = 3$, $dW_{hh} = 0.15$. The bias is only added: it gets 1.5.
 #
 # For arrays, five lines lead back. In each of them, write down one number of the result first, and then look for the matrix product that computes all of them:

@@ -216,7 +216,8 @@ def _remedy(array: Watched, index: object) -> str:
     if any(axis in global_index(machine.now) for axis, _ in beyond):
         return "a thread beyond the end must do nothing"
     last = ", ".join(str(size - 1) for _, size in beyond)
-    return f"the last index there is {last}; compare before the access, or end the loop earlier"
+    remedy = "compare the index with this array's own size before the access, or end the loop earlier"
+    return f"the last index there is {last}; {remedy}"
 
 
 def works_on_whole_arrays(name: str) -> None:

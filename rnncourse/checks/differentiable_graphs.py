@@ -31,13 +31,17 @@ def check_graph_rules(submission, rng, m, k, n):
     for node, (names, *arguments) in nodes.items():
         case = f"node {node!r}, d [{m},{n}]"
         begin_case(f"{case}; {_unneeded(*arguments[1:])}")
-        expect(
-            submission(node, *arguments),
-            ANSWERS["graph_rules"].call(node, *arguments),
-            axes=("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)},
-            what=names,
-            case=case,
-        )
+        got, want = submission(node, *arguments), ANSWERS["graph_rules"].call(node, *arguments)
+        axes = ("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)}
+        advice = partial(_at_output, got, want, arguments[0], arguments[2])
+        expect(got, want, axes=axes, what=names, case=case, advice=advice)
+
+
+def _at_output(got: tuple, want: tuple, d: object, output: np.ndarray | None) -> str | None:
+    """What a rule that reads the output has to work with, where its result first differs."""
+    if output is None or (place := first_place(got[0], want[0])) is None:
+        return None
+    return f"d is {d[place]:.4g} there, and output {output[place]:.4g}: use both."
 
 
 def _unneeded(inputs: tuple, output: object) -> str:

@@ -25,7 +25,7 @@ KEPT = 512  # launches of the course's kernels: those of all exercises with one 
 REMEDIES = {
     "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
     "race": "Draw who writes and who reads between two barriers.",
-    "uninitialised": "Follow the index: which thread writes that element, and when?",
+    "uninitialised": "Which thread writes that element, and when? A cuda.local array is each thread's own.",
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
     "deadlock": "Who waits, and who should let them go on?",
     "weak_poll": "Poll with cuda.atomic.add(flags, i, 0): it adds nothing, and no compiler takes it out.",

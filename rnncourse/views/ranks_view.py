@@ -114,7 +114,7 @@ def finding(settings: Settings) -> str:
     best = fastest(settings.ranks, size, settings.link)
     again = "" if best == settings.algorithm else f"; {best} would take the shortest time"
     return (
-        f"{start}The network is busy for {_time(one.communication)}, {_time(one.hidden)} of it beside the "
+        f"{start}The links are busy for {_time(one.communication)}, {_time(one.hidden)} of it beside the "
         f"arithmetic and {_time(one.exposed)} after it ({settings.sends}): "
         f"{one.arithmetic / one.seconds:.0%} of the ranks' time is arithmetic. "
         f"A message of {size / 1e6:.3g} MB by {settings.algorithm} takes "
@@ -175,7 +175,7 @@ def _draw(figure: Figure, settings: Settings) -> Figure:
 
 
 def _draw_update(axis: Axes, one: Update, settings: Settings) -> None:
-    """Arithmetic and network of every rank."""
+    """Arithmetic and links of every rank."""
     L = settings.layers if settings.sends == LAYER_WISE else 1
     part = one.backward / L
     bars = [Bar(0, 0.0, one.forward, "forward", "forward")]
@@ -189,7 +189,7 @@ def _draw_update(axis: Axes, one: Update, settings: Settings) -> None:
     axis.vlines([message.ready for message in one.messages], 0.4, 0.6, color=PALETTE["black"], lw=1.5)
     axis.axvline(one.arithmetic, color=PALETTE["black"], lw=1, ls="--")
     axis.set(ylim=(1.5, -0.5), xlabel="ms; marks: gradients are complete; dashed: the arithmetic ends")
-    axis.set_yticks([0, 1], labels=["arithmetic", "network"])
+    axis.set_yticks([0, 1], labels=["arithmetic", "links"])
     axis.set_title(f"one update on each of {settings.ranks} ranks, predicted", fontsize=10, loc="left")
 
 

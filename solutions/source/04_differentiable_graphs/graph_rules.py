@@ -104,6 +104,10 @@ check(graph_rules)
 # - d * (1 - output**2)
 # + 1 - output**2
 
+# %% [mistake] forgets what arrives at the sigmoid
+# - (d * output * (1 - output),)
+# + (output * (1 - output),)
+
 # %% [right]
 def graph_rules(node, d, inputs, output):
     rules = {

@@ -6,7 +6,7 @@
 # The lesson read the gradient of a GRU that resets **before** its product. Read this one, which resets **after** it.
 # `product` is what the exercise above returned, h·U_nᵀ + c_n `[B,H]`; `r, z, n [B,H]` are the outputs of the gates, after sigmoid or tanh.
 #
-# Here the two biases get different gradients. Why? Look where `c_n` enters.
+# Here the two biases get different gradients. Why? Look where `c_n` enters. Return new arrays, and leave those that you are given as they are.
 
 # %%
 side_by_side(step_graph("gru_after", 4, 3, 5))

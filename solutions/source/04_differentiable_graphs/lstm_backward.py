@@ -6,7 +6,7 @@
 # Read it off this picture: one step of an LSTM and its mirror. `i, f, g, o [B,H]` are the outputs of the gates, after sigmoid or tanh;
 # `c_next = f∘c + i∘g` and `h_next = o∘tanh(c_next)`. Gradients arrive at **both** outputs.
 #
-# Weights are stacked in PyTorch's order i, f, g, o: `weight_ih [4·H,I]`, `weight_hh [4·H,H]`. The two biases get the same gradient, so one `dbias [4·H]` stands for both.
+# Weights are stacked in PyTorch's order i, f, g, o: `weight_ih [4·H,I]`, `weight_hh [4·H,H]`. The two biases get the same gradient, so one `dbias [4·H]` stands for both. Return new arrays, and leave those that you are given as they are.
 
 # %%
 from rnnlab.graphs.cells import step_graph

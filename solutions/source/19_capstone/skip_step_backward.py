@@ -7,7 +7,7 @@
 #
 #     h_next = tanh(a + h_before @ weight_hh.T + scale * h_before)
 #
-# with `a`, `h_before`, `h_next` [B,H] and `weight_hh` [H,H]. Given the gradient `dh` [B,H] of `h_next`, return the gradients of `a`, of `h_before` and of `weight_hh`, in this order. You have `h_next`, not what stood inside tanh.
+# with `a`, `h_before`, `h_next` [B,H] and `weight_hh` [H,H]. Given the gradient `dh` [B,H] of `h_next`, return the gradients of `a`, of `h_before` and of `weight_hh`, in this order. You have `h_next`, not what stood inside tanh. Return new arrays, and leave those that you are given as they are.
 
 
 # %%
