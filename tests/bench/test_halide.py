@@ -138,8 +138,9 @@ def test_the_sums_of_a_tile_leave_registers_for_a_step_of_k(gates):
 
     tile = registers.tile(hl, "float32", gates)
     across = gates * tile.width // tile.vector
-    assert tile.rows * across + across + 1 <= 32
-    assert tile.rows >= 3
+    there_are = 32 if host_target().has_feature(hl.TargetFeature.AVX512_Skylake) else 16
+    assert tile.rows * across + across + 1 <= there_are < (tile.rows + 1) * across + across + 1
+    assert tile.rows >= 2
 
 
 def test_a_network_that_the_kernels_cannot_run_is_refused():
