@@ -157,10 +157,10 @@ class World:
 
     def run(self, program: Callable, arguments: tuple) -> Run:
         """Let the ranks run in turn until all are done."""
-        results, new = [None] * self.ranks, Turns
+        results, begin = [None] * self.ranks, Turns
         if in_browser():  # it starts no threads
-            from ranks.coroutines import Coroutine as new
-        self.turns = [new(self._rank, rank, program, arguments, results) for rank in range(self.ranks)]
+            from ranks.coroutines import Coroutine as begin
+        self.turns = [begin(self._rank, rank, program, arguments, results) for rank in range(self.ranks)]
         try:
             while self.runnable:
                 self.turns[self.runnable.popleft()].resume()

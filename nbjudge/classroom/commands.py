@@ -38,7 +38,9 @@ def _add_collect(subparsers: argparse._SubParsersAction) -> None:
         "collect", help="read downloads of Moodle, Canvas, nbgrader or plain folders into a class folder"
     )
     collect.add_argument("folder", type=Path, help="the class folder; made where it is not there")
-    collect.add_argument("sources", type=Path, nargs="+", metavar="DOWNLOAD", help="zips and folders")
+    collect.add_argument(
+        "sources", type=Path, nargs="+", metavar="DOWNLOAD", help="a zip or a folder; several: one a section"
+    )
     collect.add_argument(
         "--layout", choices=("moodle", "canvas", "nbgrader", "plain"), help="else by the files' names"
     )
@@ -48,7 +50,7 @@ def _add_collect(subparsers: argparse._SubParsersAction) -> None:
     collect.add_argument(
         "--due", metavar="TIME", help="2026-11-20T23:59 or with a zone, +01:00: later files are late"
     )
-    collect.add_argument("--take", action="append", default=[], metavar="DIGEST", help="which of several")
+    collect.add_argument("--take", action="append", default=[], metavar="DIGEST", help="the file that counts")
     collect.set_defaults(handler=lambda chosen: guarded(chosen, _collect))
 
 
@@ -63,7 +65,7 @@ def _add_grade(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
-    regrade = subparsers.add_parser("regrade", help="grade again, show what changes; --write takes it over")
+    regrade = subparsers.add_parser("regrade", help="grade again and say what changes; --write keeps it")
     regrade.add_argument("folder", type=Path, help="the class folder")
     regrade.add_argument("--student", help="one student, by identifier")
     regrade.add_argument("--lesson", help="one lesson")
@@ -78,7 +80,9 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_count, metavar="N", help="judges at a time; else one for each core")
     parser.add_argument("--plain", action="store_true", help="without bubblewrap: strangers' code sees all")
     parser.add_argument("--wait", action="store_true", help="wait where another process grades this class")
-    parser.add_argument("--accept-key", action="store_true", help="go on with another class key: other seeds")
+    parser.add_argument(
+        "--accept-key", action="store_true", help="go on with another class key (other seeds)"
+    )
 
 
 def _count(text: str) -> int:

@@ -60,7 +60,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument("--lesson", help="one lesson; needed where several are graded")
     export.add_argument("--template", type=Path, help="moodle, canvas: your own file, which is not changed")
     export.add_argument("--column", help="title of the marks' column; Moodle's are in the site's language")
-    export.add_argument("--feedback-column", help="moodle: the comments' title; else Feedback comments")
+    export.add_argument("--feedback-column", help="moodle: the comments' column; else Feedback comments")
     export.add_argument("--out-of", type=_points, metavar="POINTS", help="scale marks to so many points")
     export.add_argument("--gradebook", type=Path, help="nbgrader: write marks into this gradebook.db")
     export.add_argument("--assignment", help="nbgrader: its name in the gradebook; else that of the lesson")
@@ -217,7 +217,9 @@ def _gradebook(chosen: argparse.Namespace) -> str:
 
     pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment)
     absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
-    withheld = f" Withheld, not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
+    withheld = (
+        f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
+    )
     prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
     return f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.{absent}{withheld}{prose}"
 

@@ -154,10 +154,8 @@ class Diagnosis:
     def _whole(self) -> tuple[Finding, ...]:
         by_line = {}
         for event in self.log.whole.tolist():
-            line, thread = (
-                self.columns.sites[int(self.columns.site[event])].line,
-                int(self.columns.thread[event]),
-            )
+            line = self.columns.sites[int(self.columns.site[event])].line
+            thread = int(self.columns.thread[event])
             message = whole_array("an index that is no single element", line)
             by_line.setdefault(line, self._of("whole_array", thread, message, line))
         return tuple(by_line.values())

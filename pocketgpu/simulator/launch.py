@@ -120,7 +120,7 @@ class Kernel:
         passed.write_back()
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
             trace = Trace()  # an analysis of ten million accesses would take minutes
-        return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.blind)
+        return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.ignored_poll)
 
     def report(self):
         """What the last watched launch did: counts, counts by line, findings.  See report.Report."""

@@ -57,7 +57,7 @@ class Launch:
         self.open, self.next_block, self.fresh = {}, 0, iter(())
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
         self.hold, self.held = current().hold, 0  # polls that come before all else; those that are left
-        self.blind = ""  # the first thread that went on from a loop of polls that read nothing new
+        self.ignored_poll = ""  # the first thread that went on from a loop of polls that read nothing new
         self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
         self.fault = None
@@ -144,7 +144,7 @@ class Launch:
     def _arrive(self, thread: Thread, site: int) -> Thread | None:
         """Let a thread wait at the barrier of its block; the thread that goes on now, if that opens it."""
         block = thread.block
-        self._note_blind(thread)
+        self._note_ignored_poll(thread)
         thread.wait_at(site, "syncthreads()")
         block.waiting.append(thread)
         if len(block.waiting) < block.threads:
@@ -193,7 +193,7 @@ class Launch:
 
     def _end_thread(self, thread: Thread) -> None:
         block = thread.block
-        self._note_blind(thread)
+        self._note_ignored_poll(thread)
         if (trace := self.trace) is not None:
             trace.append(END + thread.number)
         self.idle_polls = 0
@@ -210,11 +210,11 @@ class Launch:
             _check_grid_barrier(self)
         self._shorten_record()
 
-    def _note_blind(self, thread: Thread) -> None:
+    def _note_ignored_poll(self, thread: Thread) -> None:
         """A loop that ends by what it polls does not end after two rounds of polls that read the same."""
         if thread.again:
-            if max(thread.again.values()) > 1:
-                self.blind = self.blind or f"{name_of(thread)} on line {SITES[thread.site].line}"
+            if max(thread.again.values()) > 1 and not self.ignored_poll:
+                self.ignored_poll = f"{name_of(thread)} on line {SITES[thread.site].line}"
             thread.again = {}
 
     def _ordered(self, threads: list[Thread]) -> list[Thread]:

@@ -37,7 +37,7 @@ def judged_counts(result: Report) -> dict:
     exchanged                [blocks] elements that a block loads and another block has stored
     loads_of_parameter       [parameters] loads from each one's array
     exchanges                shuffles, votes and syncwarps, each lane's
-    blind                    a thread that polls and goes on whatever it reads, with the line; or empty
+    ignored_poll             a thread that polls and goes on whatever it reads, with the line; or empty
     """
     log = result.accesses
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
@@ -48,7 +48,7 @@ def judged_counts(result: Report) -> dict:
         | _longest(result, log)
         | {"exchanged": _exchanged(result, log), "loads_of_parameter": _loads(result, log)}
         | {"exchanges": int(np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC)).sum())}
-        | {"blind": result.watch.blind}
+        | {"ignored_poll": result.watch.ignored_poll}
     )
 
 

@@ -240,7 +240,7 @@ class Watch:
     trace: "Trace | None"  # None without checks
     stopped: tuple = ()  # findings that ended the launch
     arguments: tuple = ()  # as they were passed
-    blind: str = ""  # a thread that waits, and goes on whatever it reads
+    ignored_poll: str = ""  # a thread that waits, and goes on whatever it reads
 
 
 def _integers(entries: list) -> np.ndarray:

@@ -132,7 +132,7 @@ def check_my_schedule(submission, rng, *problem):
     try:
         result = score(problem, answer)
     except Illegal as error:
-        refuse(Wrong(f"{error}", error.mistake), f"{problem}")
+        refuse(Wrong(str(error), error.mistake), str(problem))
         return
     if result.ratio <= FULL_MARKS:
         refuse(None)

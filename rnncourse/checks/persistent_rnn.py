@@ -66,8 +66,8 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
 
 def limit_exchange(counts, case):
     """From step 1 on, each block loads what the other blocks have stored in the step before."""
-    if counts["blind"]:
-        return f"{counts['blind']} goes on whatever it polls: a loop that waits ends by what it reads"
+    if counts["ignored_poll"]:
+        return f"{counts['ignored_poll']} goes on whatever it polls: a loop that waits ends by what it reads"
     rows, width = case.arguments[0].shape
     own, blocks = width // case.grid[0], case.grid[0]
     needed = (rows - 2) * (width - own)
