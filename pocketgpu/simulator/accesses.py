@@ -4,7 +4,8 @@
     tile[i, j]     tile.rows[i][j]     of cuda.shared.array and cuda.local.array with a size known before
 
 The first form is for watched launches: `x.data2` is the bare array behind x, if x has two dimensions, and
-`note` writes the access down (trace.py).  All other accesses are those of memory.Watched.
+`note` writes the access down (trace.py); the first of x[i] * y[j] writes both down.  All other accesses are
+those of memory.Watched.
 """
 
 import ast
@@ -21,6 +22,7 @@ from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, Position, site_
 
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+PLAIN = ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context
 WITHIN = SCOPES | COMPREHENSIONS
 Value = Callable[[ast.expr], object]  # of an expression that no launch can change; None for any other
 
@@ -41,6 +43,11 @@ def load(name: str) -> ast.Name:
 
 def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
+
+
+def is_added(node: ast.AST) -> bool:
+    """Is it a name that is not in the program's text?"""
+    return isinstance(node, ast.Name) and "." in node.id
 
 
 def position_of(node: ast.AST) -> Position:
@@ -263,12 +270,19 @@ class Accesses(ast.NodeTransformer):
             entry = ast.Tuple([ast.Constant(mark), load(number), *first], ast.Load())
             whole = ast.IfExp(ast.Call(load(".note"), [entry], []), ast.Constant(None), whole)
             indices = [whole, *again[1:]]
-        if not rows:
-            return _placed(ast.Subscript(load(f"{name}.data{len(first)}"), whole, use), place)
-        value: ast.expr = load(f"{name}.rows")
-        for index in indices[:-1]:
+        value: ast.expr = load(f"{name}.rows" if rows else f"{name}.data{len(first)}")
+        for index in indices[:-1] if rows else ():
             value = ast.Subscript(value, index, ast.Load())
-        return _placed(ast.Subscript(value, indices[-1], use), place)
+        access = _placed(ast.Subscript(value, indices[-1] if rows else whole, use), place)
+        access.notes = [whole] if self.watched else []
+        return access
+
+    def _visit_operation(self, node: ast.BinOp | ast.Compare) -> ast.expr:
+        """Nothing happens between accesses that only operators join: the first note writes all down."""
+        self.generic_visit(node)
+        return _noted_at_once(node) if self.watched else node
+
+    visit_BinOp = visit_Compare = _visit_operation
 
     def _converted(self, name: str, value: ast.expr) -> ast.expr:
         """The value as an element of that array in lists keeps it."""
@@ -319,7 +333,7 @@ class Accesses(ast.NodeTransformer):
         node.value, target.slice = self.visit(node.value), self.visit(target.slice)
         first, again = self._named(_indices(target))
         value = ast.BinOp(self._access(name, first, again, target, ast.Load()), node.op, node.value)
-        value = _placed(value, node)
+        value = _noted_at_once(_placed(value, node))
         if name in self.arrays.rows:
             value = self._converted(name, value)
         return _placed(ast.Assign([self._access(name, again, again, target, ast.Store())], value), node)
@@ -329,6 +343,37 @@ class Accesses(ast.NodeTransformer):
         self.generic_visit(node)
         node.body = [*self.unpacked(self.views(bound), node), *node.body]
         return node
+
+
+def _noted_at_once(node: ast.BinOp | ast.Compare) -> ast.expr:
+    """The operation; the note of its second operand becomes part of the first one's."""
+    if isinstance(node, ast.Compare) and len(node.comparators) > 1:
+        return node  # it may end early
+    first = _notes(node.left)
+    second = _notes(node.comparators[0] if isinstance(node, ast.Compare) else node.right)
+    if first is None or second is None:
+        return node
+    if first and second:
+        entry, more = (notes[0].test.args[0] for notes in (first, second))
+        if not all(map(_is_plain, more.elts)):
+            return node
+        entry.elts += more.elts
+        second[0].test = ast.copy_location(ast.Constant(False), more)
+    node.notes = first or second
+    return node
+
+
+def _notes(node: ast.expr) -> list[ast.IfExp] | None:
+    """What an expression of accesses and operators writes down; None for all others."""
+    return [] if isinstance(node, ast.Name | ast.Constant) else getattr(node, "notes", None)
+
+
+def _is_plain(index: ast.expr) -> bool:
+    """Does an index only compute with names and numbers?"""
+    return all(
+        isinstance(part, PLAIN) or (isinstance(part, ast.NamedExpr) and is_added(part.target))
+        for part in ast.walk(index)
+    )
 
 
 def _placed(node: ast.AST, place: ast.AST) -> ast.AST:

@@ -118,7 +118,7 @@ def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndar
     thread, site = log.thread[places], log.site[places]
     sites = int(site.max(initial=0)) + 1
     turn = turn_in_group(thread * sites + site)
-    return (log.warp[places] * sites + site) * (int(turn.max(initial=0)) + 1) + turn
+    return (log.warp_of(thread) * sites + site) * (int(turn.max(initial=0)) + 1) + turn
 
 
 def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.ndarray:

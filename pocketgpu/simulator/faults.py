@@ -52,15 +52,21 @@ def stray_access(error: Exception, launch: object) -> Finding | None:
 def _by_trace(
     error: Exception, trace: Trace, frame: FrameType, code: CodeType, position: Position
 ) -> Finding | None:
-    """The finding of a watched access: the last entry of the trace, which is taken back."""
-    entries = trace.entries
-    places = reversed(range(len(entries)))
-    last = next((k for k in places if type(entries[k]) is int and entries[k] >= TURN), 0)
-    if not entries or entries[last] < EVENT:
+    """The finding of a watched access: an entry near the trace's end, taken back with all behind."""
+    entries, end = trace.entries, len(trace.entries)
+    for last in reversed(range(end)):
+        if type(entries[last]) is not int or entries[last] < TURN:
+            continue
+        if entries[last] < EVENT:
+            return None
+        number, kind = divmod(entries[last] - EVENT, KINDS)
+        site, indices = SITES[number], entries[last + 2 : end]
+        if site.code is code and site.position == position:
+            break
+        end = last
+    else:
         return None
-    number, kind = divmod(entries[last] - EVENT, KINDS)
-    site, indices = SITES[number], entries[last + 2 :]
-    if site.code is not code or site.position != position or not entries[last + 1]:
+    if not entries[last + 1]:
         return None
     array = trace.arrays[entries[last + 1]]
     del entries[last:]

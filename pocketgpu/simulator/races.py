@@ -95,8 +95,7 @@ def _flags(columns: Columns, log: Accesses, waiting: WaitingSites) -> Flags:
 def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
     """The first unordered pair of each two program places, of two blocks where there is one."""
     site = lambda pair: (int(log.site[pair[0]]), int(log.site[pair[1]]))
-    block = log.block
-    crosses = lambda pair: block[pair[0]] != block[pair[1]]
+    crosses = lambda pair: log.block[pair[0]] != log.block[pair[1]]
     racing: dict[tuple[int, int], Pair] = {}
     todo = candidates
     while todo:
@@ -133,11 +132,14 @@ def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     block = counted_before(columns, trace.BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
     pairs = set()
-    for scope, epoch, owner in (
-        (log.block, block, log.thread),  # within a block
-        (np.zeros_like(grid), grid, log.block),  # between blocks
+    is_global = log.space[place] != trace.SPACES.index(trace.SHARED)  # no other block sees shared memory
+    for scope, epoch, owner, may_race in (
+        (log.block, block, log.thread, slice(None)),  # within a block
+        (np.zeros_like(grid), grid, log.block, is_global),  # between blocks
     ):
-        pairs |= _unordered_pairs(log.when, place, cell, scope, epoch, owner, writes, atomic)
+        pairs |= _unordered_pairs(
+            log.when, place[may_race], cell[may_race], scope, epoch, owner, writes, atomic
+        )
     pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
     return _ordered_by_turn(log, pairs)
 
@@ -176,6 +178,8 @@ def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> 
 
     place, cell: as trace.cells gives them.  The other arrays have a value for every access.
     """
+    if not len(place):
+        return set()
     doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
     if not len(doubtful):
         return set()

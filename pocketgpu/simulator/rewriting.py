@@ -20,7 +20,7 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, load, position_of, store
+from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, load, position_of, store
 from pocketgpu.simulator.source import FLAGS, Definition
 from pocketgpu.simulator.synchronisation import call, syncthreads
 from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
@@ -97,11 +97,6 @@ def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> lis
         new = transformer.visit(statement)
         result += new if isinstance(new, list) else [new]
     return result
-
-
-def is_added(node: ast.AST) -> bool:
-    """Is it a name that is not in the program's text?"""
-    return isinstance(node, ast.Name) and "." in node.id
 
 
 def codes_in(code: CodeType) -> list[CodeType]:

@@ -19,6 +19,7 @@ import linecache
 import re
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -94,11 +95,6 @@ def site_of(frame: FrameType) -> int:
         known = code, site_at(WRITTEN.get(id(code), code), position)
         _instructions[id(code), instruction] = known
     return known[1]
-
-
-def line_of(code: CodeType, position: Position, copy: int = 0) -> int:
-    """The source line of a site."""
-    return position[0]
 
 
 def label_of(label: object) -> str:
@@ -280,16 +276,15 @@ class Accesses:
     cells: int  # how many elements there are in that memory
     whole: np.ndarray  # places in the trace of accesses to more than one element, which are not among the n
 
-    @property
+    @cached_property
     def block(self) -> np.ndarray:
         """[n] counted through the grid."""
         return self.thread // self.threads_per_block
 
-    @property
-    def warp(self) -> np.ndarray:
-        """[n] counted through the grid."""
-        per_block = -(-self.threads_per_block // WARP)
-        return self.block * per_block + self.thread % self.threads_per_block // WARP
+    def warp_of(self, thread: np.ndarray) -> np.ndarray:
+        """[n] The warps of these threads, counted through the grid."""
+        block, local = np.divmod(thread, self.threads_per_block)
+        return block * -(-self.threads_per_block // WARP) + local // WARP
 
     @property
     def lane(self) -> np.ndarray:
@@ -305,10 +300,11 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     array, thread, offset = columns.array[when], columns.thread[when], columns.offset[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
     root_base, start, number, cells = _places(columns.arrays, first_block)
-    itemsize = np.array([1] + [member.data.itemsize for member in columns.arrays[1:]])
+    itemsize = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
-    size = itemsize[array]
-    cell = None if number is None else number[array] + offset // size
+    same = (itemsize == itemsize[0]).all()  # then a division by a number, not by a column
+    size = np.full(len(array), itemsize[0]) if same else itemsize[array - 1]
+    cell = None if number is None else number[array] + offset // (itemsize[0] if same else size)
     if cell is not None and not 0 <= cell.min(initial=0) <= cell.max(initial=0) < max(1, cells):
         cell = None  # beyond the end, or a copy that NumPy made
     return Accesses(

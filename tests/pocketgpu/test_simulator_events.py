@@ -1,11 +1,11 @@
 """What a watched launch writes down, as columns."""
 
 import numpy as np
+import pytest
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator import trace as events
 from pocketgpu.simulator.settings import Settings
-from pocketgpu.simulator.trace import line_of
 
 
 def columns_of(kernel, grid, block, *arguments):
@@ -24,7 +24,41 @@ def test_accesses_keep_place_thread_index_and_order():
     assert columns.offset[:4].tolist() == [0, 0, 8, 8]
     assert [columns.arrays[place].data.ndim for place in columns.array[:2]] == [1, 2]
     first = copy.py_func.__code__.co_firstlineno
-    assert [line_of(*columns.sites[place]) - first for place in columns.site[:2]] == [3, 3]
+    assert [columns.sites[place].line - first for place in columns.site[:2]] == [3, 3]
+
+
+def test_accesses_joined_by_operators_are_noted_in_the_order_of_the_text():
+    @cuda.jit
+    def both(a, b, of, out):
+        i = cuda.grid(1)
+        tile = cuda.shared.array(4, np.float64)
+        tile[i] = a[i] * -b[3 - i] + a[of[i]] * b[(n := i)]
+        out[n] += tile[i] + a[of[i]]
+
+    arguments = np.arange(4.0), np.arange(4.0, 8), np.array([2, 0, 3, 1]), np.zeros(4)
+    columns = columns_of(both, 1, 4, *arguments)
+    mine = np.flatnonzero(columns.thread == 1)
+    names = [events.label_of(columns.arrays[place].root.label) for place in columns.array[mine]]
+    assert names == "a b of a b tile out tile of a out".split()
+    assert columns.offset[mine].tolist() == [8, 16, 8, 0, 8, 8, 8, 8, 8, 0, 8]
+    assert np.flatnonzero(columns.kind[mine] == events.STORE).tolist() == [5, 10]
+
+
+@pytest.mark.parametrize(("first", "second", "stray"), [(4, 0, 1), (0, 4, 2), (4, 4, 1)])
+def test_what_follows_a_stray_access_is_not_in_the_record(first, second, stray):
+    @cuda.jit
+    def product(a, b, out, first, second):
+        out[0] = (
+            a[first]
+            * b[second]
+        )  # fmt: skip
+
+    watch = product[1, 1].run((np.ones(4), np.ones(4), np.ones(1), first, second), Settings())
+    (finding,) = watch.stopped
+    line = product.py_func.__code__.co_firstlineno + 2
+    assert (finding.kind, finding.line) == ("out_of_bounds", line + stray)
+    assert "index 4 of" in finding.message
+    assert watch.trace.columns().kind.tolist() == [events.LOAD] * (stray - 1)
 
 
 def test_a_place_stays_the_same_however_often_python_has_seen_it():
