@@ -53,8 +53,7 @@ def check_sum_gradients(submission, rng, count, shape):
     sums, ordinary = [], []
     for threads in orders:
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
-        order = ", ".join(map(str, threads))
-        case = f"{count} threads, ready in the order {order}; {shape} each"
+        case = f"{count} threads, ready in the order {', '.join(map(str, threads))}; {shape} each"
         got = submission(threads, by_thread[threads])
         summands = ", ".join(f"thread {k}'s is {one[0, 0]:.4g}" for k, one in enumerate(by_thread[:3]))
         advice = f"print what you add at row 0, column 0: {summands}{', …' * (count > 3)}."
