@@ -269,7 +269,7 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
 #
 # Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, because another routine computes it.** Below is what your machine says about both halves.
 #
-# The last line opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core.
+# The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core.
 
 # %%
 from rnncourse import scoreboard

@@ -457,8 +457,8 @@ rule = Adam(0.003)
 memory = rule.start(network.parameters)
 sweep = lambda: reference.bptt_linear(network, x, state, dy).gradients
 update = lambda: rule.update(network.parameters, sweep(), memory)
-scoreboard.measure("03", {"training, one sweep back and Adam": update}, network,
-                   scoreboard.TRAINING)
+ways = {"training, one sweep back and Adam": update}
+timings = scoreboard.measure("03", ways, network, scoreboard.TRAINING)
 
 # %%
 print(f"{'what you see':31} {'likely cause':19} remedy")

@@ -277,7 +277,7 @@ for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
     print(f"U_n {name:15}: V3 is {relative_error(V3, V1):.0e} from V1")
 
 # %% [markdown]
-# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away, for weights of 0.01 beside the diagonal. So V3 is V1 for these weights alone.
+# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away, for weights of 0.01 beside the diagonal. So weights beside the diagonal, even small ones, make V3 another function.
 #
 # ### Exercise: reset after
 #

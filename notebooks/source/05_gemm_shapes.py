@@ -176,8 +176,8 @@ layouts = take_turns(loops, 9)
 print(disturbance(layouts))
 for name, timing in layouts.items():
     print(f"{name:32} {1e3 * timing.median:6.2f} ms for {T} steps")
-first, second, _ = (timing.median for timing in layouts.values())
-print(f"transposed at every step: {first / second:.2f} times as long; you "
+turned, stored, _ = (timing.median for timing in layouts.values())
+print(f"transposed at every step: {turned / stored:.2f} times as long; you "
       f"guessed {my_guess}")
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 

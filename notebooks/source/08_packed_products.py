@@ -467,14 +467,14 @@ def run_team(turns, parts, members):
 
 
 # %% needs a compiler
-for B, guess in my_guess.items():
+for n, guess in my_guess.items():
     a, weights, c = (rng.random(shape, "float32")
-                     for shape in ((B, 512), (512, 2048), (B, 2048)))
+                     for shape in ((n, 512), (512, 2048), (n, 2048)))
     times = take_turns({way: shared(way, 10, a, weights, c)
                         for way in ("minibatch", "units")}, 9, settled=True)
     print(disturbance(times))
     for way, timing in times.items():
-        print(f"B = {B:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; "
+        print(f"B = {n:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; "
               f"you guessed {guess}")
 
 # %% [markdown]

@@ -132,18 +132,19 @@ def check_choose_tile(submission, rng, *case):
 
 
 def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
-    """The first way in which a tile is not the best one, as a sentence."""
+    """The first way in which a tile is not the best one; beside it, as a mere fact, exchanged numbers."""
     if len(numbers := whole_numbers(got) or ()) != 2:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
     rows, vectors = numbers
     best_tile = ANSWERS["choose_tile"].call(B, registers, *core)
+    fault = _fault(rows, vectors, best_tile, B, registers, *core)
+    if fault and (vectors, rows) == tuple(best_tile):
+        fault += f" Rows stand first, then vectors: the best tile has {vectors} rows of {rows} vectors."
+    return fault
+
+
+def _fault(rows: int, vectors: int, best_tile: tuple, B: int, registers: int, *core: int) -> str | None:
     for_states = ANSWERS["choose_tile"].number("state_registers", 1)
-    if tuple(numbers[::-1]) == tuple(best_tile) != tuple(numbers):
-        return (
-            f"Rows stand first, then vectors: the best tile has {vectors} rows of {rows} vectors. {rows} "
-            f"rows of {vectors} vectors need {rows * vectors} + {vectors} + {for_states} of {registers} "
-            "registers."
-        )
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
     if (needed := rows * vectors + vectors + for_states) > registers:

@@ -53,10 +53,11 @@ def check_sum_gradients(submission, rng, count, shape):
     sums, ordinary = [], []
     for threads in orders:
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
-        order = ", ".join(map(str, threads))
-        case = f"{count} threads, ready in the order {order}; {shape} each"
+        case = f"{count} threads, ready in the order {', '.join(map(str, threads))}; {shape} each"
         got = submission(threads, by_thread[threads])
-        expect(got, want, axes=("row", "column"), what="the sum", case=case)
+        summands = ", ".join(f"thread {k}'s is {one[0, 0]:.4g}" for k, one in enumerate(by_thread[:3]))
+        advice = f"print what you add at row 0, column 0: {summands}{', …' * (count > 3)}."
+        expect(got, want, axes=("row", "column"), what="the sum", case=case, advice=lambda a=advice: a)
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
     stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)

@@ -1,8 +1,10 @@
 """Statements of lessons that are held against what they speak of: data, code, or the lesson's own cells."""
 
+import ast
 import contextlib
 import io
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -137,3 +139,42 @@ def test_a_roofline_shows_points_far_above_and_below_its_roof():
     low, high = figure.axes[0].get_ylim()
     assert low < 0.001
     assert high > 62.5
+
+
+OWN_NAMES = ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+LESSONS = sorted(path.stem for path in (ROOT / "notebooks" / "source").glob("*.py"))
+
+
+def of_the_cell(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a cell, without what stands inside functions and comprehensions."""
+    yield node
+    for child in () if isinstance(node, OWN_NAMES) else ast.iter_child_nodes(node):
+        yield from of_the_cell(child)
+
+
+def names(nodes, context: type) -> set[str]:
+    """Names that are read (ast.Load) or bound (ast.Store)."""
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_loop_of_a_lesson_binds_no_name_that_a_function_above_reads(lesson):
+    read: set[str] = set()
+    for tree in map(ast.parse, code_cells(lesson)):
+        loops = [node for node in of_the_cell(tree) if isinstance(node, ast.For)]
+        bound = {name for loop in loops for name in names(ast.walk(loop.target), ast.Store)}
+        assert not bound & read, f"the next call reads what the loop leaves in {bound & read}"
+        for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+            own = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
+            inside = list(ast.walk(function))
+            read |= names(inside, ast.Load) - names(inside, ast.Store) - own
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_verdict_of_a_lesson_reads_names_that_one_cell_binds(lesson):
+    trees = [*map(ast.parse, code_cells(lesson))]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    verdicts = [call for call in calls if getattr(call.func, "id", "") == "verdict"]
+    for name in {name for call in verdicts for name in names(ast.walk(call), ast.Load)}:
+        cells = [tree for tree in trees if name in names(of_the_cell(tree), ast.Store)]
+        assert len(cells) <= 1, f"{name} is bound in {len(cells)} cells: which of them does the verdict mean?"

@@ -43,7 +43,7 @@ SCRAMBLED = "takes the minibatch out of the steps, not out of the rows"
 FIRST_STEP = "trains on one step at a time"
 ONE_ROW = "trains on a single row at a time"
 OTHERS = "returns other arrays than those that it trained"
-TOO_EARLY = "stops too early"
+TOO_EARLY = "stops too early, or takes steps that are too small"
 OTHER_ORDER = ""  # no known mistake: the steps or the rows of x and target have been put in another order
 NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
 
@@ -86,7 +86,8 @@ SEEN = {  # misconception: what was found, and the next step
     ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
-        "Print the loss every 50 updates. Does it still fall? Make more of them, or take momentum.",
+        "Print the loss every 50 updates. If it still falls, make more of them; if it falls slowly, take a "
+        "larger learning rate, or momentum.",
     ),
 }
 

@@ -57,7 +57,7 @@ check(rnn_forward_batched)
 # - multiply(states[t], weight_hh.T)
 # + states[t] @ weight_hh.T
 
-# %% [mistake] transposes weight_hh
+# %% [mistake] multiplies by weight_hh the wrong way round
 # - weight_hh.T
 # + weight_hh
 

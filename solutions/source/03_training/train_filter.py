@@ -111,7 +111,7 @@ check(train_filter)
 # - parameters[name] - 0.2
 # + parameters[name] + 0.2
 
-# %% [mistake] stops too early
+# %% [mistake] stops too early, or takes steps that are too small
 # - range(600)
 # + range(10)
 

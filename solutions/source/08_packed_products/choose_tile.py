@@ -73,6 +73,10 @@ check(choose_tile)
 # - r * v + v + 1 <= registers
 # + r * v <= registers
 
+# %% [mistake] keeps no register for the state
+# - r * v + v + 1 <= registers
+# + r * v + v <= registers
+
 # %% [mistake] leaves one register empty
 # - r * v + v + 1 <= registers
 # + r * v + v + 1 < registers

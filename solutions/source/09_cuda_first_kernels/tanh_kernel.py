@@ -64,7 +64,7 @@ check(tanh_kernel)
 # - range(start, x.size, stride)
 # + range(x.size)
 
-# %% [mistake] gives each thread neighbouring elements
+# %% [mistake] lets neighbouring threads load elements that are apart
 # - range(start, x.size, stride)
 # + range(start * ((x.size + stride - 1) // stride), min((start + 1) * ((x.size + stride - 1) // stride), x.size))
 

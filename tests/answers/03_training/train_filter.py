@@ -73,13 +73,19 @@ def train_filter(x, target, parameters, loss_and_gradients):
             p[name] = p[name] - rate * first[name] / (np.sqrt(second[name]) + 1e-6)
     return p
 
-# %% [wrong] stops too early
+# %% [wrong] stops too early, or takes steps that are too small
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
     for _ in range(10):
         _, g = loss_and_gradients(p, x, target)
         p = {name: p[name] - 0.1 * g[name] for name in p}
     return p
+
+# %% [wrong] stops too early, or takes steps that are too small
+# -     for _ in range(10):
+# +     for _ in range(150):
+# -         p = {name: p[name] - 0.1 * g[name] for name in p}
+# +         p = {name: p[name] - 1e-4 * g[name] for name in p}
 
 # %% [wrong] walks uphill, or in steps that are too large
 # -     for _ in range(10):

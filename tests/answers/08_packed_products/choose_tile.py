@@ -132,6 +132,10 @@ def choose_tile(B, registers, latency, multiplies, loads):
 # -     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
 # +     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if r * v <= registers]
 
+# %% [wrong] keeps no register for the state
+# -     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
+# +     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v <= registers]
+
 # %% [wrong] swaps rows and vectors
 # -     return min(tiles, key=total)
 # +     return min(tiles, key=total)[::-1]

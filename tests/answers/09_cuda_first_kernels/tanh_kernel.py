@@ -9,7 +9,7 @@ def tanh_kernel(x, y):
 # +     i = cuda.grid(1)
 # +     if i < x.size:
 
-# %% [wrong] gives each thread neighbouring elements
+# %% [wrong] lets neighbouring threads load elements that are apart
 # -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
 # +     each = (x.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
 # +     first = cuda.grid(1) * each
@@ -75,3 +75,15 @@ def tanh_kernel(x, y):
 # +     i += cuda.gridsize(1)
 # +     if i < x.size:
 # +         y[i] = math.tanh(x[i])
+
+# %% [right]
+@cuda.jit
+def tanh_kernel(x, y):
+    i = x.size - 1 - cuda.grid(1)
+    while i >= 0:
+        y[i] = math.tanh(x[i])
+        i -= cuda.gridsize(1)
+
+# %% [wrong] lets neighbouring threads load elements that are apart
+# -     i = x.size - 1 - cuda.grid(1)
+# +     i = x.size - 1 - (cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x)
