@@ -15,6 +15,7 @@ from pocketgpu import cuda
 
 ATOMIC, BLOCKS, END = "or use an atomic", "grid barrier", "a thread beyond the end"
 LAST, SIZE = "the last index there is", "make it larger or its index smaller"
+ORDER = "the order of the indices"
 
 
 class Case(NamedTuple):
@@ -74,6 +75,16 @@ def transpose_guarded_the_wrong_way(a, at):
     c, r = cuda.grid(2)
     if r < a.shape[1] and c < a.shape[0]:
         at[c, r] = a[r, c]
+
+
+@wrong("out_of_bounds", ORDER, 1, (8, 4), lambda: (f(4, 3), f(8, 3), z(4, 8)))
+def product_reads_the_weights_transposed(x, weights, y):
+    column, row = cuda.grid(2)
+    if row < y.shape[0] and column < y.shape[1]:
+        total = np.float32(0)
+        for k in range(x.shape[1]):
+            total += x[row, k] * weights[k, column]
+        y[row, column] = total
 
 
 @wrong("out_of_bounds", SIZE, 2, (32, 4), lambda: (f(8, 32), z(32, 8)))

@@ -23,7 +23,7 @@ drawings.show("hazard")
 # %% [markdown]
 # ## 1 · Which of these nine may leave?
 #
-# After lesson 12 a step of an LSTM has three launches forward and six backward. The cell below prints what each of them reads and writes in step 1. A buffer's name ends in the number of its layer, `_l0`; `~hU_l0` is a buffer that only this step uses, and every step uses it again. `dh_l0` and `dc_l0` have two places, which the steps use in turn.
+# After lesson 12 a step of an LSTM has three launches forward and six backward. The cell below prints what each of them reads and writes in step 1. A buffer's name ends in the number of its layer, `_l0`; `~hU_l0` is a small buffer that every step overwrites. `h_l0[0]` and `c_l0[0]` are the initial states, so step 1 writes place 2. `dh_l0` and `dc_l0` have two places, which the steps use in turn.
 #
 # **Predict** from the printed lines, before you go on to the next cell: which of the nine could be done once for all steps? Look at the buffers alone.
 

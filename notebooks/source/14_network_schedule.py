@@ -236,7 +236,7 @@ for name, (layers, streams) in networks.items():
           f" best {min(line, key=line.get)}; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst. Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less. With several layers, k = T lets the second layer's product begin only when the first layer has finished, so the layers run one after the other again; with k = 2 it begins after two steps.
+# Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst (for one layer in two streams no batching is as good, to the digits shown). Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less. With several layers, k = T lets the second layer's product begin only when the first layer has finished, so the layers run one after the other again; with k = 2 it begins after two steps.
 #
 # A larger k makes the layers above wait longer; a smaller k means emptier products and more launches. Which k is best depends on minibatch, layers and device: on an H200 with 64 sequences and four layers it is k = 1, no batching at all (section 6).
 #
@@ -305,7 +305,7 @@ for steps in (10, 50, 100):
     print(f"{steps:3} steps: k = 1 {k_1:.3f} ms, k = 2 {k_2:.3f} ms")
 
 # %% [markdown]
-# All switches at once are **not** the fastest way here. Fused kernels, grouped gates and the second stream are worth a factor of 3.2 to 3.3 each, transposed weights 1.09, the wavefront 1.02. Batching all inputs (k = T) makes the pass 2.3 times as long. And `batch_inputs` with k = 2 loses: without it the pass takes 0.87 of the time for 10 steps, 0.97 for 50, 0.98 for 100. With k = 2 a layer waits for two steps of the layer below. On the M40 of section 4 the larger product was worth that wait; on an H200 products of one step run beside the recurrence anyway, in their own stream.
+# All switches at once are **not** the fastest way here. Fused kernels, grouped gates and streams are worth a factor of 3.2 to 3.3 each, transposed weights 1.09, the wavefront 1.02. Batching all inputs (k = T) makes the pass 2.3 times as long. And `batch_inputs` with k = 2 loses: without it the pass takes 0.87 of the time for 10 steps, 0.97 for 50, 0.98 for 100. With k = 2 a layer waits for two steps of the layer below. On the M40 of section 4 the larger product was worth that wait; on an H200 products of one step run beside the recurrence anyway, in their own stream.
 #
 # **Find** a network in which the wavefront's order gains nothing at all.
 #

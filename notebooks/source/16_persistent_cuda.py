@@ -37,12 +37,18 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# The launch is the slowest, and a barrier costs four pushes. It takes 3.5 times as long as an exchange, so these kernels have no barrier of the whole chip. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
+# The launch is the slowest, and a barrier costs four pushes. The barrier takes 3.5 times as long as an exchange, so these kernels have no barrier of the whole chip. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
 #
-# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the part of it that remains afterwards counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
+# A **floor** is a lower bound of a step's time. It adds three parts that follow one another:
+#
+# - **exchange**: from the moment at which a block writes the first number of h until the others see it;
+# - **broadcast**: all other numbers of h reach every block, which takes their bytes divided by a bandwidth;
+# - **product**: the weights times h. A cluster begins it while h still arrives, and only what remains afterwards counts.
+#
+# A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
-# A **tensor core** multiplies small tiles; section 2 shows how. For the product the course takes 65 % of its rate in the data sheet: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper also has `wgmma`, an instruction of four warps. It reached 95 % with 64 columns but only 29 % with 8, and a tile here has 8 sequences; so these kernels use `mma`. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The data sheet states their peak, and the floor counts with 65 % of it: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper also has `wgmma`, an instruction of four warps. It reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -51,7 +57,7 @@ from pocketgpu.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
 gpu, ratios = find("H200"), {}
-print("units   B  predicted exchange  broadcast    product   step, µs "
+print("units   B  way        exchange  broadcast    product   step, µs "
       "exchange/step")
 for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
     ways = {"grid": grid_shape("lstm", hidden, "bfloat16", B, gpu)}
@@ -68,7 +74,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # With 512 units and 8 sequences a step takes 0.33 µs over the whole chip and 0.61 µs in a cluster: the grid is ahead. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
 #
-# The last column is the exchange's share of a step. With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes (the column *broadcast*). A cluster takes 8 sequences, and others take the rest; each has all weights and waits for no other one. What it pays is the push of its h into each of its 16 blocks.
+# The last column is the exchange's share of a step. With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes (the column *broadcast*). A cluster takes 8 sequences, and other clusters take the rest at the same time. Each cluster has all weights and waits for no other one, so 64 sequences take as long as 8. What it pays is the push of its h into each of its 16 blocks.
 #
 # 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
 #
@@ -84,7 +90,7 @@ explore_step()
 #
 # ## 2 · Tensor cores
 #
-# A tensor core multiplies small tiles. The instruction `mma.m16n8k16` multiplies 16 rows by 16 numbers of the weights with 16 numbers by 8 sequences of h, and adds the result to 16 rows by 8 sequences of sums. Two 16-bit numbers share a **word** of 32 bits. (For float32 there is **TF32**: the same range, 11 bits of precision, a word for each number.) The tiles are distributed over a warp's 32 lanes.
+# The instruction `mma.m16n8k16` has three tiles: of the weights [16,16], of h [16,8] and of sums [16,8]. It multiplies the first two and adds the result to the third, for 16 rows of the weights and 8 sequences. Two 16-bit numbers share a **word** of 32 bits. (For float32 there is **TF32**: the same range, 11 bits of precision, a word for each number.) The words of each tile are distributed over a warp's 32 lanes.
 #
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
 
@@ -99,7 +105,7 @@ print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums "
       f"{16 * 8 // 32}; you guessed {my_guess}")
 
 # %% [markdown]
-# Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
+# Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t, with g from 0 to 7 and t from 0 to 3. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
 
 # %%
 my_guess = 0
@@ -116,7 +122,7 @@ print("you guessed lane", my_guess)
 drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
-# Lane 9 holds word 5 of sequence 2: 4·2 + 5 mod 4, in its second register.
+# Lane 9 holds word 5 of sequence 2, in its second register: g = 2, and t = 5 mod 4 = 1.
 #
 # Now write a line of CUDA C++ yourself: where does each register of each lane belong, if the sums go to shared memory? The exercise emulates your line for all 128 registers.
 #
@@ -124,7 +130,7 @@ drawings.show("fragment_of_a_lane")
 #
 # <!-- exercise: index_of_sums -->
 #
-# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and compare the registers.
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers?
 
 # %%
 from pocketgpu.compiling import compilers
@@ -145,7 +151,7 @@ else:
 # %% [markdown]
 # The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
 #
-# Lane t needs words t and t + 4 of a tile: two reads of 4 bytes, four for two tiles. But a sum may add its terms in any order. The kernels take tiles in **pairs** over 16 words: lane t reads words 4t to 4t + 3 with one instruction, two for each tile. **Predict:** does the product change?
+# Lane 4g + t needs words t and t + 4 of sequence g: two reads of 4 bytes, four reads for two tiles. One read of 16 bytes would do, if those four words were neighbours. The hardware does not know which number of h a word is, and a sum may add its terms in any order. So the kernels take tiles in **pairs** over 16 words: the lane reads words 4t to 4t + 3, and gives the first two to one tile, the others to the second. **Predict:** does the product change? (In the cell a word is one number.)
 
 # %%
 import numpy as np
@@ -204,7 +210,7 @@ print(f"beside the weights, over all kernels: {min(beside)} to {max(beside)}")
 # %% [markdown]
 # With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
 #
-# **Break it:** ask for two blocks on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers? (Without the compilers the cell shows what they made of it when the page was written.)
+# **Break it:** ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread? (Without the compilers the cell shows what they made of it when the page was written.)
 
 # %%
 my_guess = {"bytes spilled": 0}
@@ -242,16 +248,16 @@ print(text[begin:text.index("DEVICE void push(Remote to, uint2")])
 # %% [markdown]
 # <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait after 50 ms.</details>
 #
-# A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks. Two warps share a packet, since each has only four units.
+# A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks. (16 bytes are 8 units in bfloat16. A warp has four, so two warps fill a packet together.)
 #
 # Each block has two buffers for h. Can a push overwrite a buffer that a warp still reads? h(t+2) is written over h(t). Before a warp pushes a part of h(t+2), it must have all of h(t+1). Every warp of the cluster has pushed its part of h(t+1), and did so after it had read h(t). So at that time no warp reads h(t) any more. Two buffers and one wait a step are enough. At the end, no block may return while others still push into its shared memory, so a cluster barrier stands there.
 
 # %% [markdown]
 # ### A race that we found
 #
-# In the backward pass a block writes the gradients of its own gates into a row, and its warps multiply them. The sums of one warp belong to units of **one** block, and the warp pushes them to that block only. The first version had a single row. It compiled without a spill.
+# In the backward pass a block writes the gradients of its own gates into a row of its shared memory, and each of its warps multiplies this row with weights. The sums of one warp belong to units of **one** block, and the warp pushes them to that block only. In the next step the block fills the row again: the first version had a single one. It compiled without a spill.
 #
-# Here is its skeleton: two blocks with two warps each, which run in random order. **Predict:** in how many of 500 runs does a warp read a number of another step?
+# Here is its skeleton: two blocks with two warps each, which run in random order; at each `yield` another warp may go on. **Predict:** in how many of 500 runs does a warp read a number of another step?
 
 # %%
 def warp(block, number, rows, row, arrivals, pushes, is_wrong):
@@ -292,7 +298,7 @@ drawings.show("row_overwritten")
 # %% [markdown]
 # In nearly all of them, 467 of 500. A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
 #
-# **Change** one row to two, as the kernel now has it, and explain why two are enough before you run the cell.
+# The kernel now has two rows and uses them in turn. **Explain** why two are enough, then run the cell.
 
 # %%
 my_guess = "two rows are enough because ..."

@@ -213,11 +213,13 @@ def _remedy(array: Watched, index: object) -> str:
     beyond = [pair for pair in zip(indices, shape, strict=False) if pair[0] >= pair[1]]
     if any(axis > UNSIGNED_WRAPS for axis, _ in beyond):
         return "an unsigned number below 0 becomes a very large one; compute indices with signed numbers"
+    turned = indices[::-1] if all(a < size for a, size in zip(indices[::-1], shape, strict=False)) else ()
+    order = f"; or is the order of the indices wrong? {turned} is inside" if turned else ""
     if any(axis in global_index(machine.now) for axis, _ in beyond):
-        return "a thread beyond the end must do nothing"
+        return f"a thread beyond the end must do nothing{order}"
     last = ", ".join(str(size - 1) for _, size in beyond)
     remedy = "compare the index with this array's own size before the access, or end the loop earlier"
-    return f"the last index there is {last}; {remedy}"
+    return f"the last index there is {last}; {remedy}{order}"
 
 
 def works_on_whole_arrays(name: str) -> None:

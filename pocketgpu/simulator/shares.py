@@ -17,6 +17,7 @@ from pocketgpu.simulator.trace import (
     EXCHANGE,
     GLOBAL,
     LOADS,
+    LOCAL,
     SPACES,
     STORE,
     STRONG_LOAD,
@@ -32,7 +33,7 @@ STORES = STORE, VOLATILE_STORE
 def judged_counts(result: Report) -> dict:
     """The launch's counts with atomics as loads and stores, and how its work is shared:
 
-    accesses                 of all threads, to memory of any kind
+    accesses                 of all threads, to memory; a local array is registers, as variables are
     longest, longest_thread  those of the thread that makes most, and its name
     exchanged                [blocks] elements that a block loads and another block has stored
     loads_of_parameter       [parameters] loads from each one's array
@@ -60,7 +61,7 @@ def _longest(result: Report, log: Accesses) -> dict:
         same[1:] &= column[order][1:] == column[order][:-1]
     polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD, STRONG_LOAD))
     polls[:1] = False
-    counts = tallied(log.thread[order][~polls])
+    counts = tallied(log.thread[order][~polls & (log.space[order] != SPACES.index(LOCAL))])
     if not len(counts):
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())

@@ -1,6 +1,7 @@
 """Checks of lesson 17: a ring as data, a mean over ranks, ready times, a fit, a restart after losses."""
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,6 +45,8 @@ def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | N
     steps = 2 * (p - 1)
     if transfers and transfers[-1][0] >= steps:
         return f"There is a step {transfers[-1][0]}; {steps} steps, 0 to {steps - 1}, are enough."
+    if twice := next((entry for entry, after in pairwise(transfers) if entry[:2] == after[:2]), None):
+        return f"In step {twice[0]} rank {twice[1]} sends two chunks; each rank sends one in every step."
     missing = sorted({(s, r) for s in range(steps) for r in range(p)} - {entry[:2] for entry in transfers})
     if missing:
         return f"In step {missing[0][0]} rank {missing[0][1]} sends nothing; every rank sends in every step."

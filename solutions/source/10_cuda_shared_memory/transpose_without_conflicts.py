@@ -4,6 +4,7 @@
 # <!-- exercise: transpose_without_conflicts -->
 #
 # Your transpose of lesson 09 with a larger tile: 32 by 32 numbers, moved by a block of 32 by 8 threads, so that each thread moves four.
+# Block `(bx, by)` reads the tile of `x` whose rows start at `32·by` and columns at `32·bx`. Sizes need not be multiples of 32.
 # Shared memory has 32 banks. The check accepts no bank conflict, and no more sectors than whole rows need.
 
 

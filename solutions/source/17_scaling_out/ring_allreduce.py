@@ -85,6 +85,10 @@ check(ring_allreduce)
 # - range(2 * (p - 1))
 # + range(2 * p)
 
+# %% [mistake] counts the steps of the second half from 0 again
+# - transfers.append((step, ring
+# + transfers.append((step % (p - 1), ring
+
 # %% [mistake] leaves out the last rank
 # - for place in range(p)
 # + for place in range(p - 1)

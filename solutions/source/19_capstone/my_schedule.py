@@ -11,7 +11,7 @@
 #
 # Every block of every layer needs one `BACKWARD` and one `WEIGHTS`; `FORWARD` may be repeated. An array is live from the launch that writes it to the last launch that reads it before it is written again; each takes `block` arrays [minibatch, hidden_size] of `memory`. The output of the top layer lies elsewhere. Streams are 0 to 31; the events between them are derived. All is launched as one graph on an H200.
 #
-# Judged are legality, then the predicted time: **full marks at 3 times the lower bound or less**, in every problem. In some problems `memory` is at least 3 · layers · steps, so everything fits with ease. In all others it is less than half of that, but at least 4 · steps · (√layers + 1). The problems of the board keep to the same rule. Call `try_schedule(my_schedule, problem)` as often as you like.
+# Judged are legality, then the predicted time: **full marks at 3 times the lower bound or less**, in every problem, and no points above that. In some problems `memory` is at least 3 · layers · steps, so everything fits with ease. In all others it is less than half of that, but at least 4 · steps · (√layers + 1). The problems of the board keep to the same rule. Call `try_schedule(my_schedule, problem)` as often as you like.
 
 
 # %%

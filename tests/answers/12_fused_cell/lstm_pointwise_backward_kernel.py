@@ -114,3 +114,26 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
             dsums[row, column] = dcell * g * slope(i)
             dsums[row, column + units] = dcell * c[row, column] * slope(f)
             dsums[row, column + units * 2] = dcell * i * (np.float32(1) - g) * (np.float32(1) + g)
+
+# %% [right]
+@cuda.jit
+def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
+    unit, row = cuda.grid(2)
+    H = dh.shape[1]
+    inside = row < dh.shape[0] and unit < H
+    if inside:
+        value = cuda.local.array(4, np.float32)
+        grad = cuda.local.array(4, np.float32)
+        for k in range(4):
+            value[k] = gates[row, k * H + unit]
+        t = math.tanh(c_next[row, unit])
+        d_c = dh[row, unit]
+        grad[3] = d_c * t
+        d_c = d_c * value[3] * (1 - t * t) + dc_next[row, unit]
+        grad[0] = d_c * value[2]
+        grad[1] = d_c * c[row, unit]
+        grad[2] = d_c * value[0]
+        for k in range(4):
+            slope = 1 - value[k] * value[k] if k == 2 else value[k] * (1 - value[k])
+            dsums[row, k * H + unit] = grad[k] * slope
+        dc[row, unit] = d_c * value[1]
