@@ -5,7 +5,7 @@ import numpy as np
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import missing_vector, want_of_scaled
+from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
 ANSWERS = answers("rnn_forward")
@@ -109,23 +109,22 @@ def multiply(a, b):
             None,
             "Repeated rows and blocks of zeros are multiplied, too: x[t] is [B,I] and needs none.",
         )
-    return a @ b * {scale}
+    return hidden(a) @ hidden(b)
 """
 
 
-def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
-    """A multiply that halves every product shows whether each product goes through it."""
+def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
+    """A multiply with weights of its own shows whether each product goes through it."""
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
-    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "scale": scale, "is_wide": I > 1 < H}
-    multiply = Code(COUNTED_PRODUCT.format(**sizes), "multiply", [])
-    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
+    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "is_wide": I > 1 < H}
+    used, hidden = with_hidden_weights(rng, weights[:2], has_own)
+    multiply = Code(hidden + COUNTED_PRODUCT.format(**sizes), "multiply", [])
+    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply uses weights of its own" if has_own else "")
     got = submission(multiply, x, h0, *weights)
-    scaled = lambda a, b: a @ b * scale
-    compute = lambda *biases: exact("rnn_forward_batched", scaled, x, h0, *weights[:2], *biases)
-    want = want_of_scaled(got, scale, compute, weights[2:])
-    advice = lambda: _sums(got, want, x, weights) if scale == 1 else None
+    want = exact("rnn_forward_batched", np.matmul, x, h0, *used, *weights[2:])
+    advice = lambda: None if has_own else _sums(got, want, x, weights)
     axes = "row", "sequence", "unit"
     if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
         refuse(_missing_product(multiply.trace, x, want), case)
@@ -221,11 +220,11 @@ EXERCISES = (
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,
         (
-            (3, 3, 2, 4, "float64", 1),
-            (1, 1, 1, 1, "float64", 1),
-            (2, 5, 3, 4, "float64", 1),
-            (4, 3, 5, 2, "float32", 1),
-            (2, 3, 4, 5, "float64", 0.5),
+            (3, 3, 2, 4, "float64", False),
+            (1, 1, 1, 1, "float64", False),
+            (2, 5, 3, 4, "float64", False),
+            (4, 3, 5, 2, "float32", False),
+            (2, 3, 4, 5, "float64", True),
         ),
     ),
 )
