@@ -226,28 +226,15 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
     advice = lambda: None if has_own else of_sums()
     if expect(got, want, axes=axes, what=what, advice=advice):
         states = np.concatenate([arguments[1][np.newaxis], want[0][:-1]])
-        refuse(_missing_product(trace, arguments[0], states))
-
-
-def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that product never got, in either factor; None if there is none."""
-    missing = missing_vector(trace, {"x": x, "h": states})
-    return missing and Wrong(
-        f"The numbers are right, but product never got {missing}: its part was computed some other way.",
-        None,
-        "Look for @, np.dot, np.matmul or einsum in your answer and call product there.",
-    )
+        refuse(missing_vector("product", trace, {"x": arguments[0], "h": states}))
 
 
 def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
     """That the saved product lacks exactly its bias."""
     candidates = bias_hh[-want[1].shape[-1] :]
     lacks_bias = same(got[0], want[0], None) and same(got[1] + candidates, want[1], 1e-9)
-    return (
-        "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
-        if lacks_bias
-        else None
-    )
+    lack = "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
+    return lack if lacks_bias else None
 
 
 def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:

@@ -127,24 +127,15 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
     advice = lambda: None if has_own else _sums(got, want, x, weights)
     axes = "row", "sequence", "unit"
     if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
-        refuse(_missing_product(multiply.trace, x, want), case)
-
-
-def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none."""
-    pairs = [(a, np.transpose(b)) for a, b in trace]  # a factor's columns count too: weights may stand left
-    missing = missing_vector(pairs, {"x": x, "h": states[:-1]})
-    return missing and Wrong(
-        f"The states are right, but multiply never got {missing}.",
-        None,
-        "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
-    )
+        # a factor's columns count too: weights may stand left
+        pairs = [(a, np.transpose(b)) for a, b in multiply.trace]
+        refuse(missing_vector("multiply", pairs, {"x": x, "h": want[:-1]}), case)
 
 
 def check_filter_weights(submission, rng, K):
     delay = ANSWERS["filter_weights"].number("delay", 0)
     kernel = rng.uniform(1, 2, K) * rng.choice((-1, 1), K)
-    row = rng.uniform(0, 1, 9 + 2 * delay)  # so long that a pixel that comes back is seen
+    row = rng.uniform(0, 1, 9 + K + 2 * delay)  # so long that a pixel that comes back is seen
     if K > 3:
         kernel[::2] = 0  # Sobel's kernel has a 0, too
     delayed = np.concatenate([np.zeros(delay), kernel])
@@ -178,18 +169,12 @@ def run_linear(row, weight_ih, weight_hh, weight_out):
 
 def _as_weights(result, K: int, units: int) -> list:
     if not isinstance(result, tuple | list) or len(result) != 3:
-        raise Wrong(
-            "The result is not three arrays.",
-            "returns the wrong type",
-            "End with `return weight_ih, weight_hh, weight_out`.",
-        )
+        remedy = "End with `return weight_ih, weight_hh, weight_out`."
+        raise Wrong("The result is not three arrays.", "returns the wrong type", remedy)
     kinds = [type(array).__name__ for array in result if not isinstance(array, np.ndarray)]
     if kinds:
-        raise Wrong(
-            f"The result holds a {kinds[0]}; expected are three arrays.",
-            "returns the wrong type",
-            "np.array(...) makes an array of a list.",
-        )
+        message = f"The result holds a {kinds[0]}; expected are three arrays."
+        raise Wrong(message, "returns the wrong type", "np.array(...) makes an array of a list.")
     shapes = [array.shape for array in result]
     H = shapes[1][0] if shapes[1] else 0
     if not H or shapes != [(H, 1), (H, H), (1, H)]:
@@ -216,7 +201,9 @@ EXERCISES = (
         check_rnn_forward,
         ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
     ),
-    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
+    ANSWERS["filter_weights"].exercise(
+        check_filter_weights, lambda rng: ((2,), (1,), (3,), (4,), (int(rng.integers(12, 40)),))
+    ),
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,
         (

@@ -43,8 +43,8 @@ def require_calls(answer: Answer, trace: list, arguments: tuple) -> bool:
     return True
 
 
-def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
-    """ "x[2] of sequence 0": the first of vectors {name: [T,B,n]} that no product got, or None.
+def missing_vector(product: str, trace: list, vectors: dict[str, np.ndarray]) -> Wrong | None:
+    """The first of vectors {name: [T,B,n]} that no call of this product got, in words; or None.
 
     trace: pairs of factors whose rows are vectors. The vector may stand in either, beside other columns: a
     bias is often a column of ones.
@@ -53,7 +53,9 @@ def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
     for name, array in vectors.items():
         for t, b in np.ndindex(array.shape[:2]):
             if not any(_holds_row(factor, array[t, b]) for factor in factors):
-                return f"{name}[{t}] of sequence {b}"
+                message = f"The numbers are right, but {product} never got {name}[{t}] of sequence {b}."
+                remedy = f"Look for @, np.dot, np.matmul or einsum in your answer and call {product} there."
+                return Wrong(message, None, remedy)
     return None
 
 
