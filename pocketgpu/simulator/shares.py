@@ -18,6 +18,7 @@ from pocketgpu.simulator.trace import (
     GLOBAL,
     LOADS,
     LOCAL,
+    SHARED,
     SPACES,
     STORE,
     STRONG_LOAD,
@@ -35,8 +36,11 @@ def judged_counts(result: Report) -> dict:
 
     accesses                 of all threads, to memory; a local array is registers, as variables are
     longest, longest_thread  those of the thread that makes most, and its name
+    idlest                   accesses and exchanges of the thread that makes fewest
+    shared_loads_of_thread   the most loads from shared memory that one thread makes
     exchanged                [blocks] elements that a block loads and another block has stored
     loads_of_parameter       [parameters] loads from each one's array
+    stored_by_thread         [parameters] the most elements of each one's array that one thread stores
     exchanges                shuffles, votes and syncwarps, each lane's
     ignored_poll             a thread that polls and goes on whatever it reads, with the line; or empty
     """
@@ -44,12 +48,20 @@ def judged_counts(result: Report) -> dict:
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
     memory = of_launch.get(0, {})
     total = asdict(result.counts + Counts()) | {k: v for k, v in memory.items() if k != "barriers"}
+    threads = int(np.prod(result.watch.grid)) * log.threads_per_block
+    exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
+    every = tallied(np.concatenate([log.thread, result.trace.thread[exchanges]]), threads)
+    in_shared = np.isin(log.kind, LOADS) & (log.space == SPACES.index(SHARED))
+    pairs = lambda places: np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
+    stored = lambda places: int(tallied(pairs(places)[0]).max(initial=0))
     return (
         total
         | _longest(result, log)
-        | {"exchanged": _exchanged(result, log), "loads_of_parameter": _loads(result, log)}
-        | {"exchanges": int(np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC)).sum())}
-        | {"ignored_poll": result.watch.ignored_poll}
+        | {"exchanged": _exchanged(result, log), "exchanges": int(exchanges.sum())}
+        | {"loads_of_parameter": _of_parameters(result, log, (*LOADS, ATOMIC), len)}
+        | {"stored_by_thread": _of_parameters(result, log, (*STORES, ATOMIC), stored)}
+        | {"idlest": int(every.min()), "ignored_poll": result.watch.ignored_poll}
+        | {"shared_loads_of_thread": int(tallied(log.thread[in_shared]).max(initial=0))}
     )
 
 
@@ -66,12 +78,9 @@ def _longest(result: Report, log: Accesses) -> dict:
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())
     block, local = divmod(most, log.threads_per_block)
-    name = thread_name(_place(result.watch.grid, block), _place(result.watch.block, local), *_sizes(result))
+    grid, size = result.watch.grid, result.watch.block
+    name = thread_name(_place(grid, block), _place(size, local), grid, size)
     return {"accesses": int(counts.sum()), "longest": int(counts[most]), "longest_thread": name}
-
-
-def _sizes(result: Report) -> tuple[tuple, tuple]:
-    return result.watch.grid, result.watch.block
 
 
 def _place(size: tuple[int, int, int], number: int) -> tuple[int, int, int]:
@@ -94,11 +103,9 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     return tallied(np.array(taken, int), blocks).tolist()
 
 
-def _loads(result: Report, log: Accesses) -> list[int]:
-    """[parameters] Loads of each parameter's array; 0 for a number."""
-    loads = np.isin(log.kind, (*LOADS, ATOMIC)) & (log.space == SPACES.index(GLOBAL))
-    code, by_name = result.watch.kernel.__code__, {}
-    for number, count in zip(*np.unique(log.array[loads], return_counts=True), strict=True):
-        name = log.arrays[number].root.label
-        by_name[name] = by_name.get(name, 0) + int(count)
-    return [by_name.get(name, 0) for name in code.co_varnames[: code.co_argcount]]
+def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[int]:
+    """[parameters] count(places of these accesses to each one's array); of a number, there are none."""
+    chosen = np.isin(log.kind, kinds) & (log.space == SPACES.index(GLOBAL))
+    labels = np.array(["", *(str(member.root.label) for member in log.arrays[1:])])[log.array]
+    code = result.watch.kernel.__code__
+    return [count(np.flatnonzero(chosen & (labels == k))) for k in code.co_varnames[: code.co_argcount]]

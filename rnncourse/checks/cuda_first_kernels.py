@@ -96,13 +96,15 @@ def limit_race(counts, case):
     needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
     if (requests := counts["shared_requests"]) > 2 * needed:
         return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
+    if (fewest := counts["idlest"]) < 2 * steps + 2:
+        return f"A thread makes only {fewest} accesses: each thread computes its own number in every step"
     return None
 
 
 EXERCISES = (
     ANSWERS["saxpy_kernel"].exercise(
         check_saxpy_kernel,
-        lambda rng: ((5, 2, 4), (1, 1, 1), (64, 2, 32), (int(rng.integers(65, 96)), 3, 32)),
+        lambda rng: ((5, 2, 4), (1, 1, 1), (64, 2, 32), (int(rng.integers(65, 96)), 3, 32), (300, 10, 32)),
         is_kernel=True,
     ),
     ANSWERS["tanh_kernel"].exercise(
@@ -117,7 +119,7 @@ EXERCISES = (
     ),
     ANSWERS["transpose_coalesced"].exercise(
         check_transpose_coalesced,
-        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(17, 24)), 10)),
+        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(33, 40)), 42)),
         is_kernel=True,
     ),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from nbjudge.comparing.patterns import part_of_sum
 from rnncourse.checks.answers import answers
+from rnncourse.checks.cuda_first_kernels import sectors
 from rnncourse.checks.kernels import Case, compare_launches
 
 ANSWERS = answers("cuda_shared_memory")
@@ -37,6 +38,8 @@ def limit_matmul(counts, case):
     most = case.grid[0] * case.grid[1] * (2 * tiles(a.shape[1]) + 1)
     if (barriers := counts["barriers"]) > most:
         return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
+    if (moved := counts["global_store_sectors"]) > (most := sectors(*case.arguments[2].shape)):
+        return f"It writes {moved} sectors where {most} do: thread (j, i) makes column j of row i of its tile"
     return None
 
 
@@ -64,6 +67,8 @@ def limit_block_sum(counts, case):
         return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
     if repeats := _repeats(counts, case):
         return repeats
+    if (reads := counts["shared_loads_of_thread"]) > (most := 2 * threads.bit_length()):
+        return f"A thread reads {reads} numbers from shared memory where {most} are enough: two a halving"
     adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
     most = blocks * (3 * sum(adding) + 2 * -(-threads // 32) + 6)
     if (requests := counts["shared_requests"]) > most:
@@ -149,7 +154,7 @@ EXERCISES = (
     ),
     ANSWERS["warp_sum_kernel"].exercise(
         check_warp_sum_kernel,
-        lambda rng: ((64, 2, 32), (32, 1, 32), (20, 1, 32), (int(rng.integers(70, 90)), 2, 64)),
+        lambda rng: ((64, 2, 32), (32, 1, 32), (20, 1, 32), (int(rng.integers(290, 310)), 5, 64)),
         is_kernel=True,
     ),
     ANSWERS["transpose_without_conflicts"].exercise(

@@ -10,7 +10,7 @@ from nbjudge.comparing.judging import add_to_case, begin_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import missing_vector, want_of_scaled
+from rnncourse.checks.traces import missing_vector, with_hidden_weights
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -195,17 +195,14 @@ def product(a, weight):
             None,
             "One call serves all steps of x, as [T*B,I]; one call a step serves all three gates.",
         )
-    return a @ weight.T * {scale}
+    return hidden(a) @ hidden(weight).T
 """
 
 
-def check_gru_reset_after(submission, rng, T, B, I, H, scale=1):
-    """I and H differ, so that products can be told apart; a product that halves shows whether it is used."""
+def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
+    """I and H differ, so that products can be told apart; one with weights of its own shows if it is used."""
     trace: list = []
-    scaled = lambda a, weight: a @ weight.T * scale
-    product = Code(COUNTED_PRODUCT.format(allowed=1 + T, T=T, scale=scale), "product", trace)
     arguments = (
-        product,
         rng.standard_normal((T, B, I)),
         rng.uniform(-0.9, 0.9, (B, H)),
         rng.standard_normal((3 * H, I)) / np.sqrt(I),
@@ -213,42 +210,31 @@ def check_gru_reset_after(submission, rng, T, B, I, H, scale=1):
         rng.standard_normal(3 * H) / 2,
         rng.standard_normal(3 * H) / 2,
     )
+    used, hidden = with_hidden_weights(rng, arguments[2:4], has_own)
+    product = Code(hidden + COUNTED_PRODUCT.format(allowed=1 + T, T=T), "product", trace)
     try:
-        got = submission(*arguments)
+        got = submission(product, *arguments)
     except Wrong as surplus:  # which products came before tells mistakes apart
         refuse(surplus, result=[a for a, _ in trace])
         return
-    compute = lambda *biases: ANSWERS["gru_reset_after"].call(scaled, *arguments[1:-2], *biases)
-    want = want_of_scaled(got, scale, compute, arguments[-2:])
+    multiply = lambda a, weight: a @ weight.T
+    want = ANSWERS["gru_reset_after"].call(multiply, *arguments[:2], *used, *arguments[4:])
     what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
-    if scale != 1:
-        add_to_case("product halves")
-    of_sums = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments[1:])
-    advice = lambda: of_sums() if scale == 1 else None
+    if has_own:
+        add_to_case("product uses weights of its own")
+    of_sums = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments)
+    advice = lambda: None if has_own else of_sums()
     if expect(got, want, axes=axes, what=what, advice=advice):
-        states = np.concatenate([arguments[2][np.newaxis], want[0][:-1]])
-        refuse(_missing_product(trace, arguments[1], states))
-
-
-def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that product never got, in either factor; None if there is none."""
-    missing = missing_vector(trace, {"x": x, "h": states})
-    return missing and Wrong(
-        f"The numbers are right, but product never got {missing}: its part was computed some other way.",
-        None,
-        "Look for @, np.dot, np.matmul or einsum in your answer and call product there.",
-    )
+        states = np.concatenate([arguments[1][np.newaxis], want[0][:-1]])
+        refuse(missing_vector("product", trace, {"x": arguments[0], "h": states}))
 
 
 def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
     """That the saved product lacks exactly its bias."""
     candidates = bias_hh[-want[1].shape[-1] :]
     lacks_bias = same(got[0], want[0], None) and same(got[1] + candidates, want[1], 1e-9)
-    return (
-        "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
-        if lacks_bias
-        else None
-    )
+    lack = "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
+    return lack if lacks_bias else None
 
 
 def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:
@@ -284,7 +270,7 @@ EXERCISES = (
             (3, 2, 4, 3),
             (1, 1, 2, 3),
             (4, 3, 1, 2),
-            (3, 2, 4, 3, 0.5),
+            (3, 2, 4, 3, True),
             (int(rng.integers(5, 9)), 2, 5, 4),
         ),
     ),

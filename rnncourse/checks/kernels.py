@@ -102,7 +102,7 @@ def compare_launches(
     want = _launch_own(answer, case)
     excess = None
     if got.counts is not None:
-        excess = limit(got.counts, case) or _limit_longest(got.counts, want.counts)
+        excess = limit(got.counts, case) or _limit_thread(got.counts, want.counts, names, case)
     problem = (
         _finding(got, remedies, answer.name, case)
         or _difference(got, want, names, axes, case, explain)
@@ -119,8 +119,13 @@ def compare_launches(
     return want.arrays
 
 
-def _limit_longest(counts: dict, own: dict | None) -> str | None:
-    """The work is shared: no thread does far more than the course's busiest one."""
+def _limit_thread(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> str | None:
+    """The work is shared: no thread writes more elements than the course's, or accesses memory far more."""
+    arrays = (k for k, part in enumerate(case.arguments) if isinstance(part, np.ndarray))
+    for name, k in zip(names, arrays, strict=False):
+        stored, most = (part["stored_by_thread"][k] for part in (counts, own or counts))
+        if stored > most:
+            return f"One thread writes {stored} elements of {name}, where its share is {most}"
     if own is None or counts["longest"] <= MARGIN * own["longest"] + SLACK:
         return None
     return (

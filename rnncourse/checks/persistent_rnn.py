@@ -123,6 +123,9 @@ def limit_persistent(counts, case):
     loads, most = counts["loads_of_parameter"][1], WIDE * WIDE
     if loads > most:
         return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
+    steps, loads = len(case.arguments[2]), counts["loads_of_parameter"][0] + counts["loads_of_parameter"][2]
+    if loads > (most := steps * WIDE * (WIDE + 2)):
+        return f"{loads} loads from h and inputs where {most} do: weights in h lie in global memory, too"
     return limit_exchange(counts, case)
 
 
@@ -162,7 +165,9 @@ EXERCISES = (
         is_kernel=True,
     ),
     ANSWERS["persistent_rnn_kernel"].exercise(
-        check_persistent_rnn_kernel, ((2, 3), (1, 1), (4, 3), (4, 8)), is_kernel=True
+        check_persistent_rnn_kernel,
+        lambda rng: ((2, 3), (1, 1), (4, 3), (4, 8), (2, int(rng.integers(20, 24)))),
+        is_kernel=True,
     ),
     ANSWERS["choose_minibatch"].exercise(
         compare_numbers(

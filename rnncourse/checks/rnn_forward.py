@@ -5,7 +5,7 @@ import numpy as np
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import missing_vector, want_of_scaled
+from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
 ANSWERS = answers("rnn_forward")
@@ -109,43 +109,33 @@ def multiply(a, b):
             None,
             "Repeated rows and blocks of zeros are multiplied, too: x[t] is [B,I] and needs none.",
         )
-    return a @ b * {scale}
+    return hidden(a) @ hidden(b)
 """
 
 
-def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
-    """A multiply that halves every product shows whether each product goes through it."""
+def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
+    """A multiply with weights of its own shows whether each product goes through it."""
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
-    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "scale": scale, "is_wide": I > 1 < H}
-    multiply = Code(COUNTED_PRODUCT.format(**sizes), "multiply", [])
-    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
+    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "is_wide": I > 1 < H}
+    used, hidden = with_hidden_weights(rng, weights[:2], has_own)
+    multiply = Code(hidden + COUNTED_PRODUCT.format(**sizes), "multiply", [])
+    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply uses weights of its own" if has_own else "")
     got = submission(multiply, x, h0, *weights)
-    scaled = lambda a, b: a @ b * scale
-    compute = lambda *biases: exact("rnn_forward_batched", scaled, x, h0, *weights[:2], *biases)
-    want = want_of_scaled(got, scale, compute, weights[2:])
-    advice = lambda: _sums(got, want, x, weights) if scale == 1 else None
+    want = exact("rnn_forward_batched", np.matmul, x, h0, *used, *weights[2:])
+    advice = lambda: None if has_own else _sums(got, want, x, weights)
     axes = "row", "sequence", "unit"
     if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
-        refuse(_missing_product(multiply.trace, x, want), case)
-
-
-def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none."""
-    pairs = [(a, np.transpose(b)) for a, b in trace]  # a factor's columns count too: weights may stand left
-    missing = missing_vector(pairs, {"x": x, "h": states[:-1]})
-    return missing and Wrong(
-        f"The states are right, but multiply never got {missing}.",
-        None,
-        "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
-    )
+        # a factor's columns count too: weights may stand left
+        pairs = [(a, np.transpose(b)) for a, b in multiply.trace]
+        refuse(missing_vector("multiply", pairs, {"x": x, "h": want[:-1]}), case)
 
 
 def check_filter_weights(submission, rng, K):
     delay = ANSWERS["filter_weights"].number("delay", 0)
     kernel = rng.uniform(1, 2, K) * rng.choice((-1, 1), K)
-    row = rng.uniform(0, 1, 9 + 2 * delay)  # so long that a pixel that comes back is seen
+    row = rng.uniform(0, 1, 9 + K + 2 * delay)  # so long that a pixel that comes back is seen
     if K > 3:
         kernel[::2] = 0  # Sobel's kernel has a 0, too
     delayed = np.concatenate([np.zeros(delay), kernel])
@@ -179,18 +169,12 @@ def run_linear(row, weight_ih, weight_hh, weight_out):
 
 def _as_weights(result, K: int, units: int) -> list:
     if not isinstance(result, tuple | list) or len(result) != 3:
-        raise Wrong(
-            "The result is not three arrays.",
-            "returns the wrong type",
-            "End with `return weight_ih, weight_hh, weight_out`.",
-        )
+        remedy = "End with `return weight_ih, weight_hh, weight_out`."
+        raise Wrong("The result is not three arrays.", "returns the wrong type", remedy)
     kinds = [type(array).__name__ for array in result if not isinstance(array, np.ndarray)]
     if kinds:
-        raise Wrong(
-            f"The result holds a {kinds[0]}; expected are three arrays.",
-            "returns the wrong type",
-            "np.array(...) makes an array of a list.",
-        )
+        message = f"The result holds a {kinds[0]}; expected are three arrays."
+        raise Wrong(message, "returns the wrong type", "np.array(...) makes an array of a list.")
     shapes = [array.shape for array in result]
     H = shapes[1][0] if shapes[1] else 0
     if not H or shapes != [(H, 1), (H, H), (1, H)]:
@@ -217,15 +201,17 @@ EXERCISES = (
         check_rnn_forward,
         ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
     ),
-    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
+    ANSWERS["filter_weights"].exercise(
+        check_filter_weights, lambda rng: ((2,), (1,), (3,), (4,), (int(rng.integers(12, 40)),))
+    ),
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,
         (
-            (3, 3, 2, 4, "float64", 1),
-            (1, 1, 1, 1, "float64", 1),
-            (2, 5, 3, 4, "float64", 1),
-            (4, 3, 5, 2, "float32", 1),
-            (2, 3, 4, 5, "float64", 0.5),
+            (3, 3, 2, 4, "float64", False),
+            (1, 1, 1, 1, "float64", False),
+            (2, 5, 3, 4, "float64", False),
+            (4, 3, 5, 2, "float32", False),
+            (2, 3, 4, 5, "float64", True),
         ),
     ),
 )

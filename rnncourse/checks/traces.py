@@ -5,16 +5,23 @@ function for show would stay within it, so the calls that are needed must all be
 entry is a tuple of a name and arrays; what an answer calls besides is a matter of the budget.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import Answer, call
 
+HIDDEN = """
+known, other = np.array({known!r}), np.array({other!r})
+
+def hidden(factor):
+    factor = np.asarray(factor)
+    place = np.minimum(np.searchsorted(known, factor), len(known) - 1)
+    return np.where(known[place] == factor, other[place], factor).astype(factor.dtype)
+"""
 TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
 
 
@@ -36,8 +43,8 @@ def require_calls(answer: Answer, trace: list, arguments: tuple) -> bool:
     return True
 
 
-def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
-    """ "x[2] of sequence 0": the first of vectors {name: [T,B,n]} that no product got, or None.
+def missing_vector(product: str, trace: list, vectors: dict[str, np.ndarray]) -> Wrong | None:
+    """The first of vectors {name: [T,B,n]} that no call of this product got, in words; or None.
 
     trace: pairs of factors whose rows are vectors. The vector may stand in either, beside other columns: a
     bias is often a column of ones.
@@ -46,7 +53,9 @@ def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
     for name, array in vectors.items():
         for t, b in np.ndindex(array.shape[:2]):
             if not any(_holds_row(factor, array[t, b]) for factor in factors):
-                return f"{name}[{t}] of sequence {b}"
+                message = f"The numbers are right, but {product} never got {name}[{t}] of sequence {b}."
+                remedy = f"Look for @, np.dot, np.matmul or einsum in your answer and call {product} there."
+                return Wrong(message, None, remedy)
     return None
 
 
@@ -58,15 +67,19 @@ def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
     return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
 
 
-def want_of_scaled(got: object, scale: float, compute: Callable, biases: Sequence[np.ndarray]) -> object:
-    """What is expected where every product is `scale` times what it should be: compute(*biases).
+def with_hidden_weights(
+    rng: np.random.Generator, weights: Sequence[np.ndarray], are_hidden: bool
+) -> tuple[list, str]:
+    """Weights that only the judge's product knows, and the source of `hidden`, which puts them in place of
+    those that an answer has, wherever they stand in a factor.
 
-    An answer may give a bias to its product, as a row of the weights beside a column of ones; then that
-    bias is scaled, too.  A result that does not follow the scale was not made from the products.
+    What follows them was made from the judge's products, each number of it; a factor common to all numbers
+    of a product could be read off one of them.
     """
-    factors = [(1, 1)] if scale == 1 else [(1, 1), (scale, 1), (1, scale), (scale, scale)]
-    wants = [compute(*(bias * f for bias, f in zip(biases, pair, strict=True))) for pair in factors]
-    return next((want for want in wants if same(got, want, None)), wants[0])
+    other = [array * rng.uniform(0.5, 1.5, array.shape) if are_hidden else array for array in weights]
+    known, used = (np.concatenate([array.ravel() for array in part]) for part in (weights, other))
+    order = known.argsort()
+    return other, HIDDEN.format(known=known[order].tolist(), other=used[order].tolist())
 
 
 def trace_of(answer: Answer, arguments: tuple) -> list:

@@ -9,7 +9,8 @@
 # The check counts: at most 8 barriers a block, no atomics, and requests to shared memory. A request is one
 # instruction of one warp, as in global memory. In a halving each warp that still adds may make three, two reads and a write.
 # Before and after the halvings there are two more for each warp and six more for the block: 28 in all for 64 threads, where one
-# warp is enough for each of the six halvings. Which threads add, and in which banks, is yours to choose.
+# warp is enough for each of the six halvings. Which threads add, and in which banks, is yours to choose, but no thread may read
+# shared memory more than twice a halving and twice beside.
 #
 # Each number is loaded from global memory once. Shuffles, which section 4 explains, are allowed within a warp: each thread may make
 # 16 in all, votes and `cuda.syncwarp()` included. A block of 8 threads has 8 lanes: use no value of a lane that is
