@@ -19,7 +19,7 @@ def run_beside_the_conftest(folder, options="", before="", after="", **files):
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  gpu: on a GPU\n  slow: in a leg of its own\n")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--rootdir", folder, folder]
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rp", "--rootdir", folder, folder]
     return subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
 
 

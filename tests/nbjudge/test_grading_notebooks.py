@@ -255,7 +255,6 @@ def test_a_long_or_odd_cell_costs_no_marks(written, cell):
     assert result["count_rnn_flops"].passed
 
 
-
 def test_a_needed_statement_that_fails_is_named_with_its_line_and_reason(written):
     path = written("T = [2]", "print('table')\nT[0] = 1 / 0\n", SMALL)
     message = verdicts(path, only="last_step")["last_step"].message
