@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from kernel_cases import table_of
 
 from pocketgpu import cuda
 
@@ -26,18 +27,7 @@ class Case(NamedTuple):
     shared: int = 0
 
 
-CASES: dict[str, Case] = {}
-
-
-def finds(kind, grid, block, arguments, shared=0):
-    """Register the kernel below: launched so, it has a finding of this kind."""
-
-    def register(function):
-        kernel = cuda.jit(function)
-        CASES[function.__name__] = Case(kernel, kind, grid, block, arguments, shared)
-        return kernel
-
-    return register
+CASES, finds = table_of(Case)
 
 
 def floats(*shape):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from faulty_kernels import COLLECTIVES, floats, swapped_after
+from kernel_cases import table_of
 
 from pocketgpu import cuda
 
@@ -20,25 +21,14 @@ class Case(NamedTuple):
     """One launch of one kernel; expected(*arguments) is what it leaves in the last of them."""
 
     kernel: Callable
+    expected: Callable
     grid: object
     block: object
     arguments: Callable
-    expected: Callable
     shared: int = 0
 
 
-CASES: dict[str, Case] = {}
-
-
-def leaves(expected, grid, block, arguments, shared=0):
-    """Register the kernel below: launched so, its last array is expected(*arguments)."""
-
-    def register(function):
-        kernel = cuda.jit(function)
-        CASES[function.__name__] = Case(kernel, grid, block, arguments, expected, shared)
-        return kernel
-
-    return register
+CASES, leaves = table_of(Case)
 
 
 def one(n=SIZE, m=None):
