@@ -1,8 +1,12 @@
-"""A card without a GPU: streams are queues, served in any order that events allow; kernels are simulated."""
+"""A card without a GPU: streams are queues, served in any order that events allow; kernels are simulated.
+
+CuPy without a GPU, too, as far as the contestants use it.
+"""
 
 import math
 import random
 from functools import cache
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
@@ -140,3 +144,30 @@ class PretendedCard:
     @staticmethod
     def by_numpy(operation, buffers):
         RUN[operation.kind](operation, {name: item.array for name, item in buffers.items()})
+
+
+class Array(np.ndarray):
+    """NumPy's array with CuPy's way back to the host."""
+
+    def get(self):
+        return np.array(self)
+
+
+def cupy_by_numpy():
+    """What the contestants use of CuPy; memory is counted as it is allocated."""
+    used = [0]
+
+    def counted(array):
+        used[0] += array.nbytes
+        return array.view(Array)
+
+    pool = SimpleNamespace(used_bytes=lambda: used[0])
+    empty = SimpleNamespace(synchronize=lambda: None, record=lambda: None)
+    module = ModuleType("cupy")
+    module.asarray = lambda array: counted(np.array(array))
+    module.zeros = lambda shape, dtype: counted(np.zeros(shape, dtype))
+    module.empty_like = lambda array: counted(np.empty_like(array))
+    module.matmul, module.add, module.get_default_memory_pool = np.matmul, np.add, lambda: pool
+    events = {"Event": lambda: empty, "Device": lambda: empty, "get_elapsed_time": lambda a, b: 1.0}
+    module.cuda = SimpleNamespace(**events)
+    return module

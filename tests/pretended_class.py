@@ -1,18 +1,52 @@
-"""A small class of the course's shortest lesson, and an engine that makes up its verdicts."""
+"""Small classes of the course's shortest lesson: results written by hand, an engine that makes them up."""
 
 import json
 
 from nbjudge.classroom import results
 from nbjudge.classroom.collect import Assignment, collect
+from nbjudge.classroom.submissions import Submission
 from nbjudge.grading.self_check import notebook
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
+from rnncourse import checks, cli
 
 LESSON = "start_here"
 POINTS = checks.catalogue(LESSON)
 FIRST, SECOND, THIRD = POINTS
 STUDENTS = "ada", "bob", "eve", "kim", "zoë"
-HONEST = json.loads(notebook("solutions", LESSON).read_text(encoding="utf-8"))
+SOLVED = notebook("solutions", LESSON)
+HONEST = json.loads(SOLVED.read_text(encoding="utf-8"))
+
+
+def class_command(capfd):
+    """A function that runs `rnnlab class`: (exit status, its words)."""
+
+    def run(*words):
+        code = cli.main(["class", *map(str, words)])
+        return code, "".join(capfd.readouterr())
+
+    return run
+
+
+def result_of(student, other=None, **fields):
+    """A result in which every exercise passed, but for {exercise: another status}."""
+    statuses = dict.fromkeys(POINTS, "passed") | (other or {})
+    earned = {name: points * (statuses[name] == "passed") for name, points in POINTS.items()}
+    verdicts = [Verdict(n, Status(statuses[n]), earned[n], POINTS[n], "Message.") for n in POINTS]
+    facts = {"lesson": LESSON, "submission": student, "grader": "grader", "seed": 1, "variant": None}
+    facts |= {"sandbox": "bubblewrap", "problem": None, "score": sum(earned.values()), "max_score": 6}
+    facts |= {"exercises": tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)}
+    return results.Result(student, **facts | fields)
+
+
+def graded_entry(folder, result, **facts):
+    """The course's solution in a class folder as what a student handed in, with this result."""
+    student, file = result.student, f"files/{result.student}.ipynb"
+    (folder / "files").mkdir(parents=True, exist_ok=True)
+    (folder / file).write_bytes(SOLVED.read_bytes())
+    results.write(folder / "results", result)
+    facts = {"layout": "plain", "name": f"Name {student}"} | facts
+    return Submission(f"in/{student}.ipynb", student=student, lesson=LESSON, file=file, sha256=student,
+                      graded=True, **facts)  # fmt: skip
 
 
 def ignore(line):

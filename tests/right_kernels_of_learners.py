@@ -9,6 +9,7 @@ from math import exp, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from kernel_cases import table_of
 from numba import float32, int32, types, uint32
 
 from pocketgpu import cuda
@@ -25,18 +26,7 @@ class Case(NamedTuple):
     shared: int = 0
 
 
-CASES: dict[str, Case] = {}
-
-
-def right(grid, block, arguments, expected, shared=0):
-    """Register the kernel below: launched so, it has no finding and this result."""
-
-    def register(function):
-        kernel = function if hasattr(function, "py_func") else cuda.jit(function)
-        CASES[kernel.__name__] = Case(kernel, grid, block, arguments, expected, shared)
-        return kernel
-
-    return register
+CASES, right = table_of(Case)
 
 
 def f(*shape):

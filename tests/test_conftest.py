@@ -11,6 +11,18 @@ from conftest import EVERY
 
 from nbjudge.authoring.course import ROOT
 
+
+def run_beside_the_conftest(folder, options="", before="", after="", **files):
+    """What pytest prints where the course's conftest.py stands beside these test files alone."""
+    conftest = (ROOT / "tests/conftest.py").read_text()
+    (folder / "conftest.py").write_text(before + conftest + after)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  gpu: on a GPU\n  slow: in a leg of its own\n")
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rp", "--rootdir", folder, folder]
+    return subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+
+
 TESTS = """
 import pytest
 
@@ -30,10 +42,7 @@ def test_that_passes():
 )
 def test_a_skip_for_want_of_a_program_fails_in_ci_only(tmp_path, monkeypatch, ci, summary):
     monkeypatch.setenv("CI", ci)
-    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_small.py").write_text(TESTS)
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
-    text = subprocess.run(run, capture_output=True, text=True).stdout
+    text = run_beside_the_conftest(tmp_path, test_small=TESTS)
     assert summary in text
     assert ("CI does not allow: " in text) == bool(ci)
 
@@ -50,11 +59,8 @@ def test_a_file_skipped_for_want_of_a_package_stops_no_other_and_fails_in_ci(
     tmp_path, monkeypatch, ci, summary
 ):
     monkeypatch.setenv("CI", ci)
-    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_small.py").write_text("def test_that_passes():\n    pass\n")
-    (tmp_path / "test_whole.py").write_text(WHOLE_FILE)
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
-    text = subprocess.run(run, capture_output=True, text=True).stdout
+    small = "def test_that_passes():\n    pass\n"
+    text = run_beside_the_conftest(tmp_path, test_small=small, test_whole=WHOLE_FILE)
     assert re.search(summary, text)
     assert ("nothing_of_that_name: make test" in text) == bool(ci)
 
@@ -81,30 +87,17 @@ def test_in_the_simulator():
 @pytest.mark.parametrize(
     ("options", "summary"),
     [
-        ([], "1 passed"),
-        pytest.param(["--gpu"], "1 failed, 2 passed", marks=pytest.mark.slow),
-        pytest.param(["-m", "gpu"], "1 failed", marks=pytest.mark.slow),
+        ("", "1 passed"),
+        pytest.param("--gpu", "1 failed, 2 passed", marks=pytest.mark.slow),
+        pytest.param("-m gpu", "1 failed", marks=pytest.mark.slow),
     ],
 )
 def test_tests_for_a_gpu_run_when_asked_for_and_each_in_its_own_process(tmp_path, options, summary):
     """One that ends its process costs only itself."""
     pretend = "import numba.cuda; numba.cuda.is_available = lambda: True\n"
-    (tmp_path / "conftest.py").write_text(pretend + (ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_small_on_gpu.py").write_text(ON_A_GPU)
-    (tmp_path / "test_other.py").write_text("import no_such_module" if options else "")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = gpu: on a GPU\n")
-    run = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        tmp_path,
-        tmp_path,
-        *options,
-    ]
-    text = subprocess.run(run, capture_output=True, text=True).stdout
+    other = "import no_such_module" if options else ""
+    files = {"test_small_on_gpu": ON_A_GPU, "test_other": other}
+    text = run_beside_the_conftest(tmp_path, options, before=pretend, **files)
     assert summary in text
 
 
@@ -136,11 +129,7 @@ HOW = "slow tests left out: 2 (`make test-slow` runs them"
 def test_slow_tests_are_a_leg_of_their_own_and_run_where_they_are_selected_alone(
     tmp_path, options, chosen, says
 ):
-    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_small.py").write_text(LEGS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: in a leg of its own\n")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--rootdir", tmp_path, tmp_path]
-    text = subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+    text = run_beside_the_conftest(tmp_path, options, test_small=LEGS)
     assert set(re.findall(r"^PASSED \S+::(\S+)", text, re.M)) == chosen
     assert (HOW in text) == says
 
@@ -160,11 +149,7 @@ def test_table(number):
 )
 def test_every_third_case_of_a_long_table_is_quick_however_it_is_selected(tmp_path, options, chosen):
     every = "\nEVERY['test_table'] = 3\n"
-    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text() + every)
-    (tmp_path / "test_small.py").write_text(TABLE)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: in a leg of its own\n")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--rootdir", tmp_path, tmp_path]
-    text = subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+    text = run_beside_the_conftest(tmp_path, options, after=every, test_small=TABLE)
     assert set(map(int, re.findall(r"^PASSED \S+::test_table\[(\d)\]", text, re.M))) == chosen
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from kernel_cases import table_of
 from numba import float32, int32, uint32
 from right_kernels_of_learners import f, ints, rnn_args, z
 
@@ -30,18 +31,7 @@ class Case(NamedTuple):
     shared: int = 0
 
 
-CASES: dict[str, Case] = {}
-
-
-def wrong(kind, words, grid, block, arguments, shared=0):
-    """Register the kernel below: launched so, it has a finding of this kind with these words."""
-
-    def register(function):
-        kernel = cuda.jit(function)
-        CASES[function.__name__] = Case(kernel, kind, words, grid, block, arguments, shared)
-        return kernel
-
-    return register
+CASES, wrong = table_of(Case)
 
 
 TPB = 64

@@ -23,10 +23,8 @@ class Withheld(NamedTuple):
     reason: str
 
 
-def papers_of(
-    folder: Path, lesson: str | None = None, student: str | None = None, or_none: bool = False
-) -> list[Paper]:
-    """The graded papers of a class, of one lesson or student where one is named.
+def papers_of(folder: Path, lesson: str | None = None, or_none: bool = False) -> list[Paper]:
+    """The graded papers of a class, of one lesson where one is named.
 
     Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
@@ -37,16 +35,16 @@ def papers_of(
     papers = [
         paper
         for paper in by_hand.applied(by_hand.read(folder, entries), judged, entries)
-        if lesson in (None, paper.lesson) and student in (None, paper.student)
+        if lesson in (None, paper.lesson)
     ]
     if papers or or_none:
         return papers
-    if (broken := broken_papers(folder)) and not (lesson or student):
+    if (broken := broken_papers(folder)) and not lesson:
         raise Unusable(
             f"{folder}: none of the {len(broken)} notebooks that count could be graded; "
             f"rnnlab class report {folder} gives the reasons."
         )
-    chosen = f" of {' and '.join(filter(None, (lesson, student)))}" if lesson or student else ""
+    chosen = f" of {lesson}" if lesson else ""
     raise Unusable(f"{folder} holds no graded submission{chosen}: run rnnlab class grade {folder} first.")
 
 

@@ -56,7 +56,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--require-sandbox", action="store_true", help="refuse (exit 2) where bubblewrap does not work"
     )
     parser.add_argument("--only", metavar="NAME", help="one exercise")
-    parser.add_argument("--lesson", "--unit", help="the lesson, where the file's name does not say it")
+    parser.add_argument("--lesson", help="the lesson, where the file's name does not say it")
 
 
 def _seed(text: str) -> int:

@@ -41,11 +41,6 @@ def finding(rows: int, vectors: int, registers: int) -> str:
     )
 
 
-def figure_tile(rows: int, vectors: int, registers: int) -> Figure:
-    """The tile as cells, the cycles of each limit, and the predicted part of the peak."""
-    return _moved(_blank(), rows, vectors, registers)
-
-
 def explore_tile(registers: int = 32) -> View:
     """Sliders for rows, vectors and registers.  Raises ValueError for registers other than 16, 32."""
     if registers not in REGISTERS:
@@ -115,6 +110,7 @@ def cells(tile: Tile, core: Core) -> np.ndarray:
 
 
 def _moved(parts: tuple, rows: int, vectors: int, registers: int) -> Figure:
+    """The tile as cells, the cycles of each limit, and the predicted part of the peak."""
     figure, image, limits, rate, (title, share) = parts
     tile, core = Tile(rows, vectors), Core(registers=registers)
     image.set_data(cells(tile, core))

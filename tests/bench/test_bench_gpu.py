@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from pretended_card import PretendedCard
+from pretended_card import PretendedCard, cupy_by_numpy
 from values_in import holds
 
 from bench import provenance
@@ -113,25 +113,9 @@ def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_r
     assert contestant.launches["step"] == contestant.launches["forward"] + contestant.launches["backward"]
 
 
-class Array(np.ndarray):
-    """NumPy's array with CuPy's way back to the host."""
-
-    def get(self):
-        return np.array(self)
-
-
 @pytest.fixture
 def pretended_cupy(monkeypatch):
-    """What persistent_layers asks of CuPy, by NumPy."""
-    empty = SimpleNamespace(synchronize=lambda: None, record=lambda: None, used_bytes=lambda: 0)
-    module = ModuleType("cupy")
-    module.asarray = lambda array: np.array(array).view(Array)
-    module.zeros = lambda shape, dtype: np.zeros(shape, dtype).view(Array)
-    module.matmul = np.matmul
-    module.get_default_memory_pool = lambda: empty
-    events = {"Event": lambda: empty, "Device": lambda: empty, "get_elapsed_time": lambda a, b: 1.0}
-    module.cuda = SimpleNamespace(**events)
-    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setitem(sys.modules, "cupy", cupy_by_numpy())
 
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])

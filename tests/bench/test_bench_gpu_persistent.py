@@ -3,12 +3,12 @@
 import ctypes
 import sys
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler, library
 from legs import in_full
+from pretended_card import cupy_by_numpy
 from values_in import holds
 
 from bench.gpu import depth, floors, latencies, tensor_layers
@@ -31,32 +31,9 @@ SOURCE = with_includes(latencies.SOURCE.read_text(encoding="utf-8"))
 CLUSTER = 4
 
 
-class Array(np.ndarray):
-    """NumPy's array with CuPy's way back to the host."""
-
-    def get(self):
-        return np.array(self)
-
-
 @pytest.fixture
 def pretended_cupy(monkeypatch):
-    """What the contestants use of CuPy, by NumPy; memory is counted as it is allocated."""
-    task = [0]
-
-    def kept(array):
-        task[0] += array.nbytes
-        return array.view(Array)
-
-    pool = SimpleNamespace(used_bytes=lambda: task[0])
-    empty = SimpleNamespace(synchronize=lambda: None, record=lambda: None)
-    module = ModuleType("cupy")
-    module.asarray = lambda array: kept(np.array(array))
-    module.zeros = lambda shape, dtype: kept(np.zeros(shape, dtype))
-    module.empty_like = lambda array: kept(np.empty_like(array))
-    module.matmul, module.add, module.get_default_memory_pool = np.matmul, np.add, lambda: pool
-    events = {"Event": lambda: empty, "Device": lambda: empty, "get_elapsed_time": lambda a, b: 1.0}
-    module.cuda = SimpleNamespace(**events)
-    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setitem(sys.modules, "cupy", cupy_by_numpy())
 
 
 def test_a_residual_stack_is_a_stack_of_layers_with_sums_between(pretended_cupy):

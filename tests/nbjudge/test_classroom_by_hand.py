@@ -6,19 +6,15 @@ import re
 from datetime import datetime
 
 import pytest
+from pretended_class import POINTS, class_command, graded_entry, result_of
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.classroom import by_hand, export_nbgrader, keys, papers, results, submissions
 from nbjudge.classroom.papers import papers_of, unmarked
 from nbjudge.classroom.submissions import Submission
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
-from rnncourse.cli import main
 
 PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
-POINTS = checks.catalogue("start_here")
-PASSED = {name: "passed" for name in POINTS}
 PLANTED = {  # of each student: verdicts other than passed, and when the file was handed in
     "1234": ({"count_rnn_flops": "failed"}, "2026-11-20T20:00"),
     "1235": ({}, "2026-11-22T10:00"),
@@ -34,31 +30,14 @@ def tables_of_the_page():
     return {name: re.sub(r"^    ", "", text, flags=re.M) for name, text in blocks}
 
 
-def result(student, other):
-    verdicts = [
-        Verdict(name, Status(other.get(name, "passed")), points * (name not in other), points)
-        for name, points in POINTS.items()
-    ]
-    entries = tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)
-    score = sum(verdict.points for verdict in verdicts)
-    return results.Result(
-        student, "start_here", student, "grader", 1, None, "bubblewrap", None, score, 6, entries
-    )
-
-
 @pytest.fixture
 def folder(tmp_path):
     """A class of which three handed in a notebook, one a PDF, and no table is there yet."""
     folder = tmp_path / "class"
-    (folder / "files").mkdir(parents=True)
-    entries = []
-    for student, (other, _) in PLANTED.items():
-        file = f"files/{student}.ipynb"
-        (folder / file).write_bytes((ROOT / "solutions/00_start_here.ipynb").read_bytes())
-        facts = {"when": LOADED, "graded": True, "name": f"Name {student}"}
-        entries.append(Submission(f"in/{student}.ipynb", "moodle", student, lesson="start_here", file=file,
-                                  sha256=student, **facts))  # fmt: skip
-        results.write(folder / "results", result(student, other))
+    entries = [
+        graded_entry(folder, result_of(student, other), layout="moodle", when=LOADED)
+        for student, (other, _) in PLANTED.items()
+    ]
     entries.append(Submission("in/1238.pdf", "moodle", "1238", reason="no notebook"))
     submissions.save(folder, entries)
     keys.save_settings(folder, {"key": "lost"})
@@ -67,13 +46,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def run(capfd):
-    """A function that runs a class command: (exit status, its words)."""
-
-    def run(*words):
-        code = main(["class", *map(str, words)])
-        return code, "".join(capfd.readouterr())
-
-    return run
+    return class_command(capfd)
 
 
 def write(folder, **tables):
@@ -173,7 +146,7 @@ def test_prose_without_a_mark_withholds_the_mark_of_that_student_alone(folder, r
 
 
 def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
-    results.write(folder / "results", result("1235", {"measure_gemm": "grader_error"}))
+    results.write(folder / "results", result_of("1235", {"measure_gemm": "grader_error"}))
     open_points = lambda: {paper.student: paper.open_points for paper in papers_of(folder)}["1235"]
     assert open_points() == 3
     write(folder, by_hand="student,lesson,exercise,points\n1235,00,measure_gemm,2\n")
@@ -281,7 +254,7 @@ def test_no_export_takes_the_place_of_a_teachers_table(folder, run):
 def test_a_regrade_keeps_marks_by_hand_and_names_what_changes_below_them(folder):
     write(folder, by_hand="student,lesson,exercise,points\n1234,00,count_rnn_flops,1.5\n")
     assert marks(folder)["1234"] == 5.5
-    results.write(folder / "results", result("1234", {"last_step": "failed"}))  # what --write takes over
+    results.write(folder / "results", result_of("1234", {"last_step": "failed"}))  # what --write takes over
     assert marks(folder)["1234"] == 4.5
     hand = by_hand.read(folder, submissions.load(folder))
     changed = [("1234", "start_here", name) for name in POINTS]

@@ -5,51 +5,30 @@ import io
 import json
 
 import pytest
+from pretended_class import class_command, graded_entry, result_of
 from values_in import holds
 
-from nbjudge.authoring.course import ROOT
 from nbjudge.classroom import keys, papers, results, submissions
 from nbjudge.classroom.run import describe
 from nbjudge.classroom.submissions import Submission
-from nbjudge.finding.notebook_file import Unusable
-from nbjudge.verdict import Status, Verdict
-from rnncourse.cli import main
 
-POINTS = {"last_step": 1, "count_rnn_flops": 2, "measure_gemm": 3}
-GRADED = {"ada": "passed passed passed", "=bo": "failed passed passed", "cy": "passed grader_error passed"}
-
-
-def result(student, statuses, digest):
-    verdicts = [
-        Verdict(name, Status(status), points * (status == "passed"), points, "Message of the check.")
-        for (name, points), status in zip(POINTS.items(), statuses.split(), strict=True)
-    ]
-    exercises = tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)
-    score = sum(verdict.points for verdict in verdicts)
-    variant = {"measure_gemm": {"warm": 3}} if student == "ada" else None
-    return results.Result(
-        student, "start_here", digest, "grader", 1, variant, "bubblewrap", None, score, 6, exercises
-    )
+GRADED = {  # verdicts other than passed, and the numbers of a variant
+    "ada": ({}, {"measure_gemm": {"warm": 3}}),
+    "=bo": ({"last_step": "failed"}, None),
+    "cy": ({"count_rnn_flops": "grader_error"}, None),
+}
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A graded class: three students with verdicts, one whose file is no notebook, one file of nobody."""
     folder = tmp_path / "class"
-    (folder / "files").mkdir(parents=True)
-    entries = []
-    for student, statuses in GRADED.items():
-        (folder / f"files/{student}.ipynb").write_bytes((ROOT / "solutions/00_start_here.ipynb").read_bytes())
-        file = f"files/{student}.ipynb"
-        entries.append(Submission(f"in/{student}.ipynb", "plain", student, f"Name {student}", "start_here",
-                                  file, student, graded=True))  # fmt: skip
-        results.write(folder / "results", result(student, statuses, student))
-    broken = result("di", "passed passed passed", "di")
-    fields = {**broken.__dict__, "exercises": (), "problem": "di.ipynb is not a notebook.", "score": 0}
-    results.write(folder / "results", results.Result(**fields))
-    entries.append(
-        Submission("in/di.ipynb", "plain", "di", None, "start_here", "files/di.ipynb", "di", graded=True)
-    )
+    entries = [
+        graded_entry(folder, result_of(student, other, variant=variant))
+        for student, (other, variant) in GRADED.items()
+    ]
+    broken = {"exercises": (), "problem": "di.ipynb is not a notebook.", "score": 0}
+    entries.append(graded_entry(folder, result_of("di", **broken), name=None))
     entries.append(Submission("in/x.txt", "plain", reason="no notebook"))
     submissions.save(folder, entries)
     keys.save_settings(folder, {"key": "lost"})
@@ -58,13 +37,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def run(capfd):
-    """A function that runs a class command: (exit status, its words)."""
-
-    def run(*words):
-        code = main(["class", *map(str, words)])
-        return code, "".join(capfd.readouterr())
-
-    return run
+    return class_command(capfd)
 
 
 def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, run):
@@ -168,35 +141,17 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
     [
         ("export --to csv --out x.csv", "--to csv needs the class folder whose marks are exported."),
         ("export FOLDER --to csv", "--to csv needs --out, the file or folder to write."),
-        (
-            "export FOLDER --to moodle --out x.csv",
-            "--to moodle needs --template, the file that you downloaded",
-        ),
+        ("export FOLDER --to moodle --out x.csv", "--to moodle needs --template, the file that you d"),
         ("export FOLDER --to canvas --template no.csv --out x.csv", "no.csv cannot be read: No such file"),
         ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; there are 00_"),
-        (
-            "export FOLDER --to csv --lesson bptt --out x.csv",
-            "holds no graded submission of bptt: run rnnlab class",
-        ),
-        (
-            "export FOLDER --to csv --out FOLDER/no/x.csv",
-            "x.csv cannot be written: No such file or directory.",
-        ),
-        (
-            "export --to gradescope --out x.zip",
-            "--to gradescope needs --lesson, one of 00_start_here",
-        ),
+        ("export FOLDER --to csv --lesson bptt --out x.csv", "holds no graded submission of bptt: run "),
+        ("export FOLDER --to csv --out FOLDER/no/x.csv", "x.csv cannot be written: No such file or di"),
+        ("export --to gradescope --out x.zip", "--to gradescope needs --lesson, one of 00_start_here"),
         ("export --to nbgrader --lesson start_here", "--to nbgrader needs --out, the file or folder"),
-        (
-            "export FOLDER --to csv --out x.csv --out-of 9",
-            "--out-of belongs to --to moodle and canvas, not to",
-        ),
+        ("export FOLDER --to csv --out x.csv --out-of 9", "--out-of belongs to --to moodle and canvas, "),
         ("export FOLDER --to moodle --gradebook g.db", "--gradebook belongs to --to nbgrader, not to moodle"),
         ("export FOLDER --to nbgrader --gradebook g --out x", "name one of them"),
-        (
-            "export FOLDER --to csv --out FOLDER/class.key",
-            "is a part of the class itself: name another place",
-        ),
+        ("export FOLDER --to csv --out FOLDER/class.key", "is a part of the class itself: name another"),
         ("similar FOLDER --out FOLDER/results/x.html", "is a part of the class itself: name another place"),
         ("report NOWHERE", "is no class folder, it has no submissions.jsonl"),
         ("variants FOLDER --lesson nope --variant-of ada", "there is no lesson 'nope'"),
@@ -241,12 +196,9 @@ def test_an_autograder_is_never_replaced(run, tmp_path):
     assert (tmp_path / "a.zip").read_text() == "mine"
 
 
-def test_papers_are_those_that_count_now_of_one_student_or_lesson(folder):
+def test_papers_are_those_that_count_now(folder):
     assert [paper.student for paper in papers.papers_of(folder)] == ["=bo", "ada", "cy"]
-    (one,) = papers.papers_of(folder, student="ada")
-    assert one.numbers == {"measure_gemm": {"warm": 3}}
-    with pytest.raises(Unusable, match="nobody"):
-        papers.papers_of(folder, student="nobody")
+    assert papers.papers_of(folder)[1].numbers == {"measure_gemm": {"warm": 3}}
     newer = json.loads((folder / "submissions.jsonl").read_text().splitlines()[0]) | {"sha256": "newer"}
     submissions.save(folder, [Submission(**newer)])
     withheld = papers.withheld_of(folder)

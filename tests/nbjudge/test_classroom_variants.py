@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pytest
+from pretended_class import class_command
 from values_in import holds
 
 from nbjudge import variants
@@ -19,7 +20,6 @@ from nbjudge.grading import grade, learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
 from rnncourse import checks
-from rnncourse.cli import main
 
 VARYING = [  # kernels wait in the simulator for what their mistakes never bring: in the slow leg
     pytest.param(
@@ -232,13 +232,7 @@ def test_grade_takes_the_numbers_of_the_notebook_and_says_so(tmp_path):
 
 @pytest.fixture
 def rnnlab(capfd):
-    """A function that runs a class command: (exit status, its words)."""
-
-    def run(*words):
-        code = main(["class", *map(str, words)])
-        return code, "".join(capfd.readouterr())
-
-    return run
+    return class_command(capfd)
 
 
 def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tmp_path, rnnlab):

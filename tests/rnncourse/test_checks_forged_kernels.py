@@ -1,10 +1,9 @@
-"""Answers of kernel exercises that compute what nobody counts get nothing; honest styles get everything."""
+"""Answers of kernel exercises that compute what nobody counts get nothing."""
 
 # ruff: noqa: E501 -- lines of answers
 
 import numpy as np
 import pytest
-from legs import in_full
 from numba import cuda as numba_cuda
 
 from nbjudge.exercise import Wrong
@@ -78,43 +77,7 @@ FORGED = {  # the deed: its source behind HEAD
     "a name that changes its meaning": (
         "T = cuda.shared\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = T.array(x)\n" + RIGHT + "T = np\n"
     ),
-    "import inside": f"@cuda.jit\ndef saxpy_kernel(a, x, y):\n    import gc\n{RIGHT}",
     "the frame": f"import sys\n{KERNEL}        sys._getframe()\n",
-}
-HONEST = {
-    "a helper for the device": (
-        "@cuda.jit(device=True)\ndef scaled(a, b, c):\n    return a * b + c\n"
-        "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    i = cuda.grid(1)\n    if i < x.size:\n"
-        "        y[i] = scaled(a, x[i], y[i])\n"
-    ),
-    "asserts": KERNEL.replace("    if i", "    assert cuda.blockDim.x <= 1024\n    if i"),
-    "print": KERNEL.replace("    if i", "    print('thread', i)\n    if i"),
-    "constants": "ZERO = np.float32(0)\nONE, TWO = 1, 2\nWIDTH = ONE * 32\n"
-    + KERNEL.replace("+ y[i]", "+ y[i] + ZERO"),
-    "a table of constants": "T = np.array([0.0, 1.0], dtype=np.float32)\n"
-    + KERNEL.replace("+ y[i]", "+ y[i] * T[1]"),
-    "a table in constant memory": (
-        "T = np.ones(2, np.float32)\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n"
-        "    c = cuda.const.array_like(T)\n" + RIGHT.replace("+ y[i]", "+ y[i] * c[1]")
-    ),
-    "a default argument": f"@cuda.jit\ndef saxpy_kernel(a, x, y, zero=0):\n{RIGHT}",
-    "options": f"@cuda.jit(fastmath=True)\n{KERNEL.partition(chr(10))[2]}",
-    "cuda of numba": KERNEL.replace("@cuda", "from numba import cuda\n@cuda"),
-    "cuda of numba by its path": "import numba.cuda as nc\n" + KERNEL.replace("cuda.", "nc."),
-    "names of numba.cuda": "from numba.cuda import grid, jit\n"
-    + KERNEL.replace("cuda.grid", "grid").replace("cuda.jit", "jit"),
-    "a helper by numba": (
-        "from numba import cuda\n@cuda.jit(device=True)\ndef scaled(a, b, c):\n    return a * b + c\n"
-        + KERNEL.replace("a * x[i] + y[i]", "scaled(a, x[i], y[i])")
-    ),
-    "annotations": f"@cuda.jit\ndef saxpy_kernel(a: np.float32, x: np.ndarray, y: np.ndarray) -> None:\n{RIGHT}",
-    "a docstring": f'@cuda.jit\ndef saxpy_kernel(a, x, y):\n    """y becomes a·x + y."""\n{RIGHT}',
-    "a name for the thread": (
-        "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    thread, block = cuda.threadIdx, cuda.blockIdx\n"
-        "    i = block.x * cuda.blockDim.x + thread.x\n    if i < x.shape[0]:\n        y[i] += a * x[i]\n"
-    ),
-    "jit as a call": "def plain(a, x, y):\n" + RIGHT + "saxpy_kernel = cuda.jit(plain)\n",
-    "imports of other things on the line": "import numpy as np, os, matplotlib.pyplot as plt\n" + KERNEL,
 }
 
 
@@ -130,12 +93,9 @@ def test_an_answer_that_is_no_kernel_gets_nothing_and_a_sentence(deed):
     assert len(verdict.message) > 20
 
 
-@pytest.mark.parametrize(
-    "style", [style if number < 3 else in_full(style) for number, style in enumerate(HONEST)]
-)
-def test_the_same_kernel_in_another_style_passes(style):
-    needed = ("np", "math", "cuda", "saxpy_kernel") if "line" in style else ("*",)
-    verdict = verdict_on(HONEST[style], needed)
+def test_imports_of_other_things_on_a_needed_line_cost_nothing():
+    source = "import numpy as np, os, matplotlib.pyplot as plt\n" + KERNEL
+    verdict = verdict_on(source, ("np", "math", "cuda", "saxpy_kernel"))
     assert verdict.passed, verdict
 
 

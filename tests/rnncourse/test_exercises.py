@@ -99,12 +99,6 @@ def test_an_exercise_is_found_by_its_name_and_a_near_miss_is_told():
     assert (lesson, exercise.name) == ("rnn_forward", "rnn_step")
 
 
-def test_every_unit_has_its_notebooks():
-    for stem in checks.LESSONS.values():
-        for folder in ("notebooks", "exercises", "solutions"):
-            assert (ROOT / folder / f"{stem}.ipynb").exists()
-
-
 @pytest.mark.parametrize("lesson", [name if name in GRADED else in_full(name) for name in LESSONS])
 @pytest.mark.parametrize(
     ("folder", "code", "status"), [("solutions", 0, "passed"), ("exercises", 1, "not_attempted")]

@@ -22,6 +22,7 @@ PLAIN = choose(plain=True)
 SAXPY = checks.find("saxpy_kernel")[1]
 HEAD = "import math\nimport numpy as np\nfrom rnnlab import cuda\n"
 RIGHT = "    i = cuda.grid(1)\n    if i < x.size:\n        y[i] = a * x[i] + y[i]\n"
+SIGNED = "@cuda.jit\ndef saxpy_kernel(a, x, y):\n"
 WHOLE = '''
 @cuda.jit(device=True)
 def scaled(a, /, b, *rest):
@@ -217,6 +218,17 @@ STYLES = {  # honest: both `check` and `grade` accept them
     "    return x[i]\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n" + RIGHT.replace("a * x[i]", "a * own(x, i)"),
     "a default number": "@cuda.jit\ndef saxpy_kernel(a, x, y, zero=np.float32(0)):\n"
     + RIGHT.replace("+ y[i]", "+ y[i] + zero"),
+    "asserts and prints": f"{SIGNED}    assert cuda.blockDim.x <= 1024\n    print('small')\n{RIGHT}",
+    "a table in constant memory": f"T = np.ones(2, np.float32)\n{SIGNED}    c = cuda.const.array_like(T)\n"
+    + RIGHT.replace("+ y[i]", "+ y[i] * c[1]"),
+    "cuda of numba": f"from numba import cuda\n{SIGNED}{RIGHT}",
+    "cuda of numba by its path": "import numba.cuda as nc\n" + f"{SIGNED}{RIGHT}".replace("cuda.", "nc."),
+    "names of numba.cuda": "from numba.cuda import grid, jit\n" + f"{SIGNED}{RIGHT}".replace("cuda.", ""),
+    "a helper by numba": "from numba import cuda\n@cuda.jit(device=True)\ndef own(a, b):\n    return a * b\n"
+    + SIGNED
+    + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "names for the thread and its block": f"{SIGNED}    thread, block = cuda.threadIdx, cuda.blockIdx\n"
+    + RIGHT.replace("cuda.grid(1)", "block.x * cuda.blockDim.x + thread.x"),
 }  # fmt: skip
 
 

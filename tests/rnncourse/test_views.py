@@ -13,14 +13,24 @@ from values_in import holds
 
 from rnncourse.figures import picture
 from rnncourse.figures.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
-from rnncourse.views import gradient_flow, powers, sweeps, truncation
+from rnncourse.lab.roofline import Roofline
+from rnncourse.views import cliff, filter_view, gradient_flow, powers, sweeps, tile_view, truncation
+from rnncourse.views.access_map import explore_stride
+from rnncourse.views.bank_map import explore_banks
+from rnncourse.views.roofline_view import explore_roofline
 from rnnlab import reference
 from rnnlab.network import Network
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-EXPLORERS = {
-    "sweeps": (sweeps.explore_sweeps, {"T": 8, "move": 9}),
-    "gradient_flow": (gradient_flow.explore_gradient_flow, {"radius": 1.2, "T": 80}),
+EXPLORERS = {  # a view, other values of its sliders, and what its finding says at the start
+    "sweeps": (sweeps.explore_sweeps, {"T": 8, "move": 9}, "T = 6, move 4"),
+    "gradient_flow": (gradient_flow.explore_gradient_flow, {"radius": 1.2, "T": 80}, "radius 0.90, T = 50"),
+    "cliff": (cliff.explore_cliff, {"learning_rate": 0.3, "limit": 10.0}, "Learning rate 0.1"),
+    "filter": (filter_view.explore_filter, {"k0": 0.0, "k1": 1.0, "k2": 0.0}, "Kernel (1, 0, -1)"),
+    "roofline": (lambda: explore_roofline(Roofline(200.0, 20.0)), {"B": 64, "H": 256}, "1024"),
+    "tile": (lambda: tile_view.explore_tile(16), {"rows": 8, "vectors": 2, "registers": 32}, "16"),
+    "stride": (explore_stride, {"stride": 2, "offset": 1}, "Stride 1, offset 0"),
+    "banks": (explore_banks, {"width": 32, "down": False}, "Rows of 34 words"),
 }
 
 
@@ -123,7 +133,7 @@ def test_a_move_back_brings_the_first_picture_back():
 @pytest.mark.usefixtures("in_a_kernel")
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_slider_of_a_view_is_named_and_moves_the_picture(name):
-    explore, target = EXPLORERS[name]
+    explore, target, _ = EXPLORERS[name]
     view = explore()
     image, line, *_rows = view.box.children
     for control, value in zip(controls(view), target.values(), strict=True):
@@ -136,8 +146,11 @@ def test_every_slider_of_a_view_is_named_and_moves_the_picture(name):
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_a_view_without_a_kernel_states_its_finding_in_one_line(name):
-    view = EXPLORERS[name][0]()
+    explore, _, words = EXPLORERS[name]
+    view = explore()
     assert view.box is None
+    assert view.still.png.startswith(b"\x89PNG")
+    assert words in view.still.alt
     assert len(repr(view)) > 60
     assert "\n" not in repr(view)
 

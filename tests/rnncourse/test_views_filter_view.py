@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnncourse.views import filter_view
-from rnncourse.views.filter_view import answers, explore_filter, figure_filter, finding
+from rnncourse.views.filter_view import answers, figure_filter, finding
 from rnnlab.tasks.photographs import brightness
 
 
@@ -28,9 +28,3 @@ def test_moving_a_slider_redraws_the_same_figure():
     first = figure_filter(1, 0, -1)
     assert figure_filter(1, -2, 1) is first
     assert "(1, -2, 1)" in first.axes[1].get_title(loc="left")
-
-
-def test_view_outside_a_kernel_is_a_still_picture_of_sobels_filter():
-    view = explore_filter()
-    assert view.box is None
-    assert "Kernel (1, 0, -1)" in view.still.alt

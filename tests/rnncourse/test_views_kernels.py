@@ -7,12 +7,11 @@ from values_in import holds
 from pocketgpu import cuda
 from rnncourse.views.access_map import (
     access_in_words,
-    explore_stride,
     figure_access,
     first_request,
     strided_copy,
 )
-from rnncourse.views.bank_map import banks_in_words, explore_banks, figure_banks, walk_a_tile
+from rnncourse.views.bank_map import banks_in_words, figure_banks, walk_a_tile
 
 
 def strided(stride, offset=0):
@@ -63,8 +62,3 @@ def test_labels_of_lanes_that_wait_are_dark_on_orange():
     (axis,) = figure_banks(first_request(report, "tile[lane * width]")[1]).axes
     inks = {int(label.get_position()[1]): label.get_color() for label in axis.texts}
     assert inks == {0: "white", 1: "black"}
-
-
-def test_views_stand_still_where_widgets_cannot_run():
-    for view in (explore_stride(), explore_banks()):
-        assert "image/png" in view._repr_mimebundle_() or "text/html" in view._repr_mimebundle_()

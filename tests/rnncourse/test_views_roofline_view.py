@@ -1,11 +1,10 @@
 """The roofline view puts the recurrent product where FLOP per byte and the machine's two limits say."""
 
 import pytest
-from values_in import holds
 
 from rnncourse.figures.picture import png
 from rnncourse.lab.roofline import Roofline
-from rnncourse.views.roofline_view import explore_roofline, figure_roofline, finding, intensity
+from rnncourse.views.roofline_view import figure_roofline, finding, intensity
 
 ROOF = Roofline(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s
 
@@ -31,9 +30,3 @@ def test_figure_marks_the_product_on_the_roof_and_each_measurement():
     point = figure.axes[0].lines[-1].get_xydata()[0]
     assert point == pytest.approx([intensity(4, 1024), ROOF.attainable(intensity(4, 1024))])
     assert png(figure).startswith(b"\x89PNG")
-
-
-def test_view_outside_a_kernel_is_a_still_picture():
-    view = explore_roofline(ROOF)
-    assert view.box is None
-    assert holds(view.still.alt, "1", "1024")

@@ -3,7 +3,6 @@
 import pytest
 from values_in import holds
 
-from rnncourse.figures.picture import png
 from rnncourse.views.tile_view import (
     EMPTY,
     REGISTERS,
@@ -17,7 +16,6 @@ from rnncourse.views.tile_view import (
     cycles,
     draw_cliff,
     explore_tile,
-    figure_tile,
     find_cliff,
     finding,
 )
@@ -53,18 +51,6 @@ def test_cycles_are_those_counted_by_hand_and_the_longest_gives_the_predicted_ra
 def test_finding_states_registers_spills_loads_and_the_predicted_rate():
     assert holds(finding(8, 2, 32), "19", "32", "0.62", "100%")
     assert "11 sums spilled" in finding(12, 2, 16)
-
-
-def test_figure_moves_with_the_tile():
-    early = png(figure_tile(8, 2, 32))
-    assert early.startswith(b"\x89PNG")
-    assert early != png(figure_tile(12, 2, 16))
-
-
-def test_view_outside_a_kernel_is_a_still_picture():
-    view = explore_tile(16)
-    assert view.box is None
-    assert holds(view.still.alt, "4", "1", "6", "16")
 
 
 def test_registers_that_no_processor_has_are_refused():
