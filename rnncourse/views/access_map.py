@@ -29,7 +29,9 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     """
     accesses, lines = report.accesses, dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(_line(site), "")]
-    places = np.flatnonzero(np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp_of(accesses.thread) == 0))
+    places = np.flatnonzero(
+        np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp_of(accesses.thread) == 0)
+    )
     if not len(places):
         raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
     places = places[accesses.site[places] == accesses.site[places[0]]]
