@@ -409,7 +409,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# Where steps are small, programs that compile the loop over time are fastest, as Numba and JAX do: the others pay for calls between the products. Where steps are large, the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes nearest in the largest steps, where everybody waits for the same multiply-adds.
+# Where steps are small, programs that compile the loop over time are fastest, as Numba and JAX do: the others pay for calls between the products. Where steps are large, the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where everybody waits for the same multiply-adds; where it came nearest in this record, a line above the picture says.
 #
 # **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
 
