@@ -455,7 +455,7 @@ print(f"at most {max(last) - min(last):.0e} apart; you guessed {my_guess}")
 #
 # <!-- exercise: survive -->
 #
-# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. **Look for** the count of GPUs from which more of them make it slower: 32 for the ring, 128 for two-level. Then add `"tree"` and `"Rabenseifner"` to the algorithms of the loop: where does it turn for those?
+# **Break it:** the next cell gives the persistent kernel of section 6 the slow links of section 5, with their milliseconds a message. In **two-level**, each node sums on its own first, and rings between the nodes add the nodes' sums. **Look for** the first count of GPUs that is slower than the one before it: 32 for the ring, 128 for two-level. Then add `"tree"` and `"Rabenseifner"` to the algorithms of the loop: where does it turn for those?
 
 # %%
 from rnncourse.scaling.model import Cluster

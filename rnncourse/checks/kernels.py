@@ -23,7 +23,7 @@ from rnnlab.compare import TOLERANCES
 MARGIN, SLACK = 2, 8  # the longest thread makes at most 2n + 8 accesses, where the course's makes n
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
 REMEDIES = {
-    "out_of_bounds": "A condition around the work, if the thread has none. Else: which element is its own?",
+    "out_of_bounds": "A thread without work needs a condition around it; one with work, another index.",
     "race": "Draw who writes and who reads between two barriers.",
     "uninitialised": "Which thread writes that element, and when? A cuda.local array is each thread's own.",
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
