@@ -30,7 +30,7 @@ STATEMENTS = {
     ast.Import: ("an import", "import above the kernel"),
     ast.ImportFrom: ("an import", "import above the kernel"),
     ast.ClassDef: ("a class", "use numbers, arrays and tuples"),
-    ast.JoinedStr: ("a text made of values", "print the values, with commas between"),
+    ast.JoinedStr: ("a text made of values", "only arithmetic: print the values, with commas between"),
     ast.Yield: ("a generator", "write a loop"),
 }
 MAKERS = {  # NumPy's functions that make arrays
@@ -106,7 +106,7 @@ def _sizes(node: ast.AST, arguments: ast.arguments) -> Iterator[tuple[str, str]]
             shapes = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "shape")]
             used = {name.id for shape in shapes for name in ast.walk(shape) if isinstance(name, ast.Name)}
             if name := used & {part.arg for part in arguments.args}:
-                remedy = "let a constant outside the kernel be the size, or use dynamic shared memory"
+                remedy = "its size must be a number or a constant from outside; or use dynamic shared memory"
                 yield f"an array whose size is {min(name)}, an argument", remedy
 
 
