@@ -7,6 +7,7 @@ compute-sanitizer: https://docs.nvidia.com/compute-sanitizer
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +116,11 @@ def stand_in(collector: Collector, **changes: object) -> None:
         numba = sys.modules["numba"] = _Numba("numba", "A stand-in of pocketgpu, without a compiler.")
     numba.cuda = sys.modules["numba.cuda"] = words
     sys.modules["numba.cuda.types"] = words.types
+    sys.modules["numba.cuda.libdevice"] = words.libdevice = import_module("pocketgpu.simulator.libdevice")
+    words.__path__ = [str(Path(numba.__file__).parent / "cuda")] if getattr(numba, "__file__", "") else []
+    with suppress(ImportError):  # random numbers are Numba's own text
+        words.random = import_module("numba.cuda.random")
+    del words.__path__
 
 
 class _Numba(ModuleType):

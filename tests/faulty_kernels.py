@@ -62,11 +62,6 @@ def takes_the_dot_product_of_a_row_and_a_column(a, b, c):
     c[row, column] = np.dot(a[row], b[:, column])
 
 
-@finds("whole_array", 1, 1, vectors(8))
-def fills_with_a_slice(x, y):
-    y[0:8] = 1
-
-
 @finds("whole_array", 2, 1, lambda: (floats(2, 4), floats(2, 4)))
 def stores_a_whole_row(x, y):
     y[cuda.blockIdx.x] = x[cuda.blockIdx.x]
@@ -112,6 +107,29 @@ def remembers_in_a_default(x, y, own=[]):  # noqa: B006
 def makes_constant_memory_of_an_argument(x, y):
     constant = cuda.const.array_like(x)
     y[cuda.grid(1)] = constant[cuda.grid(1)]
+
+
+@finds("does_not_compile", 1, 4, lambda: (floats(4), floats(4), 4))
+def takes_the_size_of_shared_memory_from_an_argument(x, y, n):
+    tile = cuda.shared.array(n, np.float32)
+    tile[cuda.grid(1)] = x[cuda.grid(1)]
+    y[cuda.grid(1)] = tile[cuda.grid(1)]
+
+
+@finds("does_not_compile", 1, 1, vectors(4))
+def prints_a_text_made_of_values(x, y):
+    print(f"thread {cuda.grid(1)}")
+
+
+@finds("race", 1, 32, lambda: (np.zeros(2, [("mass", "f4"), ("kind", "i4")]),))
+def adds_to_a_field_of_one_record(particles):
+    particles[1].mass += 1
+
+
+@finds("race", 2, 16, lambda: (floats(2, 4), floats(32)))
+def fills_a_row_of_all_threads(rows, y):
+    rows[0, :] = 0
+    y[cuda.grid(1)] = 1
 
 
 # races

@@ -17,7 +17,7 @@ from pocketgpu.simulator.threads import remark
 
 
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
-    """An operation on a 32-bit integer, and the reflected one, as Numba computes them: in 64 bits."""
+    """An operation on a narrow integer, and the reflected one, as Numba computes them: in 64 bits."""
 
     def forward(self, other: object):
         return operation(*_widened(self, other))
@@ -29,18 +29,20 @@ def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
 
 
 def _widened(value: np.integer, other: object) -> tuple[object, object]:
-    """Both as 64-bit integers; unsigned only where both are.  A float stays what it is."""
+    """Both as 64-bit integers; unsigned only where both are.  A float stays what it is: with 8 and 16 bits
+    a float32 gives a float32."""
     if not isinstance(other, int | np.integer):
-        return np.int64(value), other
+        is_small = value.own.itemsize < 4 and isinstance(other, SMALL)
+        return (np.float32 if is_small else np.int64)(value), other
     unsigned = isinstance(value, np.unsignedinteger) and isinstance(other, np.unsignedinteger)
     wide = np.uint64 if unsigned else np.int64
     return wide(value), other if isinstance(other, int) else wide(other)
 
 
 def _in_own_width(value: np.integer, result: int) -> np.integer:
-    """-value or ~value, which Numba computes in 32 bits and then widens."""
+    """-value, ~value or abs(value), which Numba computes in the value's own width and then widens."""
     wide = np.uint64 if isinstance(value, np.unsignedinteger) else np.int64
-    return wide(wrapped(result, value.dtype))
+    return wide(wrapped(result, value.own))
 
 
 class Int32(np.int32):
@@ -52,20 +54,19 @@ class UInt32(np.uint32):
 
 
 for _kind in (Int32, UInt32):
-    for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift", "pow"):
-        _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+    _kind.own = np.dtype(_kind.__base__)
+    for _name in "add sub mul truediv floordiv mod divmod and or xor lshift rshift pow".split():
+        _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name), divmod)
         _forward, _reflected = _in_64_bits(_operation)
         setattr(_kind, f"__{_name}__", _forward)
         setattr(_kind, f"__r{_name}__", _reflected)
     _kind.__neg__ = lambda self: _in_own_width(self, -int(self))
     _kind.__invert__ = lambda self: _in_own_width(self, ~int(self))
-    _kind.__abs__ = lambda self: abs(np.int64(self))
+    _kind.__abs__ = lambda self: _in_own_width(self, abs(int(self)))
 
-WIDENED = {
-    **dict.fromkeys((np.int8, np.uint8, np.int16, np.uint16), np.int64),
-    np.int32: Int32,
-    np.uint32: UInt32,
-}
+WIDENED = {np.int32: Int32, np.uint32: UInt32}
+for _kind in (np.int8, np.int16, np.uint8, np.uint16):  # they keep their width for -x, ~x and abs(x)
+    WIDENED[_kind] = type(_kind.__name__, (Int32,), {"own": np.dtype(_kind)})
 
 
 def as_register(value: object) -> object:
@@ -210,17 +211,10 @@ fp16 = SimpleNamespace(  # arithmetic in half precision
     hmul=_half(operator.mul),
     hdiv=_half(operator.truediv),
     hfma=lambda a, b, c: np.float16(float(a) * float(b) + float(c)),  # the product is not rounded
-    hneg=operator.neg,
-    habs=abs,
     hexp10=_half(lambda x: 10**x),
     hrsqrt=_half(lambda x: x**-0.5),
     hrcp=_half(np.reciprocal),
-    heq=operator.eq,
-    hne=operator.ne,
-    hge=operator.ge,
-    hgt=operator.gt,
-    hle=operator.le,
-    hlt=operator.lt,
+    **{f"h{name}": getattr(operator, name) for name in "eq ne ge gt le lt neg abs".split()},
     hmax=max,
     hmin=min,
 )

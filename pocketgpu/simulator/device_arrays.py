@@ -12,6 +12,7 @@ import numpy as np
 
 from pocketgpu.simulator.memory import poisoned
 
+Size = int | tuple[int, ...]  # elements
 NOT_CONTIGUOUS = (
     "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure "
     "contiguous buffer with numpy .ascontiguousarray()"
@@ -49,6 +50,10 @@ class DeviceArray:
     @property
     def shape(self) -> Shape:
         return Shape(self._ary.shape)
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        return self._ary.__array_interface__ | {"version": 3}
 
     @property
     def alloc_size(self) -> int:
@@ -169,6 +174,19 @@ def is_cuda_ndarray(array: object) -> bool:
     return getattr(array, "__cuda_ndarray__", False)
 
 
+def is_cuda_array(obj: object) -> bool:
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: object, sync: bool = True) -> DeviceArray:
+    """The device array itself.  Raises TypeError for other objects, whose memory is on no simulated GPU."""
+    if not is_cuda_ndarray(obj):
+        raise TypeError(
+            f"a {type(obj).__name__} is in no memory of the simulated GPU: give it to cuda.to_device"
+        )
+    return obj
+
+
 def to_device(obj: object, stream: object = 0, copy: bool = True, to: DeviceArray | None = None):
     """A copy on the device; into `to` if that is given."""
     array = np.array(_array_of(obj), copy=None, subok=True)
@@ -191,11 +209,7 @@ def auto_device(obj: object, stream: object = 0, copy: bool = True) -> tuple[Dev
 
 
 def device_array(
-    shape: int | tuple[int, ...],
-    dtype: object = np.float64,
-    strides: tuple[int, ...] | None = None,
-    order: str = "C",
-    stream: object = 0,
+    shape: Size, dtype: object = np.float64, strides: Size | None = None, order: str = "C", stream: object = 0
 ) -> DeviceArray:
     """Memory of the device that nobody has written: reading it is a finding."""
     array = pinned_array(shape, dtype, strides, order)
@@ -207,12 +221,7 @@ def device_array_like(ary: object, stream: object = 0) -> DeviceArray:
     return device_array(*_like(ary), stream=stream)
 
 
-def pinned_array(
-    shape: int | tuple[int, ...],
-    dtype: object = np.float64,
-    strides: tuple[int, ...] | None = None,
-    order: str = "C",
-) -> np.ndarray:
+def pinned_array(shape: Size, dtype: object = np.float64, strides: Size | None = None, order: str = "C"):
     """Memory of the host that the device can reach."""
     return np.ndarray(shape=shape, strides=strides, dtype=dtype, order=order)
 
@@ -221,25 +230,17 @@ managed_array = pinned_array
 
 
 def mapped_array(
-    shape: int | tuple[int, ...],
-    dtype: object = np.float64,
-    strides: tuple[int, ...] | None = None,
-    order: str = "C",
-    stream: object = 0,
-    portable: bool = False,
-    wc: bool = False,
-) -> DeviceArray:
+    *layout: object, stream: object = 0, portable: bool = False, wc: bool = False, **more: object
+):
     """Memory of the host that the device reads and writes."""
-    return DeviceArray(pinned_array(shape, dtype, strides, order), stream)
+    return DeviceArray(pinned_array(*layout, **more), stream)
 
 
 def pinned_array_like(ary: object) -> np.ndarray:
     return pinned_array(*_like(ary))
 
 
-def mapped_array_like(
-    ary: object, stream: object = 0, portable: bool = False, wc: bool = False
-) -> DeviceArray:
+def mapped_array_like(ary: object, stream: object = 0, portable: bool = False, wc: bool = False):
     return mapped_array(*_like(ary), stream=stream)
 
 

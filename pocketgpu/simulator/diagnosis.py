@@ -95,6 +95,8 @@ class Diagnosis:
         elif same_block:
             atomic = ", or an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
+            warps = {self.log.warp[place] for place in pair}
+            remedy += "; where only some threads come, a cuda.syncwarp() among one warp" * (len(warps) == 1)
         else:
             remedy = (
                 "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "

@@ -7,7 +7,7 @@ memory, of which one writes, need one of the three: without it they are a findin
 """
 
 import functools
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -179,6 +179,7 @@ class Context:
     """The one context of the one device."""
 
     id = 0
+    deallocations = deque()  # noqa: RUF012  memory that waits to be freed: none
 
     @property
     def device(self) -> CurrentDevice:

@@ -19,14 +19,9 @@ from pocketgpu.simulator.translation import is_library
 
 MUTABLE = (list, dict, set, bytearray)
 DISPLAYS = {
-    ast.List: "a list",
-    ast.ListComp: "a list",
-    ast.Dict: "a dictionary",
-    ast.DictComp: "a dictionary",
-    ast.Set: "a set",
-    ast.SetComp: "a set",
-    ast.GeneratorExp: "a generator",
-}
+    ast.List: "a list", ast.ListComp: "a list", ast.Dict: "a dictionary", ast.DictComp: "a dictionary",
+    ast.Set: "a set", ast.SetComp: "a set", ast.GeneratorExp: "a generator",
+}  # fmt: skip
 STATEMENTS = {
     ast.Try: ("exceptions", "look before the access with if"),
     ast.With: ("a with", "write the statements without it"),
@@ -35,6 +30,7 @@ STATEMENTS = {
     ast.Import: ("an import", "import above the kernel"),
     ast.ImportFrom: ("an import", "import above the kernel"),
     ast.ClassDef: ("a class", "use numbers, arrays and tuples"),
+    ast.JoinedStr: ("a text made of values", "only arithmetic: print the values, with commas between"),
     ast.Yield: ("a generator", "write a loop"),
 }
 MAKERS = {  # NumPy's functions that make arrays
@@ -63,7 +59,7 @@ def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iter
                 function.__code__.co_firstlineno, f"a {type(value).__name__} as a default", "use a tuple"
             )
     for node in ast.walk(tree):
-        for what, remedy in _faults(node, outside):
+        for what, remedy in (*_faults(node, outside), *_sizes(node, tree.args)):
             line = node.handlers[0].lineno if getattr(node, "handlers", None) else node.lineno
             yield _finding(line, what, remedy)
     if is_kernel:
@@ -99,6 +95,19 @@ def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
             yield f"a {called.__name__}", "use a tuple, or cuda.local.array with a fixed size"
         elif called is not None and any(called is getattr(np, name) for name in MAKERS):
             yield f"np.{called.__name__}", "a thread has no memory for arrays: use cuda.local.array"
+
+
+def _sizes(node: ast.AST, arguments: ast.arguments) -> Iterator[tuple[str, str]]:
+    """cuda.shared.array(n), where n comes with the launch, and cuda.local.array."""
+    match node:
+        case ast.Call(
+            ast.Attribute(ast.Attribute(_, "shared" | "local") | ast.Name("shared" | "local"), "array")
+        ):
+            shapes = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "shape")]
+            used = {name.id for shape in shapes for name in ast.walk(shape) if isinstance(name, ast.Name)}
+            if name := used & {part.arg for part in arguments.args}:
+                remedy = "its size must be a number or a constant from outside; or use dynamic shared memory"
+                yield f"an array whose size is {min(name)}, an argument", remedy
 
 
 def _value(node: ast.AST, outside: dict) -> object:

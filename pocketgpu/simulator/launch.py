@@ -11,6 +11,7 @@ import random
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from enum import Enum
 from importlib import import_module
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -40,6 +41,7 @@ from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
+ACCEPTED = (numbers.Number, np.generic, np.ndarray, Enum, DeviceArray, In, InOut, Out, tuple)  # by kernels
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -311,7 +313,7 @@ class Arguments:
 
 def check_argument(argument: object) -> object:
     """The argument.  Raises TypeError for one that no kernel takes."""
-    if isinstance(argument, list | dict | set | str):
+    if not (argument is None or callable(argument) or isinstance(argument, ACCEPTED)):
         raise TypeError(f"a {type(argument).__name__} as argument; pass an array")
     return argument
 

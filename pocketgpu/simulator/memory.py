@@ -41,12 +41,7 @@ class Watched(NDArrayOperatorsMixin):
     __hash__ = object.__hash__  # the mixin compares element by element
 
     def __init__(
-        self,
-        data: np.ndarray,
-        space: str,
-        trace: Trace,
-        root: "Watched | None" = None,
-        written: bool | np.ndarray = True,
+        self, data: np.ndarray, space: str, trace: Trace, root: object = None, written: object = True
     ):
         assign = super().__setattr__  # a record's own is for its fields
         assign("data", data)
@@ -87,18 +82,20 @@ class Watched(NDArrayOperatorsMixin):
             if isinstance(value, Watched | ndarray):
                 raise row_for_element(SITES[site].line, value.shape) from None
             raise
-        self.note(STORE, index, site)
+        places = as_indices(index)
+        if len(places) == self.data.ndim or isinstance(value, Watched | ndarray):
+            self.note(STORE, index, site)
+        else:  # a[i, :] = 0 is a loop in every thread
+            numbers = np.arange(self.data.size).reshape(self.data.shape)[index].ravel()
+            for place in zip(*np.unravel_index(numbers, self.data.shape), strict=True):
+                self.note(STORE, place, site)
 
     def __len__(self) -> int:
         return len(self.data)
 
     def __iter__(self):
-        for i, value in enumerate(self.data):
-            if isinstance(value, ndarray):
-                yield part(self, value)
-            else:
-                self.note(LOAD, i, site_of(_getframe(1)))
-                yield value
+        for i in range(len(self.data)):
+            yield self.load(i, site_of(_getframe(1)))
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         works_on_whole_arrays("NumPy")
@@ -119,18 +116,32 @@ class WatchedRecords(Watched):
     __slots__ = ()
 
     def load(self, index: object, site: int) -> object:
-        """An element, a part of the array, or a field of a record."""
-        names = self.data.dtype.names
-        if self.data.ndim == 0 and names and isinstance(index, int):
-            index = names[index]  # a record's fields have numbers, too
+        """A record, a part of the array, or a field of a record: only that is an access."""
+        index = self._field(index)
         try:
             value = self.data[index]
         except (IndexError, OverflowError):
             raise beyond(self, index, SITES[site].line, "reads") from None
-        if isinstance(value, ndarray) and value.ndim:
-            return part(self, value, index)
-        self.note(LOAD, index, site)
-        return value[()] if isinstance(value, ndarray) else value
+        if not isinstance(value, ndarray):
+            value = self.data[(*index, ...) if type(index) is tuple else (index, ...)]
+        found = part(self, value, index)
+        return found if value.ndim or value.dtype.names else found.load((), site)
+
+    def store(self, index: object, value: object, site: int) -> None:
+        """Store a record, which is copied, or a field of one."""
+        if isinstance(value, WatchedRecords):
+            value.note(LOAD, (), site)
+            value = value.data[()]
+        index = self._field(index)
+        if isinstance(index, str) and not self.data.ndim:
+            part(self, self.data[index]).store((), value, site)
+        else:
+            super().store(index, value, site)
+
+    def _field(self, index: object) -> object:
+        """The name of a record's field, which has a number, too."""
+        names = self.data.dtype.names
+        return names[index] if self.data.ndim == 0 and names and isinstance(index, int) else index
 
     def __getattr__(self, name: str):
         if name not in self.data.dtype.names:
@@ -146,12 +157,7 @@ SHELLS = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray:
 
 
 def watched(
-    data: np.ndarray,
-    space: str,
-    trace: Trace,
-    written: bool | np.ndarray = True,
-    label: object = "",
-    owner: int | None = None,
+    data: np.ndarray, space: str, trace: Trace, written: object = True, label: object = "", owner=None
 ) -> Watched:
     """The array, of any shape, as a kernel gets it in a watched launch.
 
@@ -216,7 +222,8 @@ def _remedy(array: Watched, index: object) -> str:
     turned = indices[::-1] if all(a < size for a, size in zip(indices[::-1], shape, strict=False)) else ()
     order = f"; or is the order of the indices wrong? {turned} is inside" if turned else ""
     if any(axis in global_index(machine.now) for axis, _ in beyond):
-        return f"a thread beyond the end must do nothing{order}"
+        several = ": compare each index with the size of its own dimension" if len(shape) > 1 else ""
+        return f"a thread beyond the end must do nothing{order or several}"
     last = ", ".join(str(size - 1) for _, size in beyond)
     remedy = "compare the index with this array's own size before the access, or end the loop earlier"
     return f"the last index there is {last}; {remedy}{order}"

@@ -25,6 +25,7 @@ METHODS = (MethodType, BuiltinMethodType)  # made anew whenever they are looked 
 DEEPEST = 20_000  # calls within calls of what rewrites a sum of a thousand terms
 MEANINGS = 8  # of a function's names, for which its rewritten code is kept
 LIBRARIES = {"numpy", "numba", "pocketgpu"} | sys.stdlib_module_names - {"__main__"}
+TEXTS = ("numba.cuda.tests.", "numba.cuda.random")  # of Numba, which run as a learner's
 _rewritten: dict[tuple, list[tuple[CodeType, Rewritten]]] = {}  # by id of the code, and how it is launched
 _numba: dict[int, object] = {}  # by id of a name of numba.cuda: the simulator's
 
@@ -187,4 +188,4 @@ def _words_of_numba() -> dict[int, object]:
 def is_library(function: FunctionType) -> bool:
     """Is it a function of a package, and no device function of the learner's?"""
     module = function.__module__ or ""
-    return module.partition(".")[0] in LIBRARIES and not module.startswith("numba.cuda.tests.")
+    return module.partition(".")[0] in LIBRARIES and not module.startswith(TEXTS)

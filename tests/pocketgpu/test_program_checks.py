@@ -171,3 +171,33 @@ def test_a_finding_fails_the_test_that_launched_and_no_other(tmp_path):
 def outcomes(done):
     """{test: outcome} in pytest's summary."""
     return {name: word for word, name in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", done.stdout, re.M)}
+
+
+WORDS = """
+import numpy as np
+from numba import cuda
+from numba.cuda import libdevice
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
+
+@cuda.jit
+def draw(states, out):
+    i = cuda.grid(1)
+    out[i] = xoroshiro128p_uniform_float32(states, i)
+    out[i + 4] = libdevice.rsqrt(4.0) + libdevice.fast_expf(np.float32(0))
+
+with cuda.gpus[0]:
+    cuda.current_context().deallocations.clear()
+out = cuda.to_device(np.zeros(8))
+draw[1, 4](create_xoroshiro128p_states(4, seed=1), cuda.as_cuda_array(out))
+print(*out.copy_to_host(), cuda.is_cuda_array(out))
+"""
+
+
+def test_random_numbers_and_libdevice_are_there(tmp_path):
+    done = run(tmp_path, WORDS)
+    assert done.returncode == 0, done.stderr
+    *drawn, interface = done.stdout.split()
+    numbers = [float(number) for number in drawn]
+    assert [interface, *numbers[4:]] == ["True", *[1.5] * 4]
+    assert len({*numbers[:4]}) == 4
+    assert all(0 <= number < 1 for number in numbers[:4])

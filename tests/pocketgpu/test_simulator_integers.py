@@ -15,7 +15,8 @@ BINARY += ("a * 3 + 1", "a / 2")
 CASES = [
     (name, operation) for name in NAMES if name != "uint64" for operation in BINARY
 ]  # that makes float64
-CASES += [(name, operation) for name in ("int32", "uint32", "int64") for operation in ("-a", "~a")]
+CASES += [(name, operation) for name in NAMES if name != "uint64" for operation in ("-a", "~a", "abs(a)")]
+CASES += [(name, "divmod(a, 1000)[1] + a * np.float32(0.1)") for name in ("int8", "int16", "int32")]
 
 
 def simulated(function, values, dtype, checks=False):
@@ -88,7 +89,7 @@ def test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code(name, ope
     scope = {"np": np}
     text = f"a, b = np.{name}(value), np.{name}(value >> 1)"
     exec(f"def function(value):\n    {text}\n    return {operation}\n", scope)
-    dtype = np.float64 if "/ 2" in operation else np.int64
+    dtype = np.float64 if "/ 2" in operation or "float" in operation else np.int64
     values = NUMBERS >> 1  # their sums fit into 64 bits
     expected = compiled(scope["function"], values, dtype)
     for checks in (False, True):

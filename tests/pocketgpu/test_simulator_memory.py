@@ -5,6 +5,7 @@ import pytest
 from numba import float32, from_dtype, int32
 
 from pocketgpu import simulator as cuda
+from pocketgpu.cuda import observe
 from pocketgpu.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
@@ -139,10 +140,43 @@ def test_a_record_type_may_be_shared():
     @cuda.jit
     def kernel(out):
         points = cuda.shared.array(2, record)
-        points[cuda.threadIdx.x].x = cuda.threadIdx.x + 1
+        point = points[cuda.threadIdx.x]
+        point.x = cuda.threadIdx.x + 1
+        point["n"] = 5
         cuda.syncthreads()
-        out[cuda.threadIdx.x] = points[1 - cuda.threadIdx.x].x
+        out[cuda.threadIdx.x] = points[1 - cuda.threadIdx.x].x * point.n
 
     out = np.zeros(2, np.float32)
     assert not run(kernel, 1, 2, out)
-    assert out.tolist() == [2, 1]
+    assert out.tolist() == [10, 5]
+    assert not observe(kernel, 1, 2, out).findings
+
+
+def test_threads_may_write_different_fields_of_one_record_and_copy_records():
+    @cuda.jit
+    def kernel(points):
+        if cuda.threadIdx.x:
+            points[0].x = 3
+        else:
+            points[0].n = 4
+        cuda.syncthreads()
+        if cuda.threadIdx.x:
+            points[1] = points[0]
+
+    points = np.zeros(2, POINT)
+    assert not observe(kernel, 1, 2, points).findings
+    assert points["x"].tolist() == [3, 3]
+    assert points["n"].tolist() == [4, 4]
+
+
+def test_a_slice_that_is_filled_is_written():
+    @cuda.jit
+    def kernel(out):
+        own = cuda.local.array((2, 3), float32)
+        own[:] = 2
+        own[1, 1:] = 5
+        out[cuda.grid(1), :] = own[0, 0] + own[1, 2]
+
+    out = np.zeros((4, 2), np.float32)
+    assert not observe(kernel, 1, 4, out).findings
+    assert (out == 7).all()
