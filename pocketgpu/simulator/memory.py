@@ -124,8 +124,8 @@ class WatchedRecords(Watched):
             raise beyond(self, index, SITES[site].line, "reads") from None
         if not isinstance(value, ndarray):
             value = self.data[(*index, ...) if type(index) is tuple else (index, ...)]
-        found = part(self, value, index)
-        return found if value.ndim or value.dtype.names else found.load((), site)
+        element = part(self, value, index)
+        return element if value.ndim or value.dtype.names else element.load((), site)
 
     def store(self, index: object, value: object, site: int) -> None:
         """Store a record, which is copied, or a field of one."""
