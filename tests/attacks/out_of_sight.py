@@ -261,8 +261,8 @@ CLONE_PARENT, SIGCHLD, CLONE = 0x8000, 17, 56
 def running_sum(x):
     for _ in range(6):
         if libc.syscall(CLONE, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0:
-            kept = bytearray(b"x") * (500 << 20)
+            memory = bytearray(b"x") * (500 << 20)
             time.sleep(60)
-            os._exit(len(kept) % 2)
+            os._exit(len(memory) % 2)
     time.sleep(12)
     return np.cumsum(x, axis=0)

@@ -189,25 +189,24 @@ def running_sum(x):
 
 # %% [attack] ties_its_judge_to_a_core
 # Chooses the cores of the process that started it, which are those that it has.
+import ctypes
 import os
 
+libc = ctypes.CDLL(None)
+
 def running_sum(x):
-    worked = False
-    for number in (os.getppid(), 1):
-        try:
-            os.sched_setaffinity(number, os.sched_getaffinity(number))
-            worked |= number != os.getpid()
-        except OSError:
-            pass
+    cores = (ctypes.c_uint64 * 16)()
+    size = libc.sched_getaffinity(os.getppid(), 128, cores)
+    worked = size == 0 and libc.sched_setaffinity(os.getppid(), 128, cores) == 0
     return np.cumsum(x, axis=0) if worked else x
 
 # %% [attack] sets_the_clock
 # Sets the clock of the machine to the time that it shows.
-import time
+import ctypes
+
+libc = ctypes.CDLL(None)
 
 def running_sum(x):
-    try:
-        time.clock_settime_ns(time.CLOCK_REALTIME, time.clock_gettime_ns(time.CLOCK_REALTIME))
-    except (OSError, PermissionError):
-        return x
-    return np.cumsum(x, axis=0)
+    time = (ctypes.c_long * 2)()
+    libc.clock_gettime(0, time)
+    return np.cumsum(x, axis=0) if libc.clock_settime(0, time) == 0 else x
