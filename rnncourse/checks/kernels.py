@@ -38,6 +38,7 @@ REMEDIES = {
 BETWEEN_BLOCKS = re.compile(r"; blocks run in any order[^;]*")  # the simulator's remedy
 # Its advice of an atomic, which solves no exercise: a wrong index needs none, and most checks refuse them.
 ATOMIC = re.compile(r", or (use )?an atomic( if both change it)?(?=;|$)| an atomic,(?= a flag)")
+SHARES = "idlest", "shared_loads_of_thread", "stored_by_thread"  # of no use to tell mistakes apart
 UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
 
 
@@ -121,7 +122,8 @@ def compare_launches(
         "arrays": tuple(got.arrays),
         "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
     }
-    refuse(problem, result=symptoms, detail=got.counts)
+    counts = got.counts and {name: count for name, count in got.counts.items() if name not in SHARES}
+    refuse(problem, result=symptoms, detail=counts)
     return want.arrays
 
 
