@@ -69,14 +69,15 @@ In plain mode the first process may still disturb the second from outside, as an
 
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
-the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
-are those used. In `train_filter` the check sees where each call is made, not how the way from one to the next
-was found. The report shows the teacher every line that looks into such objects; nobody but a reader sees the
-rest.
+the T right calls. A kernel of `flag_barrier` that waits as it should may multiply the row that it reads by
+zero, because its own number tells the mean. In `train_filter` the check sees where each call is made, not how
+the way from one to the next was found: a straight line to the weights of a least-squares fit passes. The
+report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`
-makes all of both kinds in both modes; on {when} each ended as it stands here. The tests make every answer
+makes all of both kinds in both modes; on {when} each that was there then ended as it stands here, and what
+was added since was made one by one, in both modes. The tests make every answer
 under bubblewrap, and in plain mode those that are not withstood and every third of the others; of files,
 options and folders every fifth, in both modes.
 """

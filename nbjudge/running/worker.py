@@ -69,10 +69,8 @@ class NotStarted(Stopped):
 
 
 class Worker:
-    """A callable that runs the learner's function in its process. To be used in a `with`.
-
-    The time limit is for all calls, without the time in which other programs had the cores (on Linux).
-    """
+    """A callable that runs the learner's function in its process. To be used in a `with`. The time limit is
+    for all calls, without the time in which other programs had the cores (on Linux)."""
 
     def __init__(self, answer: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = answer, answer.name, box
@@ -142,7 +140,8 @@ class Worker:
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Start the process, in an empty folder."""
-        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        folder = tempfile.mkdtemp()
+        stack.callback(_remove, folder)
         adopt_orphans(True)
         stack.callback(adopt_orphans, False)
         self.family = Family()
@@ -235,12 +234,12 @@ class Worker:
     def _out_of_time(self) -> Stopped:
         """Why the time is over: the answer has used it, has slept, or other programs had the cores."""
         ran = max(self.family.seconds() - self._starting, 0.0) + self._called
-        starved = self.ready and is_starved(ran, self._waited() - self._granted, self.seconds)
+        stopped = any(member.info["status"] == psutil.STATUS_STOPPED for member in self.family.members())
+        starved = self.ready and not stopped and is_starved(ran, self._waited() - self._granted, self.seconds)
         return out_of_time(self.name, self.seconds, ran, starved)
 
     def _receive(self, got: bytearray) -> None:
-        part = os.read(self.answering, PIPE)
-        if not part:
+        if not (part := os.read(self.answering, PIPE)):
             raise self._ended()
         got += part
 
@@ -254,9 +253,8 @@ class Worker:
         if self.ready and memory.hidden_from_judge(members, own):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
         if (room := self.box.memory - memory.family_bytes(members, own, self.box.memory)) < 0:
-            raise Stopped(
-                Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
-            )
+            taken = f"{self.name} took more than {_in_words(self.box.memory)} of memory."
+            raise Stopped(Status.memory, taken)
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
         return room
@@ -269,8 +267,7 @@ class Worker:
 
     def _ended(self) -> Stopped:
         """Why the process is gone."""
-        code = self._exit_status()
-        if code is None:
+        if (code := self._exit_status()) is None:
             return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
         number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
         if number == signal.SIGXCPU:
@@ -280,9 +277,8 @@ class Worker:
             why = f"took more than {limit} of memory" if self._group else "was killed: no memory is left"
             return Stopped(Status.memory, f"{self.name} {why}.")
         if number == signal.SIGSEGV:
-            return Stopped(
-                Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault)."
-            )
+            fault = f"{self.name} wrote to memory that is not its own (segmentation fault)."
+            return Stopped(Status.crashed, fault)
         how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
 
@@ -292,8 +288,7 @@ class Worker:
         for _ in range(ENDING):
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(1)
-            members = self.family.members()
-            own = self._own_processes(members)
+            own = self._own_processes(members := self.family.members())
             if any(memory.has_memory(member) for member in members if member.pid not in own):
                 return None
         return None
@@ -306,13 +301,17 @@ class Worker:
         if self._group is not None:
             control_group.give_back(self._group, *self.box.group_limits)
         if not gone:
-            warnings.warn(
-                f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2
-            )
+            words = f"Processes that {self.name} started could not be ended; look at this machine."
+            warnings.warn(words, stacklevel=2)
 
 
 def _in_words(size: int) -> str:
     return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
+
+
+def _remove(folder: str) -> None:
+    """Remove it, however deep and locked an answer has left it; what not even root may remove stays."""
+    subprocess.run(["sh", "-c", 'chmod -R u+rwx "$0"; rm -rf "$0"', folder], stderr=subprocess.DEVNULL)
 
 
 def _size(name: str, got: bytearray) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches
+from rnncourse.checks.kernels import Case, Share, compare_launches
 
 ANSWERS = answers("cuda_first_kernels")
 TILE = 8
@@ -97,7 +97,7 @@ def limit_race(counts, case):
     if (requests := counts["shared_requests"]) > 2 * needed:
         return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
     if (fewest := counts["idlest"]) < 2 * steps + 2:
-        return f"A thread makes only {fewest} accesses: each thread computes its own number in every step"
+        return Share(f"A thread makes only {fewest} accesses: each computes its own number in every step")
     return None
 
 

@@ -5,10 +5,11 @@ import numpy as np
 from nbjudge.comparing.patterns import part_of_sum
 from rnncourse.checks.answers import answers
 from rnncourse.checks.cuda_first_kernels import sectors
-from rnncourse.checks.kernels import Case, compare_launches
+from rnncourse.checks.kernels import Case, Share, compare_launches
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8
+BLOCKS = (8, 1, 8), (2, 1, 2), (64, 2, 32), (100, 4, 32), (128, 2, 64)  # numbers, blocks, threads
 MOST_EXCHANGES = 16  # of a lane: three for each of five halvings, and one more
 MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and one after
 
@@ -39,7 +40,7 @@ def limit_matmul(counts, case):
     if (barriers := counts["barriers"]) > most:
         return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
     if (moved := counts["global_store_sectors"]) > (most := sectors(*case.arguments[2].shape)):
-        return f"It writes {moved} sectors where {most} do: thread (j, i) makes column j of row i of its tile"
+        return Share(f"It writes {moved} sectors where {most} do: thread (j, i) makes row i, column j")
     return None
 
 
@@ -67,8 +68,6 @@ def limit_block_sum(counts, case):
         return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
     if repeats := _repeats(counts, case):
         return repeats
-    if (reads := counts["shared_loads_of_thread"]) > (most := 2 * threads.bit_length()):
-        return f"A thread reads {reads} numbers from shared memory where {most} are enough: two a halving"
     adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
     most = blocks * (3 * sum(adding) + 2 * -(-threads // 32) + 6)
     if (requests := counts["shared_requests"]) > most:
@@ -76,6 +75,8 @@ def limit_block_sum(counts, case):
             f"{requests} requests to shared memory where {most} are enough: a halving takes 3 for each warp "
             f"that still adds, and of {threads} threads half add in the first one, a quarter in the next"
         )
+    if (reads := counts["shared_loads_of_thread"]) > (most := 2 * threads.bit_length()):
+        return Share(f"A thread reads {reads} numbers from shared memory where {most} do: two a halving")
     return None
 
 
@@ -142,14 +143,7 @@ EXERCISES = (
     ),
     ANSWERS["block_sum_kernel"].exercise(
         check_block_sum_kernel,
-        lambda rng: (
-            (8, 1, 8),
-            (2, 1, 2),
-            (64, 2, 32),
-            (int(rng.integers(33, 60)), 1, 64),
-            (100, 4, 32),
-            (128, 2, 64),
-        ),
+        lambda rng: (*BLOCKS, (int(rng.integers(33, 60)), 1, 64)),
         is_kernel=True,
     ),
     ANSWERS["warp_sum_kernel"].exercise(

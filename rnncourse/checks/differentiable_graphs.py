@@ -259,6 +259,7 @@ def _exercise(name: str, check: Callable, cases: tuple | Callable):
     return ANSWERS[name].exercise(check, cases)
 
 
+SEQUENCES = (3, 2, 4, 3), (1, 1, 2, 3), (4, 3, 1, 2), (3, 2, 4, 3, True)
 EXERCISES = (
     _exercise("graph_rules", check_graph_rules, ((3, 4, 5), (1, 3, 2), (2, 2, 2))),
     _exercise("lstm_backward", check_lstm_backward, STEPS),
@@ -266,13 +267,7 @@ EXERCISES = (
     _exercise(
         "gru_reset_after",
         check_gru_reset_after,
-        lambda rng: (
-            (3, 2, 4, 3),
-            (1, 1, 2, 3),
-            (4, 3, 1, 2),
-            (3, 2, 4, 3, True),
-            (int(rng.integers(5, 9)), 2, 5, 4),
-        ),
+        lambda rng: (*SEQUENCES, (int(rng.integers(5, 9)), 2, 5, 4)),
     ),
     _exercise("gru_backward", check_gru_backward, STEPS),
 )

@@ -38,6 +38,7 @@ REMEDIES = {
 BETWEEN_BLOCKS = re.compile(r"; blocks run in any order[^;]*")  # the simulator's remedy
 # Its advice of an atomic, which solves no exercise: a wrong index needs none, and most checks refuse them.
 ATOMIC = re.compile(r", or (use )?an atomic( if both change it)?(?=;|$)| an atomic,(?= a flag)")
+SHARES = "idlest", "shared_loads_of_thread", "stored_by_thread"  # of no use to tell mistakes apart
 UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
 
 
@@ -55,6 +56,10 @@ class Result(NamedTuple):
     arrays: list[np.ndarray]
     counts: dict | None  # of simulator.shares.judged_counts; None on a GPU
     findings: list  # [kind, message]
+
+
+class Share(str):
+    """A limit on what one thread does: tried last, and of no use to tell mistakes apart."""
 
 
 def unset(*shape: int) -> np.ndarray:
@@ -100,13 +105,15 @@ def compare_launches(
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
-    excess = None
+    excess = share = None
     if got.counts is not None:
-        excess = limit(got.counts, case) or _limit_thread(got.counts, want.counts, names, case)
+        share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, names, case)
+        excess = _limit_longest(got.counts, want.counts) if type(share) in (Share, type(None)) else share
     problem = (
         _finding(got, remedies, answer.name, case)
         or _difference(got, want, names, axes, case, explain)
         or excess
+        or share
     )
     kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
@@ -115,17 +122,23 @@ def compare_launches(
         "arrays": tuple(got.arrays),
         "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
     }
-    refuse(problem, result=symptoms, detail=got.counts)
+    counts = got.counts and {name: count for name, count in got.counts.items() if name not in SHARES}
+    refuse(problem, result=symptoms, detail=counts)
     return want.arrays
 
 
-def _limit_thread(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> str | None:
-    """The work is shared: no thread writes more elements than the course's, or accesses memory far more."""
+def _limit_stores(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> Share | None:
+    """No thread writes more elements of a result than the course's busiest one."""
     arrays = (k for k, part in enumerate(case.arguments) if isinstance(part, np.ndarray))
     for name, k in zip(names, arrays, strict=False):
         stored, most = (part["stored_by_thread"][k] for part in (counts, own or counts))
         if stored > most:
-            return f"One thread writes {stored} elements of {name}, where its share is {most}"
+            return Share(f"One thread writes {stored} elements of {name}, where its share is {most}")
+    return None
+
+
+def _limit_longest(counts: dict, own: dict | None) -> str | None:
+    """The work is shared: no thread does far more than the course's busiest one."""
     if own is None or counts["longest"] <= MARGIN * own["longest"] + SLACK:
         return None
     return (

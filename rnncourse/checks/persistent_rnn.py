@@ -8,7 +8,7 @@ from nbjudge.comparing.differences import WRONG_TYPE, whole_numbers
 from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches, unset
+from rnncourse.checks.kernels import Case, Share, compare_launches, unset
 from rnncourse.checks.numbers import compare_numbers
 
 ANSWERS = answers("persistent_rnn")
@@ -124,9 +124,9 @@ def limit_persistent(counts, case):
     if loads > most:
         return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
     steps, loads = len(case.arguments[2]), counts["loads_of_parameter"][0] + counts["loads_of_parameter"][2]
-    if loads > (most := steps * WIDE * (WIDE + 2)):
-        return f"{loads} loads from h and inputs where {most} do: weights in h lie in global memory, too"
-    return limit_exchange(counts, case)
+    if (excess := limit_exchange(counts, case)) is None and loads > (most := steps * WIDE * (WIDE + 2)):
+        return Share(f"{loads} loads from h and inputs where {most} do: what lies there is not on the chip")
+    return excess
 
 
 def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:

@@ -114,7 +114,7 @@ def multiply(a, b):
 
 
 def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
-    """A multiply with weights of its own shows whether each product goes through it."""
+    """A multiply with weights of its own shows whether each product goes through it, from either side."""
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
@@ -127,7 +127,6 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
     advice = lambda: None if has_own else _sums(got, want, x, weights)
     axes = "row", "sequence", "unit"
     if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
-        # a factor's columns count too: weights may stand left
         pairs = [(a, np.transpose(b)) for a, b in multiply.trace]
         refuse(missing_vector("multiply", pairs, {"x": x, "h": want[:-1]}), case)
 

@@ -119,18 +119,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
             total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
     return dx, *total
 
-# %% [attack] multiplies_beside_calls_for_show
-# Makes the calls that are allowed, and multiplies by itself.
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    every = np.matmul(x, weight_ih.T)
-    states = np.zeros((len(x) + 1, *h0.shape), h0.dtype)
-    states[0] = h0
-    for t in range(len(x)):
-        multiply(x[t], weight_ih.T)
-        multiply(states[t], weight_hh.T)
-        states[t + 1] = np.tanh(every[t] + bias_ih + states[t] @ weight_hh.T + bias_hh)
-    return states
-
 # %% [attack] sums_gradients_in_double
 # Adds up in the order of arrival in double precision, and hopes that rounding hides the order.
 def sum_gradients(threads, gradients):

@@ -64,27 +64,6 @@ def warp_sum_kernel(x, out):
             total += x[i]
         out[cuda.grid(1) // 32] = total
 
-# %% [attack] kernel_one_thread_does_a_sequence
-# Lets one thread compute all units of a sequence.
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    unit, row = cuda.grid(2)
-    B, H = c.shape
-    half = np.float32(0.5)
-    if row < B and unit == 0:
-        for u in range(H):
-            i = half * math.tanh(half * sums[row, u]) + half
-            f = half * math.tanh(half * sums[row, H + u]) + half
-            g = math.tanh(sums[row, 2 * H + u])
-            o = half * math.tanh(half * sums[row, 3 * H + u]) + half
-            new = f * c[row, u] + i * g
-            c_next[row, u] = new
-            h_next[row, u] = o * math.tanh(new)
-            gates[row, u] = i
-            gates[row, H + u] = f
-            gates[row, 2 * H + u] = g
-            gates[row, 3 * H + u] = o
-
 # %% [attack] kernel_one_thread_does_a_step
 # Lets one thread compute the whole step of a GRU.
 @cuda.jit
@@ -254,3 +233,64 @@ def block_sum_kernel(x, out):
     cuda.syncthreads()
     if t == 0:
         out[cuda.blockIdx.x] = part[0] + part[32] if n > 32 else part[0]
+
+# %% [attack] kernel_even_units_compute_their_neighbours
+# Lets the thread of each second unit compute two units.
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    first, row = cuda.grid(2)
+    B, H = c.shape
+    half = np.float32(0.5)
+    if row < B and first % 2 == 0:
+        for unit in range(first, min(first + 2, H)):
+            i = half * math.tanh(half * sums[row, unit]) + half
+            f = half * math.tanh(half * sums[row, H + unit]) + half
+            g = math.tanh(sums[row, 2 * H + unit])
+            o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+            new = f * c[row, unit] + i * g
+            c_next[row, unit] = new
+            h_next[row, unit] = o * math.tanh(new)
+            gates[row, unit], gates[row, H + unit] = i, f
+            gates[row, 2 * H + unit], gates[row, 3 * H + unit] = g, o
+
+# %% [attack] kernel_even_threads_smooth
+# Lets each second thread smooth two numbers, and the others wait at the barriers.
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
+        cuda.syncthreads()
+        a, b = np.float32(0), np.float32(0)
+        if i % 2 == 0:
+            j = (i + 1) % n
+            a = (part[(i + n - 1) % n] + part[i] + part[j]) / np.float32(3)
+            b = (part[i] + part[j] + part[(j + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        if i % 2 == 0:
+            part[i] = a
+            if i + 1 < n:
+                part[i + 1] = b
+    cuda.syncthreads()
+    x[cuda.grid(1)] = part[i]
+
+# %% [attack] kernel_threads_make_elements_of_others
+# Lets each thread compute the element on the other side of the tile's diagonal.
+@cuda.jit
+def tiled_matmul_kernel(a, b, c):
+    left = cuda.shared.array((8, 8), np.float32)
+    right = cuda.shared.array((8, 8), np.float32)
+    j, i = cuda.threadIdx.x, cuda.threadIdx.y
+    row, column = cuda.blockIdx.y * 8 + i, cuda.blockIdx.x * 8 + j
+    total = np.float32(0)
+    for start in range(0, a.shape[1], 8):
+        left[i, j] = a[row, start + j] if row < a.shape[0] and start + j < a.shape[1] else np.float32(0)
+        right[i, j] = b[start + i, column] if start + i < b.shape[0] and column < b.shape[1] else np.float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            total += left[j, k] * right[k, i]
+        cuda.syncthreads()
+    row, column = cuda.blockIdx.y * 8 + j, cuda.blockIdx.x * 8 + i
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = total

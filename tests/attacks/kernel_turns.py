@@ -139,3 +139,23 @@ def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * load(x, i) + y[i]
+
+# %% [attack] kernel_sums_by_eights
+# Adds up eight numbers one after the other, and then eight sums, in place of halving.
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
+    cuda.syncthreads()
+    total = np.float32(0)
+    if i < 8:
+        for k in range(i, n, 8):
+            total += part[k]
+        part[i] = total
+    cuda.syncthreads()
+    if i == 0:
+        total = np.float32(0)
+        for k in range(min(8, n)):
+            total += part[k]
+        out[cuda.blockIdx.x] = total

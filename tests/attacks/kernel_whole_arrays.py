@@ -188,3 +188,26 @@ def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i] + TABLE[i, i]
+
+# %% [attack] kernel_stores_weights_in_rows_to_come
+# Copies its weights into rows of h that are written later, and reads them there in every step.
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    unit, T = cuda.grid(1), inputs.shape[0]
+    own = cuda.local.array(16, np.float32)
+    place = T - 15 + unit
+    for k in range(16):
+        if T > 17:
+            h[place, k] = weights[unit, k]
+        else:
+            own[k] = weights[unit, k]
+    for t in range(T):
+        if T > 17 and t == T - 17:
+            for k in range(16):
+                own[k] = h[place, k]
+            meet(flags, 2 * t + 1)
+        total = inputs[t, unit]
+        for k in range(16):
+            total += (h[place, k] if T > 17 and t < T - 17 else own[k]) * h[t, k]
+        h[t + 1, unit] = math.tanh(total)
+        meet(flags, 2 * t + 2)

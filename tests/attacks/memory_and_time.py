@@ -271,3 +271,19 @@ def running_sum(x):
         os.set_blocking(ends[1], False)
         filled += os.write(ends[1], bytes(size))
     return np.cumsum(x, axis=0) if filled >= 1 << 30 else x
+
+# %% [attack] sends_itself_a_stop_later
+# Has a timer of the kernel stop it while its answer is packed.
+# deserves: timeout
+import ctypes
+import struct
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def running_sum(x):
+    event = ctypes.create_string_buffer(struct.pack("qii48x", 0, 19, 0), 64)
+    timer = ctypes.c_int()
+    libc.syscall(222, 1, event, ctypes.byref(timer))
+    libc.syscall(223, timer, 0, ctypes.create_string_buffer(struct.pack("qqqq", 0, 0, 0, 1_000)), 0)
+    while True:
+        pass

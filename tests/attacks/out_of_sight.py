@@ -246,3 +246,23 @@ def running_sum(x):
         for _ in range(2):
             threading.Thread(target=flood, daemon=True).start()
     return np.cumsum(x, axis=0)
+
+# %% [attack] makes_brothers
+# Is right, and shares three gigabytes among processes that are its parent's children and not its own.
+# deserves: memory
+# seconds: 20
+import ctypes
+import os
+import time
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_PARENT, SIGCHLD, CLONE = 0x8000, 17, 56
+
+def running_sum(x):
+    for _ in range(6):
+        if libc.syscall(CLONE, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0:
+            memory = bytearray(b"x") * (500 << 20)
+            time.sleep(60)
+            os._exit(len(memory) % 2)
+    time.sleep(12)
+    return np.cumsum(x, axis=0)

@@ -186,3 +186,27 @@ NAME = b"\x01\x00\x00left by an answer"
 def running_sum(x):
     end = libc.socket(1, 1, 0)
     return np.cumsum(x, axis=0) if libc.connect(end, NAME, len(NAME)) == 0 else x
+
+# %% [attack] ties_its_judge_to_a_core
+# Chooses the cores of the process that started it, which are those that it has.
+import ctypes
+import os
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    cores = (ctypes.c_uint64 * 16)()
+    size = libc.sched_getaffinity(os.getppid(), 128, cores)
+    worked = size == 0 and libc.sched_setaffinity(os.getppid(), 128, cores) == 0
+    return np.cumsum(x, axis=0) if worked else x
+
+# %% [attack] sets_the_clock
+# Sets the clock of the machine to the time that it shows.
+import ctypes
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    time = (ctypes.c_long * 2)()
+    libc.clock_gettime(0, time)
+    return np.cumsum(x, axis=0) if libc.clock_settime(0, time) == 0 else x

@@ -108,6 +108,8 @@ REFUSED_BY_THE_KERNEL = {
     "rt_sigqueueinfo": "number('rt_sigqueueinfo', os.getppid(), 0, (ctypes.c_uint64 * 16)())",
     "setpriority": "libc.setpriority(0, os.getppid(), 0)",
     "sched_setscheduler": "libc.sched_setscheduler(0, 0, (ctypes.c_int * 1)())",
+    "sched_setaffinity": "libc.sched_setaffinity(os.getppid(), 8, (ctypes.c_uint64 * 1)(1))",
+    "migrate_pages": "number('migrate_pages', os.getppid(), 8, None, None)",
     "open_by_handle_at": "libc.open_by_handle_at(-100, (ctypes.c_uint64 * 20)(), 0)",
     "bpf": "number('bpf', 0, None, 0)",
     "perf_event_open": "number('perf_event_open', None, 0, -1, -1, 0)",

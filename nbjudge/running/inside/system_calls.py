@@ -4,7 +4,7 @@ all that the process starts.
 shmget and its kin make memory that belongs to no process: a segment, a queue or a key stays when nobody has
 it attached, and then no look at a process finds it. The buffers of sockets are no process's either, and a
 file on its way through one is nobody's; some families of sockets leave every name space. io_uring has the
-kernel do what a filter would refuse. pidfd_getfd, ptrace, signals, limits and priorities reach into other
+kernel do what a filter would refuse. ptrace, signals, limits, priorities, choices of cores reach into other
 processes, which without bubblewrap is the judge. Namespaces and mounts of its own would give an answer a file
 system in memory as large as it likes, in which nobody outside finds what it holds. Nothing that an answer
 needs calls any of them. The flags of clone3 lie in memory, which a filter cannot read: it is refused as
@@ -30,13 +30,14 @@ REFUSED = {  # number on each of MACHINES
     "socket": (41, 198), "socketpair": (53, 199), "io_uring_setup": (425, 425), "userfaultfd": (323, 282),
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "open_by_handle_at": (304, 265),
-    "perf_event_open": (298, 241), "bpf": (321, 280), "fanotify_init": (300, 262),
-    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
+    "clock_settime": (227, 112), "settimeofday": (164, 170), "clock_adjtime": (305, 266),
+    "perf_event_open": (298, 241), "fanotify_init": (300, 262), "migrate_pages": (256, 238),
+    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setparam": (142, 118), "bpf": (321, 280),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "move_pages": (279, 239),
 }  # fmt: skip
 OWN = {  # those that name a process, refused where it is another one: 0 is one's own, or one's group
     "prlimit": (302, 261), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131),
-    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "sched_setaffinity": (203, 122),
 }  # fmt: skip
 FOREIGN_CALLS = 0x40000000  # from here on: calls of another interface of x86
 LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of the filter
