@@ -28,7 +28,7 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     report: what cuda.observe returned.  Offsets count from the array's start.
     """
     accesses, lines = report.accesses, dict(enumerate(report.source, report.first_line))
-    sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(_line(site), "")]
+    sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
     places = np.flatnonzero(
         np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp_of(accesses.thread) == 0)
     )
@@ -87,9 +87,3 @@ def explore_stride() -> View:
 def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.zeros(8 + 32 * stride, "float32"), np.zeros(32, "float32")
     return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")
-
-
-def _line(site: tuple) -> int:
-    from pocketgpu.simulator.trace import line_of
-
-    return line_of(*site)
