@@ -69,8 +69,10 @@ class NotStarted(Stopped):
 
 
 class Worker:
-    """A callable that runs the learner's function in its process. To be used in a `with`. The time limit is
-    for all calls, without the time in which other programs had the cores (on Linux)."""
+    """A callable that runs the learner's function in its process. To be used in a `with`.
+
+    The time limit is for all calls, without the time in which other programs had the cores (on Linux).
+    """
 
     def __init__(self, answer: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = answer, answer.name, box
@@ -239,7 +241,8 @@ class Worker:
         return out_of_time(self.name, self.seconds, ran, starved)
 
     def _receive(self, got: bytearray) -> None:
-        if not (part := os.read(self.answering, PIPE)):
+        part = os.read(self.answering, PIPE)
+        if not part:
             raise self._ended()
         got += part
 
@@ -288,7 +291,8 @@ class Worker:
         for _ in range(ENDING):
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(1)
-            own = self._own_processes(members := self.family.members())
+            members = self.family.members()
+            own = self._own_processes(members)
             if any(memory.has_memory(member) for member in members if member.pid not in own):
                 return None
         return None
