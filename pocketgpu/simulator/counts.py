@@ -91,7 +91,13 @@ def add(table: dict[str, np.ndarray], name: str, line: np.ndarray, amount: np.nd
 
 
 def count_accesses(
-    table, word: str, space: str, log: Accesses, places: np.ndarray, request: np.ndarray, lines: np.ndarray
+    table: dict,
+    word: str,
+    space: str,
+    log: Accesses,
+    places: np.ndarray,
+    request: np.ndarray,
+    lines: np.ndarray,
 ) -> None:
     """Count loads, or stores, to one space."""
     line = lines[log.site[places]]

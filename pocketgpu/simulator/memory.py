@@ -157,7 +157,12 @@ SHELLS = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray:
 
 
 def watched(
-    data: np.ndarray, space: str, trace: Trace, written: object = True, label: object = "", owner=None
+    data: np.ndarray,
+    space: str,
+    trace: Trace,
+    written: object = True,
+    label: object = "",
+    owner: int | None = None,
 ) -> Watched:
     """The array, of any shape, as a kernel gets it in a watched launch.
 
