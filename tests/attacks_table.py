@@ -76,8 +76,8 @@ report shows the teacher every line that looks into such objects; nobody but a r
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`
-makes all of both kinds in both modes; on {when} each that was there then ended as it stands here, and what
-was added since was made one by one, in both modes. The tests make every answer
+makes all of both kinds in both modes; on {when} each that was there then ended as it stands here; what was
+added since, the tests have made, as of 2026-11-28. They make every answer
 under bubblewrap, and in plain mode those that are not withstood and every third of the others; of files,
 options and folders every fifth, in both modes.
 """

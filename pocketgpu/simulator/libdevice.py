@@ -13,14 +13,13 @@ OWN = {
     "brev": brev, "max": max, "min": min, "abs": abs, "tgamma": math.gamma,
     "sinpi": lambda x: math.sin(math.pi * x), "cospi": lambda x: math.cos(math.pi * x),
 }  # fmt: skip
+UFUNCS = {name: function for name, function in vars(np).items() if isinstance(function, np.ufunc)}
 
 
 def __getattr__(name: str) -> Callable:
     bare = name.removeprefix("fast_")
     for known in (bare, bare.removesuffix("f"))[bare != name :]:  # the fast ones are all of float32
-        function = OWN.get(known) or GPU_MATH.get(known) or getattr(math, known, getattr(np, known, None))
-        if callable(function) and known == name:
-            return function
+        function = OWN.get(known) or GPU_MATH.get(known) or getattr(math, known, None) or UFUNCS.get(known)
         if callable(function):
-            return lambda *values: function(*map(np.float32, values))
+            return function if known == name else lambda *values: function(*map(np.float32, values))
     raise AttributeError(f"the simulator has no libdevice.{name}; write it with functions of math")
