@@ -21,5 +21,5 @@ def __getattr__(name: str) -> Callable:
     for known in (bare, bare.removesuffix("f"))[bare != name :]:  # the fast ones are all of float32
         function = OWN.get(known) or GPU_MATH.get(known) or getattr(math, known, None) or UFUNCS.get(known)
         if callable(function):
-            return function if known == name else lambda *values: function(*map(np.float32, values))
+            return function if known == name else lambda *values, of=function: of(*map(np.float32, values))
     raise AttributeError(f"the simulator has no libdevice.{name}; write it with functions of math")

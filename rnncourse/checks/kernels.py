@@ -108,8 +108,7 @@ def compare_launches(
     excess = share = None
     if got.counts is not None:
         share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, names, case)
-        is_other = share is not None and not isinstance(share, Share)
-        excess = share if is_other else _limit_longest(got.counts, want.counts)
+        excess = _limit_longest(got.counts, want.counts) if isinstance(share, Share | None) else share
     problem = (
         _finding(got, remedies, answer.name, case)
         or _difference(got, want, names, axes, case, explain)
