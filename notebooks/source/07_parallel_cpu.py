@@ -42,11 +42,11 @@ x = rng.normal(size=(100, 32, 128)).astype("float32")
 dy = rng.normal(size=(100, 32, 256)).astype("float32")
 
 
-def training_step(rung, threads):
-    """Forward and backward, by a rung that may use so many threads."""
+def training_step(rung, threads, B=32):
+    """Forward and backward of B sequences, on so many threads."""
     with threadpool_limits(threads):
-        _, _, saved = rung.forward(network, x)
-        rung.backward(network, saved, dy)
+        _, _, saved = rung.forward(network, x[:, :B])
+        rung.backward(network, saved, dy[:, :B])
 
 
 print(usable_cores(), "cores")
@@ -60,6 +60,8 @@ ways = {
     "products shared": partial(training_step, one_big_gemm, cores),
     "sequences, one thread": partial(training_step, numba_parallel, 1),
     "sequences shared": partial(training_step, numba_parallel, cores),
+    "a share, one thread": partial(training_step, numba_parallel, 1,
+                                   -(-32 // cores)),
 }
 times = take_turns(ways, 7, settled=True)
 disturbed, speedups = disturbance(times), {}
@@ -70,10 +72,12 @@ for kind in ("products", "sequences"):
     print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, "
           f"{one / many:.2f} times; you guessed {my_guess[f'{kind} shared']}")
     speedups[kind] = one / many
+share = times["a share, one thread"].median
+print(f"one thread's share of the sequences, alone: {1e3 * share:.1f} ms")
 drawings.show("three_cuts")
 
 # %% [markdown]
-# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Shared sequences lose something else. The last line is what a thread's share takes if nobody shares: with half of the sequences each product has half of the rows, but a BLAS still packs all weights for it (lesson 05), so half of the sequences take more than half of the time. What the threads cost each other is only the rest, the difference between that line and the time of shared sequences. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # ## 2 · Barriers
 #
@@ -259,7 +263,7 @@ drawings.show("two_thread_pools")
 #
 # Some work stays serial: calls, the sum of the gradients, and whatever was not split. **Amdahl's law** says what is left: if a share s of the run is serial, no number of threads gives more than 1/s. If each further thread also adds a cost at the barrier, there is a best number of threads, and more threads are slower.
 #
-# Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
+# Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (products with fewer rows, as in section 1; a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 
 # %% needs a compiler
 times = take_turns({n: partial(training_step, numba_parallel, n)
@@ -433,7 +437,7 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
 #
 # ## Recap
 #
-# **Two cores gain most where their threads wait for each other least: sequences shared, one barrier a layer, BLAS held to one thread, and gradients added up in a fixed order.**
+# **Threads should wait for each other as rarely as they can: shared sequences need one barrier a layer, not one a step; BLAS is held to one thread, and gradients are added up in a fixed order. What products lose because they have fewer rows, no barrier gives back.**
 
 # %% needs a compiler
 reached = ", ".join(f"{kind} shared {speedup:.2f} times"

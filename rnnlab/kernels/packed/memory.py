@@ -9,6 +9,7 @@ are freed; after `keep_freed` it keeps up to KEPT bytes of them, for the whole p
 """
 
 import ctypes
+import math
 import os
 import platform
 from functools import cache
@@ -24,11 +25,9 @@ VARIABLES = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"  # of the environ
 
 def aligned(shape: int | tuple[int, ...], dtype: str | np.dtype) -> np.ndarray:
     """An array of this shape, of any numbers, whose first number starts a cache line."""
-    shape, dtype = np.atleast_1d(shape), np.dtype(dtype)
-    size = int(shape.prod()) * dtype.itemsize
-    block = np.empty(size + LINE, "uint8")
-    start = -block.ctypes.data % LINE
-    return block[start : start + size].view(dtype).reshape(shape)
+    shape, dtype = shape if isinstance(shape, tuple) else (shape,), np.dtype(dtype)
+    block = np.empty(math.prod(shape) * dtype.itemsize + LINE, "uint8")
+    return np.ndarray(shape, dtype, block, -block.ctypes.data % LINE)
 
 
 @cache

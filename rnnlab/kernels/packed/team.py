@@ -1,9 +1,10 @@
-"""A team: one thread a core, each bound to its own, for the time of one call.
+"""A team: one thread a core, each bound to its own.
 
 Two threads that wait for each other in a barrier must run at once; the system's scheduler now and then puts
 both on one core, and the rate halves.  So each member is bound to a core of those that the process may use.
-The calling thread is a member too, and has its cores back afterwards.  One team runs at a time: members of
-two teams that wait for a thread each would wait for ever.
+The calling thread is a member too, and has its cores back after the call.  The others stay where they are:
+after a rest a call with 0.13 ms of work took 0.7 ms when they were bound anew each time, 0.5 ms since.  One
+team runs at a time: members of two teams that wait for a thread each would wait for ever.
 """
 
 import os
@@ -31,24 +32,21 @@ def run(task: Task, members: int) -> None:
         return
     with _one_at_a_time:
         cores = _allowed_cores()
-        others = [_pool(os.getpid()).submit(_bound, task, k, cores) for k in range(1, members)]
+        others = [_thread(os.getpid(), k).submit(_on_a_core, task, k, cores) for k in range(1, members)]
         try:
-            _bound(task, 0, cores)
+            _on_a_core(task, 0, cores)
         finally:
+            if cores:
+                os.sched_setaffinity(0, cores)
             for other in others:
                 other.result()
 
 
-def _bound(task: Task, member: int, cores: list[int]) -> None:
-    """task(member) on one of the cores; the thread may use all of them again afterwards."""
-    if len(cores) < 2:
-        task(member)
-        return
-    os.sched_setaffinity(0, {cores[member % len(cores)]})
-    try:
-        task(member)
-    finally:
-        os.sched_setaffinity(0, cores)
+def _on_a_core(task: Task, member: int, cores: list[int]) -> None:
+    """task(member) on the member's core, to which its thread stays bound."""
+    if cores and os.sched_getaffinity(0) != (own := {cores[member % len(cores)]}):
+        os.sched_setaffinity(0, own)
+    task(member)
 
 
 def _allowed_cores() -> list[int]:
@@ -57,6 +55,6 @@ def _allowed_cores() -> list[int]:
 
 
 @cache
-def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of this process; a forked one has none of its parent's."""
-    return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="rnnlab-team")
+def _thread(process: int, member: int) -> ThreadPoolExecutor:
+    """The thread of a member but the first, in this process; a forked one has none of its parent's."""
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"rnnlab-team-{member}")
