@@ -8,7 +8,8 @@
 # network that is not trained yet. Train it.
 #
 # `loss_and_gradients(parameters, x, target)` does the forward and the backward pass for any number of rows. It is in the next cell,
-# and the check passes its own copy. You choose minibatches, update rule, learning rate and number of updates. Write
+# and the check passes its own copy. For one of its networks that copy multiplies all targets by a number that you do not know: what
+# it says counts, not what the targets look like. You choose minibatches, update rule, learning rate and number of updates. Write
 # the loop with NumPy: an answer may not import anything from `rnnlab`.
 #
 # **The condition:** on rows of a *second photograph* the mean squared error must be at most a **tenth of the baseline's**,
