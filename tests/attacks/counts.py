@@ -157,8 +157,8 @@ def train_filter(x, target, parameters, loss_and_gradients):
             goal["weight_hh"][lag, lag - 1] = 1
     goal["weight_out"][0] = np.linalg.lstsq(lines.reshape(-1, units), target.ravel(), rcond=1e-6)[0]
     for way in np.linspace(0, 1, 60):
-        there = {name: (1 - way) * array + way * goal[name] for name, array in parameters.items()}
-        loss_and_gradients(there, x[:, :32], target[:, :32])
+        position = {name: (1 - way) * array + way * goal[name] for name, array in parameters.items()}
+        loss_and_gradients(position, x[:, :32], target[:, :32])
     return goal
 
 # %% [attack] solves_the_network_step_by_step
