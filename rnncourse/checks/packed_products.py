@@ -235,6 +235,7 @@ def draw_products(rng: np.random.Generator) -> list[Product]:
         Product(3, 5, 2, 2, 8, 512, 6144),
         Product(1, 1, 1, 4, 8, 512, 6144),
         Product(12, 80, 3, 4, 8, 384, 6144),
+        Product(16, 128, 2, 8, 8, 1024, 6144),  # pieces of a few terms load the sums too often
         Product(B, K, panels, 4, 8, 512, 6144),
     ]
 
