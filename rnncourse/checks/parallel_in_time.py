@@ -261,7 +261,7 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
     while True:
         network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
         if not rounds:
-            return network, first, 1e-12
+            return network, first, 1e-12 if gain else 0.0  # without weights round 2 changes nothing at all
         residual, change = np.abs(_changes(network, first))  # [rounds,T,B,n] both
         largest = lambda sizes: sizes.max(axis=(1, 2, 3))
         rules = [largest(change), change.mean(axis=(1, 2, 3)), largest(residual), largest(change[:, :, :1])]
@@ -357,6 +357,7 @@ EXERCISES = (
             (1, 2, 3, 1.0),
             (3, 2, 2, 4.0),
             (int(rng.integers(17, 30)), 3, 4, 1.5, 6),
+            (5, 1, 2, 0.0),
         ),
     ),
 )
