@@ -73,7 +73,8 @@ the T right calls. A kernel of `flag_barrier` that waits as it should may multip
 zero, because its own number tells the mean. In `train_filter` the check sees where each call is made, not how
 the way from one to the next was found. A straight line to the weights of a least-squares fit fails, because
 one case's gradients are for targets times a number that is not shown; an answer that finds this number from a
-loss passes. The report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
+loss passes. The report shows the teacher every line that looks into such objects; nobody but a reader sees
+the rest.
 """
 COUNTS = """There are {answers} attacks by answers and {around} by files, options and folders. Of the answers,
 {bubblewrap} are withstood under bubblewrap and {plain} in plain mode. `python tests/attacks_table.py --run`

@@ -34,13 +34,6 @@ def finding(roof: Roofline, minibatch: int, hidden_size: int) -> str:
     )
 
 
-def figure_roofline(
-    roof: Roofline, minibatch: int, hidden_size: int, measured: Measured | None = None
-) -> Figure:
-    """Both roofs, the product of one step on them, and rates in GFLOP/s that were measured at (B, H)."""
-    return _moved(_roofs(roof, measured or {}), roof, minibatch, hidden_size)
-
-
 def explore_roofline(roof: Roofline, measured: Measured | None = None) -> View:
     """Sliders for minibatch and hidden size; crosses mark what was measured, with their minibatch."""
     return slider_view(

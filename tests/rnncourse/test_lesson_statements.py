@@ -14,7 +14,7 @@ from nbjudge.authoring.percent import parse
 from rnncourse.lab import svail_gemm
 from rnncourse.lab.roofline import Roofline
 from rnncourse.views.gradient_flow import gains
-from rnncourse.views.roofline_view import figure_roofline
+from rnncourse.views.roofline_view import _moved, _roofs
 from rnnlab.graphs.cells import step_graph
 from rnnlab.graphs.mirror import mirror
 from rnnlab.graphs.plan import cheapest
@@ -133,9 +133,8 @@ def test_a_panel_of_lesson_08_is_cut_by_the_function_that_it_calls():
 
 
 def test_a_roofline_shows_points_far_above_and_below_its_roof():
-    figure = figure_roofline(
-        Roofline(peak=4.0, bandwidth=20.0), 4, 1024, {(2, 1024): 0.001, (32, 1024): 62.5}
-    )
+    roof = Roofline(peak=4.0, bandwidth=20.0)
+    figure = _moved(_roofs(roof, {(2, 1024): 0.001, (32, 1024): 62.5}), roof, 4, 1024)
     low, high = figure.axes[0].get_ylim()
     assert low < 0.001
     assert high > 62.5

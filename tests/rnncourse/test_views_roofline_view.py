@@ -4,7 +4,7 @@ import pytest
 
 from rnncourse.figures.picture import png
 from rnncourse.lab.roofline import Roofline
-from rnncourse.views.roofline_view import figure_roofline, finding, intensity
+from rnncourse.views.roofline_view import _moved, _roofs, finding, intensity
 
 ROOF = Roofline(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s
 
@@ -25,7 +25,7 @@ def test_finding_names_the_limit_and_the_size_of_the_weights():
 
 
 def test_figure_marks_the_product_on_the_roof_and_each_measurement():
-    figure = figure_roofline(ROOF, 4, 1024, {(1, 1024): 30.0, (64, 1024): 150.0})
+    figure = _moved(_roofs(ROOF, {(1, 1024): 30.0, (64, 1024): 150.0}), ROOF, 4, 1024)
     assert [text.get_text() for text in figure.axes[0].texts][:2] == ["1", "64"]
     point = figure.axes[0].lines[-1].get_xydata()[0]
     assert point == pytest.approx([intensity(4, 1024), ROOF.attainable(intensity(4, 1024))])

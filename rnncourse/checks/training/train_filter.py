@@ -45,8 +45,11 @@ FIRST_STEP = "trains on one step at a time"
 ONE_ROW = "trains on a single row at a time"
 OTHERS = "returns other arrays than those that it trained"
 TOO_EARLY = "stops too early, or takes steps that are too small"
-OTHER_ORDER = ""  # no known mistake: the steps or the rows of x and target have been put in another order
-NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
+OTHER_ORDER = "puts the steps or the rows of x or target in another order"
+NO_MEMORY = "returns weights that were cut, or never trained"
+ALIKE = "starts all units alike"
+RESCALED = "trains on other inputs than x"
+UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED}  # what was found tells more than a name would
 
 SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
@@ -85,6 +88,8 @@ SEEN = {  # misconception: what was found, and the next step
         "In most minibatches the first target does not follow from the first pixel.",
         "x and target need the same steps in the same order, and the same rows.",
     ),
+    ALIKE: ("All units have equal weights.", "Start from the given ones: equal units get equal gradients."),
+    RESCALED: ("It trained on numbers that x does not hold.", "If you scale x, undo it in what you return."),
     TOO_EARLY: (
         "The network is on its way, but not there.",
         "Print the loss every 50 updates. If it still falls, make more of them; if it falls slowly, take a "
@@ -94,7 +99,7 @@ SEEN = {  # misconception: what was found, and the next step
 
 
 def draw_cases(rng) -> list[tuple]:
-    """Filter, steps T, units H, the photograph to learn from, and in the last case the unit of its targets."""
+    """Filter, steps T, units H, the photograph to learn from; the last case also has the unit of its targets."""
     sign = rng.choice([-1.0, 1.0])
     drawn = lambda *ranges: sign * np.array([rng.uniform(*bounds) for bounds in ranges])
     return [
@@ -128,14 +133,15 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> 
         return None
     # the loss of a network that gives one answer to every pixel is the targets' variance
     fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
-    name = _misconception(got, start, kernel, held_out, baseline, calls, fell)
+    foreign = fell and np.isin([pixel for *_, pixel, _ in calls], train.x).mean() < 0.5
+    name = RESCALED if foreign else _misconception(got, start, kernel, held_out, baseline, calls, fell)
     finding, next_step = SEEN[name]
     return Wrong(
         f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
         f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
         f"{_in_words(kernel)}.",
-        name or None,
+        None if name in UNSURE else name,
         next_step,
     )
 
@@ -193,6 +199,7 @@ def _misconception(
         WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
         SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
         OTHERS: fell and error > 0.9 * spread,
+        ALIKE: not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
     }
     later = {
         DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
