@@ -99,7 +99,7 @@ SEEN = {  # misconception: what was found, and the next step
 
 
 def draw_cases(rng) -> list[tuple]:
-    """Filter, steps T, units H, the photograph to learn from; the last case also has the unit of its targets."""
+    """Filter, steps T, units H, the photograph to learn from; last also the unit of its targets."""
     sign = rng.choice([-1.0, 1.0])
     drawn = lambda *ranges: sign * np.array([rng.uniform(*bounds) for bounds in ranges])
     return [
