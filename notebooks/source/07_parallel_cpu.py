@@ -79,7 +79,7 @@ drawings.show("three_cuts")
 # %% [markdown]
 # A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
-# Shared sequences lose something else. The last line is what one thread's share takes if no other thread runs: its products have fewer rows, but a BLAS still packs all weights for each of them (lesson 05), so half of the sequences take more than half of the time. What the threads cost each other is only the difference between that line and the time of shared sequences.
+# Shared sequences lose something else. The last line is what one thread's share takes if no other thread runs: its products have fewer rows, but a BLAS still packs all weights for each of them (lesson 05). So it may be well above the time of all sequences on one thread, divided by the number of cores. What the threads cost each other is only the difference between that line and the time of shared sequences.
 
 # %% [markdown]
 # ## 2 · Barriers

@@ -10,7 +10,7 @@ team runs at a time: members of two teams that wait for a thread each would wait
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
 from rnnlab.kernels.compiled import threads
@@ -36,10 +36,11 @@ def run(task: Task, members: int) -> None:
         try:
             _on_a_core(task, 0, cores)
         finally:
+            wait(others)  # they write into the caller's arrays, whatever happened here
             if cores:
                 os.sched_setaffinity(0, cores)
-            for other in others:
-                other.result()
+        for other in others:
+            other.result()
 
 
 def _on_a_core(task: Task, member: int, cores: list[int]) -> None:

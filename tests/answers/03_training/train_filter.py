@@ -170,3 +170,25 @@ def train_filter(x, target, parameters, loss_and_gradients):
         for k in w:
             w[k] -= 0.05 * g[k]
     return w
+
+# %% [wrong] starts from weights of zero
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    p = {name: np.zeros_like(array) for name, array in parameters.items()}
+    for _ in range(600):
+        rows = rng.integers(x.shape[1], size=32)
+        _, g = loss_and_gradients(p, x[:, rows], target[:, rows])
+        p = {name: p[name] - 0.2 * g[name] for name in p}
+    return p
+
+# %% [wrong] trains on standardised pixels, and returns the weights for these
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    p, velocity = parameters, {name: np.zeros_like(array) for name, array in parameters.items()}
+    z = (x - x.mean()) / x.std()
+    for _ in range(600):
+        rows = rng.integers(x.shape[1], size=32)
+        _, g = loss_and_gradients(p, z[:, rows], target[:, rows])
+        velocity = {name: 0.9 * velocity[name] + g[name] for name in p}
+        p = {name: p[name] - 0.05 * velocity[name] for name in p}
+    return p

@@ -104,3 +104,10 @@ def tiled_product(multiply, B, K, panels, near):
         for term in range(0, K, 32):
             for row in range(0, B, multiply.rows):
                 multiply(row, min(multiply.rows, B - row), panel, term, min(32, K - term))
+
+# %% [wrong] takes pieces of eight terms, whatever the cache holds
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for term in range(0, K, 8):
+            for row in range(0, B, multiply.rows):
+                multiply(row, min(multiply.rows, B - row), panel, term, min(8, K - term))
