@@ -184,8 +184,7 @@ def _misconception(
     backwards = mean_square(predict(got, held_out.target) - held_out.x)
     spread = held_out.target.var()
     T = len(held_out.x)
-    columns = map(np.array, zip(*calls, strict=True)) if calls else [np.zeros(1)] * 5
-    losses, steps, rows, pixel, target = columns
+    losses, steps, rows, pixel, target = map(np.array, zip(*calls or [(0.0,) * 5], strict=True))
     unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
     exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
     one_pixel = error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
