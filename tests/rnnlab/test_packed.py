@@ -1,7 +1,10 @@
 """Packed products: panels, tiles, teams, and a layer on them, against float64 and against one another."""
 
+import contextlib
+import gc
 import os
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -321,6 +324,22 @@ def test_an_error_in_any_member_arrives_and_the_next_team_works():
     done = []
     team.run(done.append, 2)
     assert sorted(done) == [0, 1]
+
+
+def test_a_team_that_has_ended_holds_nothing_of_its_task():
+    class Arrays:
+        def fail(self, member):
+            if member:
+                raise MemoryError
+
+    for task_name in ("fail", "__eq__"):  # one that raises, one that does not
+        arrays = Arrays()
+        gone, task = weakref.ref(arrays), getattr(arrays, task_name)
+        with contextlib.suppress(MemoryError):
+            team.run(task, 3)
+        del arrays, task
+        gc.collect()
+        assert gone() is None
 
 
 @pytest.mark.parametrize(("blas", "cores", "count"), [(8, 2, 2), (1, 4, 1), (2, 1, 1), (4, 4, 4)])

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS
-from rnnlab.kernels.packed.vectors import lanes, load, prefetch, store
+from rnnlab.kernels.packed.vectors import lanes, load, prefetch, spread, store
 
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 # Functions that only compiled code calls: without a way in from Python all compiles in 13 s, not in 16
@@ -69,7 +69,10 @@ def pack_transposed(source, at, row, K, columns, panels, first):
             for j in range(used):
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
-                _spread_line(source, line, steps, panels, place + j, width)
+                if steps == vector:
+                    spread(panels, place + j, width, load(source, line))
+                else:
+                    _spread_line(source, line, steps, panels, place + j, width)
             for j in range(used, width):
                 _clear_column(steps, panels, place + j, width)
 

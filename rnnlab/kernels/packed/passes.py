@@ -25,7 +25,7 @@ from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, check_cell, merged_bias
 from rnnlab.resources import caches
 
-CHUNK_ROWS = 256  # sequences times time steps of a chunk: enough that packing is a small part of a product
+CHUNK_ROWS = 192  # sequences times time steps of a chunk: enough that packing is a small part of a product
 
 
 class Saved(NamedTuple):
@@ -220,11 +220,11 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
 def _bias(network: Network, index: int, units: int) -> np.ndarray:
     """The biases of all gates [G,units], flat; a GRU has a fourth, the candidate's inside the reset."""
     parameters, H, G = network.layer(index), network.hidden_size, network.gates
-    parts = [*merged_bias(network, parameters).reshape(G, H)]
-    if network.cell == "gru":
-        parts.append(parameters.bias_hh[2 * H :])
-    bias = aligned((len(parts), units), network.dtype)
-    bias[:, :H], bias[:, H:] = parts, 0
+    is_gru = network.cell == "gru"
+    bias = aligned((G + is_gru, units), network.dtype)
+    bias[:G, :H], bias[:, H:] = merged_bias(network, parameters).reshape(G, H), 0
+    if is_gru:
+        bias[G, :H] = parameters.bias_hh[2 * H :]
     return bias.reshape(-1)
 
 

@@ -9,6 +9,8 @@ weights, for all sequences, and all wait at a barrier once a step.  The model is
 Its constants decide where the ways are close; they change no result.
 """
 
+from functools import cache
+
 from rnnlab.kernels.packed.forward import Share, Sizes
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTORS
 from rnnlab.kernels.packed.tiles import Tile, predicted_rate
@@ -23,6 +25,7 @@ BARRIER = 5e-6  # seconds that waiting adds to a step: 1.2e-6, 6.0e-6 and 7.3e-6
 CACHE_PART = 0.75  # of the second-level cache that weights may fill: states and gates want some
 
 
+@cache
 def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> list[Share]:
     """A share for each member, by sequences or by units; fewer members where there is less to share.
 
