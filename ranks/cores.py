@@ -28,9 +28,9 @@ def usable_cores() -> int:
     return max(1, math.ceil(min(allowed, _quota(CGROUPS, OWN_GROUP))))
 
 
-@cache  # a quarter of a millisecond in files of the system, which a training step of 9 ms paid twice
+@cache  # reading the system's files takes 0.25 ms, which a training step of 9 ms paid twice
 def _quota(groups: Path, own: Path) -> float:
-    """CPU seconds a second: the least of the limits of this group and of those it lies in, when first read."""
+    """CPU seconds a second: the least limit of this group and of those it lies in, as first read."""
     pairs = [text.split() for text in limits("cpu.max")]  # "200000 100000", or "max 100000"
     spans = zip(limits("cpu/cpu.cfs_quota_us"), limits("cpu/cpu.cfs_period_us"), strict=False)
     quotas = [int(q) / int(p) for q, p in [*pairs, *spans] if q.isdigit()]  # -1 and max: no limit

@@ -111,7 +111,8 @@ def place_arrays(schedule: Schedule) -> Layout:
     free, place, places, peak = deque(range(room)), {}, [], 0
     for number, (old, new) in enumerate(versions):
         if len(new) > len(free):
-            raise Illegal(_too_much(schedule, number, len(place) + len(new)), _memory_mistake(schedule))
+            blocks = len(place) + len(new)
+            raise Illegal(_too_much(schedule, number, blocks), _memory_mistake(schedule, blocks))
         place |= {version: free.popleft() for version in new}
         peak = max(peak, len(place))
         places.append({version[0]: place[version] for version in old + new})
@@ -146,8 +147,10 @@ def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
     )
 
 
-def _memory_mistake(schedule: Schedule) -> str | None:
-    return None if recomputed(schedule) else "saves everything and recomputes nothing"
+def _memory_mistake(schedule: Schedule, blocks: int) -> str | None:
+    """Blocks of several steps that are no more than the arrays that fit may have been taken for arrays."""
+    miscounted = schedule.block > 1 and blocks <= schedule.problem.memory
+    return None if miscounted or recomputed(schedule) else "saves everything and recomputes nothing"
 
 
 VERSION = 3  # of the problems, the model and the bound: scores of different versions are not comparable

@@ -370,6 +370,9 @@ def uncompile(monkeypatch):
     def store(array, at, vector):
         array[at : at + vector.size] = vector
 
+    def spread(array, at, distance, vector):
+        array[at : at + vector.size * distance : distance] = vector
+
     def load(array, at):
         return np.array(array[at : at + width(array)])
 
@@ -383,7 +386,7 @@ def uncompile(monkeypatch):
             c[place] = row @ panel + c[place] if is_sum else row @ panel
 
     models = {
-        "load": load, "store": store, "lanes": width, "multiply_tile": tile,
+        "load": load, "store": store, "spread": spread, "lanes": width, "multiply_tile": tile,
         "tanh": np.tanh, "sigmoid": lambda v: 1 / (1 + np.exp(-v)), "positive": lambda v: np.maximum(v, 0),
         "wait": lambda counter, members: None, "prefetch": lambda array, at: None,
     }  # fmt: skip

@@ -48,8 +48,9 @@ TOO_EARLY = "stops too early, or takes steps that are too small"
 OTHER_ORDER = "puts the steps or the rows of x or target in another order"
 NO_MEMORY = "returns weights that were cut, or never trained"
 ALIKE = "starts all units alike"
-RESCALED = "trains on other inputs than x"
-UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED}  # what was found tells more than a name would
+RESCALED = "trains on other numbers than x and target"
+RESTARTED = "starts every update from the given parameters"
+UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED}  # what was found tells more than a name would
 
 SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
@@ -89,7 +90,14 @@ SEEN = {  # misconception: what was found, and the next step
         "x and target need the same steps in the same order, and the same rows.",
     ),
     ALIKE: ("All units have equal weights.", "Start from the given ones: equal units get equal gradients."),
-    RESCALED: ("It trained on numbers that x does not hold.", "If you scale x, undo it in what you return."),
+    RESCALED: (
+        "It trained on numbers that x or target does not hold.",
+        "If you scale x or target, undo it in what you return.",
+    ),
+    RESTARTED: (
+        "All calls of loss_and_gradients were made at the parameters given.",
+        "Let each update go on from the parameters that the update before it made.",
+    ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
         "Print the loss every 50 updates. If it still falls, make more of them; if it falls slowly, take a "
@@ -123,10 +131,12 @@ def check(submission, rng, kernel, T, H, learn, unit=1.0):
     if not _has_form(got, start, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
-        refuse(_shortfall(got, start, kernel, train, held_out, calls) or _leap(got, start, places), case)
+        refuse(
+            _shortfall(got, start, kernel, train, held_out, calls, places) or _leap(got, start, places), case
+        )
 
 
-def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
+def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -> Wrong | None:
     baseline = error_without_memory(train, held_out)
     error = error_on(got, held_out)
     if error <= ALLOWED * baseline:
@@ -134,8 +144,11 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> 
     # the loss of a network that gives one answer to every pixel is the targets' variance
     fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
     name = _misconception(got, start, kernel, held_out, baseline, calls, fell)
-    if name == OTHERS and np.isin([pixel for *_, pixel, _ in calls], train.x).mean() < 0.5:
+    given = [pixel in train.x and np.isclose(train.target, target).any() for *_, pixel, target in calls[:99]]
+    if name == OTHERS and sum(given) < 0.5 * len(given):
         name = RESCALED
+    elif name == TOO_EARLY and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
+        name = RESTARTED
     finding, next_step = SEEN[name]
     return Wrong(
         f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
@@ -149,8 +162,7 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> 
 
 def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
     """The parameters come from training: a way of many steps from those given, with a gradient at each."""
-    joined = lambda parameters: np.concatenate([parameters[name].ravel() for name in sorted(parameters)])
-    first, last = joined(start), joined(got)
+    first, last = _joined(start), _joined(got)
     way = [first, *(place for place in places if place.shape == first.shape)]
     length = lambda step: float(np.linalg.norm(step))
     longest = max((length(after - before) for before, after in pairwise(way)), default=0.0)
@@ -164,6 +176,11 @@ def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
         None,
         "Let each update go on from the parameters before it, by the gradients at these.",
     )
+
+
+def _joined(parameters: dict) -> np.ndarray:
+    """All parameters, one after another, as RECORDED notes them."""
+    return np.concatenate([parameters[name].ravel() for name in sorted(parameters)])
 
 
 def _has_form(got, start, case) -> bool:

@@ -58,7 +58,7 @@ def _allowed_cores() -> list[int]:
 
 @cache
 def _tasks(process: int, member: int) -> SimpleQueue:
-    """What the thread of a member but the first reads, in this process; a forked one has none of its parent's.
+    """The queue that another member's thread reads; a process that was forked has threads of its own.
 
     An executor's futures took 0.1 ms of a training step of 8 ms.
     """
@@ -68,7 +68,7 @@ def _tasks(process: int, member: int) -> SimpleQueue:
 
 
 def _serve(tasks: SimpleQueue) -> None:
-    """Run each task, and report what it raised, or None; between two tasks nothing of the caller's is held."""
+    """Run each task and report what it raised, or None.  Between two tasks the caller's arrays are free."""
     while True:
         task, member, cores, errors = tasks.get()
         error = None

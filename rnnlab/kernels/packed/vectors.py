@@ -87,7 +87,7 @@ def store(context, array, at, vector):
 def spread(context, array, at, distance, vector):
     """Write the lanes of the vector to the numbers at, at + distance, at + 2·distance …
 
-    One store a lane.  A loop over numbers becomes AVX-512's scatter, which takes four times as long on a Zen 4.
+    One store a lane.  A loop over numbers becomes AVX-512's scatter, four times as slow on a Zen 4.
     """
 
     def codegen(context, builder, signature, values):

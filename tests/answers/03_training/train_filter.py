@@ -192,3 +192,28 @@ def train_filter(x, target, parameters, loss_and_gradients):
         velocity = {name: 0.9 * velocity[name] + g[name] for name in p}
         p = {name: p[name] - 0.05 * velocity[name] for name in p}
     return p
+
+# %% [wrong] trains on standardised targets, and does not undo it in what it returns
+def train_filter(x, target, parameters, loss_and_gradients):
+    scaled = (target - target.mean()) / target.std()
+    trained = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in parameters.items()}
+    v = {name: np.zeros_like(array) for name, array in parameters.items()}
+    rng = np.random.default_rng(0)
+    for s in range(1, 2501):
+        rows = rng.integers(x.shape[1], size=32)
+        _, gradients = loss_and_gradients(trained, x[:, rows], scaled[:, rows])
+        for name, g in gradients.items():
+            m[name] = 0.9 * m[name] + 0.1 * g
+            v[name] = 0.999 * v[name] + 0.001 * g**2
+            trained[name] -= 0.01 * (m[name] / (1 - 0.9**s)) / (np.sqrt(v[name] / (1 - 0.999**s)) + 1e-8)
+    return trained
+
+# %% [wrong] begins each update at the parameters that it was given
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    for update in range(2000):
+        rows = rng.integers(x.shape[1], size=32)
+        _, gradients = loss_and_gradients(parameters, x[:, rows], target[:, rows])
+        trained = {name: parameters[name] - 0.05 * gradients[name] for name in parameters}
+    return trained

@@ -132,3 +132,89 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 # +     blocks = -(-steps // (block + 1))
 # -                 rows.append((kind, l, b, l))
 # +                 rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))
+
+# %% [wrong] counts live arrays where the memory has places, of which a block takes several
+def touched(kind, layer, block, layers, blocks):
+    """Arrays that a launch reads, and those that it writes."""
+    h, y, dg = ("h", layer, block), ("y", layer, block), ("dg", layer, block)
+    y_below, h_before = ("y", layer - 1, block), ("h", layer, block - 1)
+    if kind == FORWARD:
+        reads, writes = [y_below, h_before], [h, y]
+    elif kind == BACKWARD:
+        reads = [h, ("dg", layer + 1, block), ("dg", layer, block + 1)]
+        writes = [dg]
+    else:
+        reads, writes = [dg, h, y_below, h_before], []
+    reads = [a for a in reads if 0 <= a[1] < layers and 0 <= a[2] < blocks]
+    return reads, writes
+
+
+def most_live(rows, layers, blocks):
+    """How many arrays are live at most: from the last launch to the first."""
+    needed, most = set(), 0
+    for kind, layer, block, _ in reversed(rows):
+        reads, writes = touched(kind, layer, block, layers, blocks)
+        needed.update(reads, writes)
+        most = max(most, len(needed))
+        needed.difference_update(writes)
+    return most
+
+
+def rows_in_time(layers, blocks, segments):
+    """Launches, each at a time of its own on diagonals, sorted by it."""
+    edges = [layers * j // segments for j in range(segments + 1)]
+    lane = (lambda layer, block: block) if blocks <= layers else (
+        lambda layer, block: layer)
+    back, weights = (20, 12) if segments == 1 else (12, 8)
+    timed = []
+    for l in range(layers):
+        for b in range(blocks):
+            timed.append((l + b, 2, FORWARD, l, b, lane(l, b) % 32))
+    start = layers + blocks
+    for j in reversed(range(segments)):
+        low, high = edges[j], edges[j + 1]
+        for l in range(low, high):
+            for b in range(blocks):
+                time = start + (high - 1 - l) + (blocks - 1 - b)
+                timed.append((time, 0, BACKWARD, l, b, lane(l, b) % back))
+                timed.append((time, 1, WEIGHTS, l, b,
+                              32 - weights + l % weights))
+        if j == 0:
+            break
+        # beside it, the segment below runs forward again
+        again, below = start + 1, edges[j - 1]
+        for l in range(below, low):
+            for b in range(blocks):
+                timed.append((again + (l - below) + b, 2, FORWARD, l, b,
+                              back + lane(l, b) % back))
+        start = max(start + high - low, again + low - below + blocks - 1)
+    return [list(row[2:]) for row in sorted(timed)]
+
+
+def estimate(layers, blocks, block, segments):
+    """Time of all waves: 2 operations for each step and 1 for each block."""
+    longest, back = -(-layers // segments), 20 if segments == 1 else 12
+    return (2 * block + 1) * (
+        max(layers + blocks - 1, layers * blocks / 32)
+        + segments * max(longest + blocks - 1, longest * blocks / back))
+
+
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    """(steps per block, launches [n,4]): rows of kind, layer, block, stream."""
+    choices = []
+    for block in {-(-steps // n) for n in range(1, min(steps, 64) + 1)}:
+        blocks = -(-steps // block)
+        for segments in range(1, layers + 1):
+            at_least = 2 * -(-layers // segments) + segments - 2
+            if at_least * blocks <= memory:
+                choices.append((estimate(layers, blocks, block, segments),
+                                block, segments))
+    for spare in (1, 0):  # with room for one more diagonal if possible
+        for _, block, segments in sorted(choices):
+            blocks = -(-steps // block)
+            rows = rows_in_time(layers, blocks, segments)
+            arrays = most_live(rows, layers, blocks)
+            arrays += spare * min(layers, blocks)
+            if arrays <= memory:
+                return block, np.array(rows)
+    raise ValueError("nothing fits")
