@@ -26,7 +26,7 @@ from rnnlab.network import Network, State
 T, B, H = 16, 64, 256
 FORWARD, TRAINING = 1, 3  # passes: the backward pass computes each product of the forward pass twice
 FILE = "scoreboard.json"
-NOTE = "* other programs used the cores: run that lesson again"
+NOTE = "* other programs used the cores: run the lesson of that row again"
 PRODUCT = "one large product on one core"  # lesson 00's row: the rate that the others are compared with
 
 
@@ -114,9 +114,9 @@ def table() -> str:
     product = next((row.rate for row in in_order if row.way == PRODUCT), None)
     part = lambda row: f"{row.rate / product:.1%}" if product else "-"
     time = lambda row: f"{1e3 * row.seconds:.1f}" if row.seconds else "-"
-    lines = [NOTE] * any(row.disturbed for row in in_order)  # before the numbers that it speaks of
-    lines += [f"{'lesson':8}{'way':38}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
+    lines = [f"{'lesson':8}{'way':38}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
     for row in in_order:
         mark = "  *" if row.disturbed else ""
         lines.append(f"{row.lesson:8}{row.way:38}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
+    lines += [NOTE] * any(row.disturbed for row in in_order)
     return "\n".join(lines)

@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures, for some seconds, how fast the machine computes and reads memory; this lesson measures both in section 6.
+# Lessons from 05 on are all about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures, for some seconds, how fast the machine computes and reads memory; this lesson measures both in section 6.
 
 # %%
 from rnncourse.lab import doctor
@@ -146,7 +146,7 @@ for B, guess in ((2, guess_2), (64, guess_64)):
 drawings.show("shared_weights")
 
 # %% [markdown]
-# **What came out.** 64 sequences take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read for one row; for 64 they are read once for 64 rows.
+# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read for one row; for 64 they are read once for 64 rows.
 #
 # The factor for two sequences differs from machine to machine. If it is below 2, the second row shares the reading, as in the drawing. If it is **above 2**, the library computes two rows with another routine than one row. Section 5 explains both.
 
@@ -205,7 +205,7 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 #
 # $$\text{intensity} = \frac{2\,B\,H^2}{4\,(H^2 + 2\,B\,H)}\ \text{FLOP/byte}.$$
 #
-# Below the machine's balance, memory is the limit; above it, arithmetic is. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
+# Below the machine's balance memory sets the higher rate that is possible, above it arithmetic does. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
 
 # %%
 my_guess = 1.0  # FLOP/byte for one sequence: put your own number here
@@ -232,7 +232,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # %% [markdown]
 # A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
 #
-# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again. If points lie far above the **level** part, another program was using the cores while the roof was measured: run this section again.
+# A point far **below** both limits pays a third cost, which the roofs leave out. From two sequences on, many libraries first copy the weights (section 5), and for few rows the copy takes most of the time. Another program is the reason only if section 4 printed its warning: then run it again. If points lie far above the **level** part, another program was using the cores while the roof was measured: run this section again.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
@@ -265,6 +265,9 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
 # %% [markdown]
 # Usually the median changes least. One slow run, often the first one, moves the mean, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
 #
+# One sequence usually takes less time here than in section 4; if it took more, another program was using the cores. There, products for other minibatches ran between its runs, and their data, copied weights included, took its place in the caches. Alone, it finds its weights in them. So a time depends on what ran just before.
+
+# %% [markdown]
 # ## Recap
 #
 # Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, because another routine computes it.** Below is what your machine says about both halves.

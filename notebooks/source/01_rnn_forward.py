@@ -16,7 +16,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A row of pixels is a sequence
 #
-# We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. The result is 0 where brightness is constant, and large at an edge. Brightness runs from −0.5 (black) to 0.5 (white), so that its mean is near 0.
+# We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. (The full filter is two-dimensional; we use the part that works along a row.) The result is 0 where brightness is constant, and large at an edge. Brightness runs from −0.5 (black) to 0.5 (white), so that its mean is near 0.
 #
 # The drawing shows a network that reads such a row: one cell, used again at every step.
 
@@ -39,7 +39,7 @@ figure, axis = canvas(height=3.2)
 axis.imshow(photograph.x[:, :, 0].T, cmap="gray")
 axis.axhline(line, color=PALETTE["red"])
 axis.set(xlabel="column = step t", ylabel="row = sequence")
-show(figure, f"The photograph; the orange line is row {line}, which the next "
+show(figure, f"The photograph; the red line is row {line}, which the next "
      "picture shows.")
 
 # %%
@@ -47,7 +47,8 @@ row, answer = photograph.x[:, line, 0], photograph.target[:, line, 0]
 figure, (above, below) = canvas(2, 1, sharex=True, height=3.2)
 above.plot(row, color=PALETTE["black"], linewidth=1)
 above.set(ylabel="brightness")
-below.plot(answer[2:], color=PALETTE["blue"], linewidth=1)
+below.plot(range(2, len(answer)), answer[2:], color=PALETTE["blue"],
+           linewidth=1)
 below.set(ylabel="Sobel's answer", xlabel="step t = column of the photograph")
 peak = abs(answer[2:]).max()
 finding = "the answer is near 0 where brightness is constant"
@@ -220,7 +221,7 @@ print(f"the minibatch is {faster:.0f} times faster; your guess was {guess}")
 #
 # ## 6 · Measure
 #
-# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on a sequence costs more than its share of the calls. The line above the picture says where it is 1.5 times as high. The last cell adds two rows to the scoreboard: the same comparison for the network of all lessons, with 256 units.
+# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on the arithmetic also counts. The line above the picture says where it is 1.5 times as high. The last cell adds two rows to the scoreboard: the same comparison for the network of all lessons, with 256 units.
 
 # %%
 minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -266,7 +267,7 @@ ways = {
 timings = scoreboard.measure("01", ways, network)
 
 # %% [markdown]
-# So a minibatch saves two things: calls while the network is small, and reads of the weights when it is large, as in lesson 00. Lessons 05 to 08 look for what the rows of the scoreboard lack to 100 %. On a GPU the first part is called **launch overhead**. Lesson 11 shows it on a timeline.
+# So a minibatch saves calls while the network is small. When it is large, a minibatch saves reads of the weights, as lesson 00 showed. Lessons 05 to 08 look for the reasons why the rows of the scoreboard stay below 100 %. On a GPU the cost of the calls is called **launch overhead**. Lesson 11 shows it on a timeline.
 
 # %% [markdown]
 # ## 7 · Learned instead of set
@@ -359,12 +360,15 @@ for contrast in (0.1, 1, 2, 5, 10):
     by_hand_error = relative(by_hand_answers, np.diff(light, axis=0) * contrast)
     print(f"contrast × {contrast:<4}: trained {errors[contrast]:6.1%} wrong, "
           f"by hand {by_hand_error:6.1%}")
+    level = np.full((20, 1, 1), 0.5 * contrast, np.float32)  # a white area
+    print(f"{'':16} white area: the trained network answers "
+          f"{trained.predict(level)[0][-1, 0, 0]:.3f}, Sobel 0")
 print(f"your guess for the trained network at contrast 10: {my_guess}%")
 
 # %% [markdown]
 # In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than twice as wrong as an answer of zeros (100 %). The network set by hand stays at 0.0 %: its ReLU never gets a negative number here, so it computes a linear function, and the contrast changes nothing but rounding.
 #
-# Two effects make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units reach the flat ends of tanh, where different inputs give nearly the same state. Training shows nothing about inputs that were not in the data.
+# Two effects make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units reach the flat ends of tanh. In a level area their contributions to the answer must cancel, and training made them cancel only for the brightness that it saw. So bright and dark areas, where the answer should be 0, get large answers: that is worse than zeros everywhere. Training shows nothing about inputs that were not in the data.
 #
 # ## Recap
 #
@@ -373,7 +377,8 @@ print(f"your guess for the trained network at contrast 10: {my_guess}%")
 # %%
 from rnnlab.network import parameter_count
 
-print("network    cell       units   parameters   impulse response")
+print("network    cell       units   parameters   impulse response\n"
+      f"{'':28}without readout")
 for name, model in (("by hand", difference), ("fresh", fresh),
                     ("trained", trained)):
     network, response = model.network, impulse_response(model)[:4].round(2)

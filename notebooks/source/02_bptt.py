@@ -123,7 +123,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     print(f"{name:11} {np.abs(own).max():14.2f} {off[0]:22.0e} {off[1]:25.0e}")
 
 # %% [markdown]
-# `da` stands first because the other five are made from it. **Read the rows from the top: the first one that is off names the line with the mistake.** If da is right and dx is off, line 2 is wrong. A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.
+# `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.** A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.
 #
 # The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
 #
@@ -185,7 +185,7 @@ drawings.show("arrows_back")
 #
 # The quadratic sweep is given there. Change it into a linear one, in [work/02_bptt.ipynb](../work/02_bptt.ipynb).
 #
-# Here is the course's own linear sweep beside the quadratic one. They add the same terms in another order, so expect differences of the size of float64's rounding (about 1e-16 for a number of size 1), not exactly zero.
+# Here is the course's own linear sweep beside the quadratic one. They add the same terms in another order, so expect differences of the size of float64's rounding (about 1e-16 for a number of size 1).
 #
 # The cell after it times both on the scoreboard's network, forward pass included. A rate counts the FLOP that the gradient needs, so work done twice counts nothing. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
 
@@ -269,12 +269,11 @@ print(f"one cell-backward {cell_backward * 1e6:.0f} µs")
 for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     predicted = T * forward_step + T * (T + 1) / 2 * cell_backward
     error = measured / predicted - 1
-    remark = "  more than 30 % off" if abs(error) > 0.3 else ""
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured "
-          f"{measured * 1e3:6.1f} ms{remark}")
+          f"{measured * 1e3:6.1f} ms ({error:+.0%})")
 
 # %% [markdown]
-# Where no line is marked, the counts explain the times. A marked line says that the times were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
+# The counts grow 60-fold from T = 16 to 128. Where each time is within 30 % of its prediction, they explain this growth, but not the last digits. A larger difference says that a cell-backward did not take the same time in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward takes less time in a short sequence, for example because its arrays stay in a cache.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?
@@ -341,13 +340,15 @@ show(figure_powers(steps, curves, **axes),
 for name, guess in my_slopes.items():
     print(f"{name:14} slope {fitted_exponent(steps, curves[name]):.2f}, your "
           f"guess {guess}")
+print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
+      f"r(ε) = {curves['exact gradient'][0] / steps[0]**2:.1f} ε²")
 
 # %% [markdown]
 # The slope says more than a single error would, because you need no tolerance. An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1.
 #
 # **Break it:** change `1.01` to `1.0001` and run the cell again. Below which ε can you see that the gradient is wrong? Then change it to `-1`.
 #
-# <details><summary>Answer</summary>The wrong part of the remainder is 0.0001·ε·|g·v|, the right part grows like ε². So the curve leaves slope 2 where ε is about 10⁻⁴ times the ratio of the two constants, and below that it has slope 1. With −1 the remainder is about 2·ε·|g·v| everywhere: slope 1 at every ε shown.</details>
+# <details><summary>Answer</summary>The wrong part of the remainder is 0.0001·ε·|g·v|, the right part grows like ε². With the two constants that the cell prints, both parts are equal at ε = 10⁻⁴ · 17.0 / 6.7, about 2.5·10⁻⁴. Above it the slope is 2, far below it 1. Here the two parts have opposite signs and cancel near that ε, so the curve has a dent there. With −1 the remainder is about 2·ε·|g·v| everywhere: slope 1 at every ε shown.</details>
 
 # %% [markdown]
 # ## 9 · Two ways to cut a sequence

@@ -3,7 +3,7 @@
 # %% [markdown]
 # # 03 · Training
 #
-# **Claim to test: can one loop, with one kind of network and one update rule, learn four different problems? And where a network does not learn to remember, can you see the reason in its gradient?** The recap prints a verdict for each half.
+# **Claim to test: can one loop, with one kind of network and one update rule, learn four different problems? And where a network does not learn to remember, can you see that in its gradient?** The recap prints a verdict for each half.
 #
 # You will train networks, make training fail, clip gradients, and compare update rules.
 #
@@ -19,7 +19,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · Four problems and their baselines
 #
-# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. A baseline belongs to a task with its number of steps and its held-out sequences: the filter of section 2 has sequences of 32 steps, the one below of 16, so their baselines differ. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python. The drawing shows the loop that learns all of them.
+# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. A baseline belongs to a task with its number of steps and its held-out sequences: the filter of section 2 has sequences of 32 steps, the one below of 16, so their baselines differ. Below are four of the course's five tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python. The drawing shows the loop that learns all of them.
 #
 # Every task has **held-out** data, which are never used to change weights. All losses that you will compare are on these data. (Where you *choose* a setting by its held-out loss, as in section 6, that loss is a little too good. To report a result after such a choice, you need a third set of data that nobody has looked at.)
 
@@ -73,6 +73,10 @@ rule = SGD(learning_rate=0.1, momentum=0.9)
 state = rule.start(model.parameters)
 print(f"{task.steps} steps; the baseline to beat on held-out data: "
       f"{task.baseline.value:.5f}")
+sizes = [np.mean(task.batch(np.random.default_rng(0), 1024, split).target**2)
+         for split in ("train", "test")]
+print("mean square of the answers: {:.4f} in training, {:.4f} held out"
+      .format(*sizes))
 for update in range(301):
     batch = task.batch(np.random.default_rng([0, update]), B=32)
     loss, gradients = loss_and_gradients(model, task.loss, batch)
@@ -83,6 +87,8 @@ for update in range(301):
         print(f"update {update:3}: loss {loss:.5f}, held out {held_out:.5f}")
 
 # %% [markdown]
+# Compare each column with itself only. The training photograph has stronger edges: the mean square of its answers is four times that of the held-out one. And `loss` is that of one minibatch, 32 sequences drawn at random, so it jumps.
+#
 # The network reads a row of a photograph pixel by pixel. The grey line is the Laplacian filter of that row; the orange line with dots is the network's answer. The photograph is the held-out one. **Look for** the pixels where the two lines differ most.
 #
 # <details><summary>Answer</summary>Beside the edge, at steps 26 and 27: by 0.03 in our run, where the answers themselves are 0.9 and −0.5. The network's are too small both times: where the state changes much, tanh is no longer straight.</details>
@@ -212,7 +218,7 @@ for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
     print(f"—— updates: {updates} ——", lines, sep="\n")
 
 # %% [markdown]
-# First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. At 400 there are syllables, words such as `os.None`, and lines that end in a full stop and go on indented. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line after the statement, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.
+# First all characters are about equally likely. At 100 updates the network knows which ones are frequent: small letters, spaces, `_`. In our run, there were syllables at 400, beginnings of names such as `os.None`, and indented lines. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, a blank line after the statement, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.
 #
 # **Break it:** run `train(tasks[3], updates=3000)`, or with `cell="lstm"`, and let it write. In the recorded run 128 units read 32 characters at a time; what else could help?
 #
@@ -226,11 +232,11 @@ for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
 
 # %%
 relative_loss = {}
-print(f"{'':17} baseline  trained  trained / baseline")
+print(f"{'':17} baseline   trained  trained / baseline")
 for task in tasks:
     loss = evaluate(trained[task.name], task)
     relative_loss[task.name] = loss / task.baseline.value
-    print(f"{task.name:17} {task.baseline.value:8.4f} {loss:8.2g} "
+    print(f"{task.name:17} {task.baseline.value:8.4f} {loss:9.4g} "
           f"{relative_loss[task.name]:14.2%}")
 furthest, least = (min(relative_loss, key=relative_loss.get),
                    max(relative_loss, key=relative_loss.get))
@@ -252,7 +258,7 @@ from rnncourse.views.cliff import explore_cliff
 explore_cliff()
 
 # %% [markdown]
-# With the sliders' first setting, the run with clipping ends nearer to 0; the sentence below the picture has both losses. At the edge a tiny change of $b$ decides which value the unit has 50 steps later: the gradient is a product of 50 factors, and these are above 1 there. One step along such a long gradient moves the parameters to a region where tanh is flat, and there the gradient is too small to lead back.
+# With the sliders' first setting, the run with clipping ends nearer to 0; the sentence below the picture has both losses. At the edge a tiny change of $b$ decides which value the unit has 50 steps later: the gradient is a sum of products with up to 50 factors, and these are above 1 there. One step along such a long gradient moves the parameters to a region where tanh is flat, and there the gradient is too small to lead back.
 #
 # Clipping keeps the direction and shortens the step. It does not correct the gradient: the gradient at the cliff is right, but it describes the loss only within a very small distance.
 
@@ -299,10 +305,10 @@ print("Three starts are few: range(10) in place of range(3) tells more.")
 # %% [markdown]
 # In our run no start was solved without clipping and all three with it. Three starts are few: with `range(10)` we saw 4 of 10 without clipping and 9 of 10 with it. So clipping helps here, but less than the first three starts say. Which starts succeed depends on the last bits of each product, so your BLAS and its number of threads can change the counts.
 #
-# Clipping works in another way here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step is never much longer than the learning rate (section 6), with or without clipping. But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. (It is not the whole reason: of the ten starts without clipping, one failed although its longest gradient was 8.5 long, and one succeeded with 28.) With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
+# Clipping works in another way here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step of a parameter is at most a few times as long as the learning rate (section 6), with or without clipping. But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. (It is not the whole reason: of the ten starts without clipping, one failed although its longest gradient was 8.5 long, and one succeeded with 28.) With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
 
 # %% [markdown]
-# Clipping does not make the gradients shorter: the curves show the norms **before** clipping. Watch this norm in your own trainings. `fit` writes it into its history, because the loss shows a bad step only after it was made.
+# Clipping does not make the gradients shorter: the curves show the norms **before** clipping. Watch this norm in your own trainings. `fit` writes it into its history: the norm warns before the step, the loss only after it.
 #
 # ## 6 · How large a step
 #
@@ -413,6 +419,7 @@ def reach(network, T=30):
     return np.abs(reference.backward(network, saved, dy)[0]).mean(axis=(1, 2))
 
 
+# %%
 cells, (figure, axis) = ("rnn_tanh", "lstm", "gru"), canvas()
 for cell, colour in zip(cells, LINES, strict=False):
     axis.semilogy(reach(Model.create(cell, 2, 24, 1, seed=1).network), "--",
@@ -428,13 +435,20 @@ learned = [cell for cell in first if share[cell, 30] < 0.5]
 not_learned = [cell for cell in first if share[cell, 30] >= 0.5]
 sizes = ", ".join(f"{size:.0e} ({cell})" for cell, size in first.items())
 show(figure, f"At step 0 of 30 the gradient after training is {sizes}.")
+for cell in cells:
+    begin = reach(Model.create(cell, 2, 24, 1, seed=1).network)
+    print(f"{cell:8} before training: {begin[0]:.0e} at step 0, mean factor "
+          f"for a step back {(begin[0] / begin[-1]) ** (1 / 29):.2f}")
 
 # %% [markdown]
-# A straight dashed line on this axis is a constant factor for every step back, as in lesson 02's picture of the spectral radius: below 1 it means that the network forgets. A gate can bring that factor near to 1. In our run the GRU alone learned T = 30, and its solid line is nearly level: 0.1 at step 0, where the other two have less than a millionth. The picture names the failure before you wait for more updates; the recap checks it for your run.
+# A straight dashed line on this axis is a constant factor for every step back, as in lesson 02's picture of the spectral radius: below 1 it means that the network forgets. Before training all three cells forget at nearly the same rate. A gate can bring the factor near to 1, if the network learns to use it so. In our run the GRU alone learned T = 30, and its solid line is nearly level: 0.1 at step 0, where the other two have less than a millionth.
 #
+# So a network that has learned to remember has a large gradient at step 0, and one that has not has a small one. This is a result of learning, not a forecast: before training the GRU's was as small.
+
+# %% [markdown]
 # **Find out:** if a cell has not learned T = 30, does it need more updates, or can it not learn this at all? Run `train(adding.task(30), "lstm", 24, 800, 0.01, seed=1)` and draw its history with `.picture()`. Would you have stopped at update 400? Then try the tanh network.
 #
-# <details><summary>Answer</summary>In our run the LSTM came to 0.7 % of the baseline by update 800: it needed more updates, and at update 400 its loss gave no sign of that. The tanh network stayed at 100 %: its gradient does not reach the early steps, and more updates of that kind change nothing.</details>
+# <details><summary>Answer</summary>In our run the LSTM came to 0.7 % of the baseline by update 800: it needed more updates, and at update 400 neither its loss nor its gradient at step 0 gave a sign of that. The tanh network, with a gradient as small, stayed at 100 %. So a small gradient does not tell whether more updates help.</details>
 
 # %% [markdown]
 # ### Exercise: your own loop
@@ -445,9 +459,9 @@ show(figure, f"At step 0 of 30 the gradient after training is {sizes}.")
 #
 # ## Recap
 #
-# **One loop, one kind of network and one update rule learn four problems from real data, each better than its baseline. Where a network does not learn to remember, its gradient shows the reason: at the first time step it is smaller than in a network that does.**
+# **One loop, one kind of network and one update rule learn four problems from real data, each better than its baseline. Where a network has not learned to remember, its gradient shows that: at the first time step it is smaller than in a network that has.**
 #
-# The scoreboard gets one row: the sweep of lesson 02 with Adam's update after it.
+# The scoreboard gets one row: the sweep of lesson 02 with Adam's update after it. It is measured at another time than lesson 02's row, so a small difference between the two, even of the wrong sign, says nothing about Adam.
 
 # %%
 from rnncourse import scoreboard
@@ -466,7 +480,7 @@ for seen, cause, remedy in (
     ("loss and gradient jump up", "exploding gradient", "clip by global norm"),
     ("loss is not a finite number", "learning rate", "a tenth of it"),
     ("loss falls, but very slowly", "learning rate", "ten times it, or Adam"),
-    ("loss stays as without memory", "vanishing gradient",
+    ("loss stays at the baseline", "vanishing gradient",
      "gates, or a shorter path")):
     print(f"{seen:31} {cause:19} {remedy}")
 verdict = {True: "holds", False: "does NOT hold"}

@@ -92,10 +92,12 @@ best = max(rates.values())
 enough = next(B for B in minibatches if rates[B] >= 0.8 * best)
 print(f"four fifths of the best rate, {best:.3g} GFLOP/s, from {enough} "
       f"sequences on; you guessed {my_guess}")
+print(f"reading 67 MB of weights takes {67 / roof.bandwidth:.2g} ms at this "
+      f"bandwidth; the last product of section 1 took {1e3 * last:.2g} ms")
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
-# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00).
+# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00). So the bounds may meet at fewer sequences than reach four fifths of the best rate. The line about 67 MB tells how much of section 1's last product can be reading; unless another program disturbed it, the rest is copying and arithmetic.
 #
 # ### Exercise: FLOP a byte
 #
@@ -124,9 +126,9 @@ for k, library in enumerate(svail_gemm.LIBRARIES):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 24 % and 51 %: a GPU needs a larger minibatch than most CPUs, because it has more arithmetic for each byte. And 4.78 or 1.19 times as long for sizes that differ by 2 %: one library takes nearly five times as long, the other a fifth longer, on the same chip. So the price of an odd size comes from the library. We believe that cuBLAS had a slower routine for such sizes; the post does not say so.
+# 24 % and 51 %: a GPU has more arithmetic for each byte than most CPUs, so it needs a larger minibatch. That cannot be all, since the two libraries differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: one library takes nearly five times as long, the other a fifth longer. So most of the price of an odd size comes from the library. We believe that cuBLAS had a slower routine for such sizes; the post does not say so.
 #
-# **Look for** the sawtooth: choose the size of the weights; the dashed curve is your machine's.
+# **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's.
 
 # %%
 from rnncourse.views.gemm_view import explore_gemm
@@ -135,7 +137,7 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024.
+# The peaks are at multiples of 64 sequences; with 96, 160 and 224 cuBLAS falls to about half or less. A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024.
 #
 # **Predict:** which of the sizes below reaches the highest rate on your machine, and which the lowest?
 
@@ -149,11 +151,12 @@ timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
 print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 rate_of = {n: 2e-9 * 64 * n * n / timings[n].median for n in sizes}
 print(", ".join(f"{n}: {rate:.3g} GFLOP/s" for n, rate in rate_of.items()))
-print(f"highest at {max(sizes, key=rate_of.get)}, lowest at "
-      f"{min(sizes, key=rate_of.get)}; you guessed {my_guess}")
+high, low = max(sizes, key=rate_of.get), min(sizes, key=rate_of.get)
+print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
+      f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# If all rates are within a tenth, your library handles the numbers that are left over at the end of a row well, and padding buys nothing. If 1 023 or 1 025 is lowest, an odd size costs what it cost on the TitanX, only less. If 1 024 is lowest, its rows, 4 096 bytes apart, compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
+# If that factor is below 1.1, no size stands out, whichever is named: your library handles the numbers left over at the end of a row well, and padding buys nothing. If it is larger, and 1 023 or 1 025 is lowest, your library has a price for odd sizes, too. If it is larger and 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
 #
 # ## 4 · Which way the weights lie
 #
@@ -182,7 +185,7 @@ print(f"transposed at every step: {turned / stored:.2f} times as long; you "
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy. The third way includes our own copy, made once. If it is the slowest, the copy took longer than 20 steps could save.
+# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy, a larger one that the transposed order costs more. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps; if it is slower, our copy took longer than 20 steps could save. A difference of a few percent decides nothing.
 #
 # ## 5 · Products over time
 #
@@ -222,7 +225,7 @@ print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 #
 # Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights are read again. From here on the course is about that product, and about everything that stands between two of them.
 #
-# **Predict:** of the time of a forward pass with B = 4, H = 1024, which part is the recurrent product's?
+# **Predict:** of the time of both products of a forward pass, with B = 4 and H = 1024, which part is the recurrent one's?
 
 # %%
 my_guess = 0.5
@@ -236,7 +239,7 @@ print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you "
       f"guessed {my_guess:.0%}")
 
 # %% [markdown]
-# Both have the same number of operations, so the share beyond one half is the price of the shape.
+# Both have the same number of operations, so the share beyond one half is the price of the shape. On the scoreboard a step has 64 sequences, not 4. **Predict:** does batching the inputs gain more there than in section 5, or less?
 
 # %%
 from rnncourse import scoreboard
@@ -251,11 +254,11 @@ ways = {
 timings = scoreboard.measure("05", ways, network)
 
 # %% [markdown]
-# That is the scoreboard of lessons 00 to 08, with two rows of this lesson. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
+# The last two rows are this lesson's. With 64 rows a product has already come nearer to the best rate (section 2), so less is left to gain; and half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 #
-# **The time of a product does not follow its multiply-adds alone: a product with few rows waits for its weights, whatever its work. How much an odd size or a transposed layout costs, the library decides.**
+# **However few its multiply-adds, a product takes no less time than reading its weights. With few rows that, and the library's copying, can take longer than the arithmetic. What an odd size or a transposed layout costs depends on the library.**
 
 # %%
 rows = [

@@ -77,9 +77,9 @@ print(f"one thread's share of the sequences, alone: {1e3 * share:.1f} ms")
 drawings.show("three_cuts")
 
 # %% [markdown]
-# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that the threads waited for each other longer than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. A smaller one says what was lost: a product of 32 sequences with 256 units is 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. A factor below 1 says that this cost more than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
-# Shared sequences lose something else. The last line is what one thread's share takes if no other thread runs: its products have fewer rows, but a BLAS still packs all weights for each of them (lesson 05). So it may be well above the time of all sequences on one thread, divided by the number of cores. What the threads cost each other is only the difference between that line and the time of shared sequences.
+# Shared sequences lose something else. The last line is what one thread's share takes if no other thread runs: its products have fewer rows, but a BLAS still packs all weights for each of them (lesson 05). So it may be well above the time of all sequences on one thread, divided by the number of cores. What the threads cost each other is the difference between that line and shared sequences. With one barrier a pass, that is hardly waiting at barriers, but SMT, a shared cache or other programs. Section 5 measures it again: if the factors differ much, suspect other programs.
 
 # %% [markdown]
 # ## 2 · Barriers
@@ -101,7 +101,7 @@ explore_threads()
 # %% [markdown]
 # Two things cost time: the barriers themselves, and waiting at them. With one barrier the fast and the slow steps of a thread even out before any thread waits. Make the shares even (the last slider at 0) and look at what the barriers alone cost: 2.86 times one thread is left then, instead of 2.67.
 #
-# Now the measurement. The loop over time runs in shares, first with all steps in one piece, then in pieces with a barrier after each. Nothing else changes, so the ratio is the price of the barriers.
+# Now the measurement. The loop over time runs in shares, first with all steps in one piece, then in pieces with a barrier after each. A barrier here ends one call from Python in each thread and begins the next one, so its price includes these calls.
 
 # %% needs a compiler
 from rnnlab.kernels.compiled import recurrence
@@ -213,7 +213,7 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that compare bits must fix the number of threads; so must you when you search for a bug.
+# The same number of threads gives the same bits, another number in general another rounding: the sum is cut at other places. (With one core, both lines compare equal runs.) Tests that compare bits must fix the number of threads; so must you when you search for a bug.
 #
 # ### Exercise: one sum
 #
@@ -257,7 +257,7 @@ print(f"with its own threads {several.median / single.median:.2f} times as "
 drawings.show("two_thread_pools")
 
 # %% [markdown]
-# Above 1, BLAS's threads and ours took turns on the cores, some milliseconds each, and all threads at the next barrier waited for them. Near 1, or where the halves overlap, this run shows no difference: BLAS may leave so small a product to one thread. Below 1, our threads left cores idle, and BLAS used them. Look at the spread as well: on some machines the medians are close, and single runs take many times as long.
+# If the halves overlap, this run shows no difference, whatever the factor: BLAS may leave so small a product to one thread. If they do not, a factor above 1 says that BLAS's threads and ours took turns on the cores, and that threads at the next barrier waited for them. Below 1, our threads left cores idle, and BLAS used them. Look at the spread as well: on some machines the medians are close, and single runs take many times as long.
 #
 # `numba_parallel` therefore holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. A library that is called by others should never assume that the cores are its own.
 
@@ -320,7 +320,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 #
 # <!-- exercise: amdahl_limit -->
 #
-# Then put your own machine's three numbers into it.
+# Then put your own machine's numbers into it: the serial and shared times above, and the barrier's from section 2.
 
 # %% [markdown]
 # ## 6 · The order of work, as data
@@ -400,7 +400,7 @@ except ValueError as refused:
 #
 # The same training step by every rung and by PyTorch, JAX, Halide and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
 #
-# **Predict:** where does PyTorch come nearest to the fastest rung, at one sequence or at 64?
+# **Predict:** at how many sequences does PyTorch come nearest to the fastest rung, between 1 and 64?
 
 # %%
 my_guess = 64
@@ -416,7 +416,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# Where steps are small, programs that compile the loop over time are fastest, as Numba and JAX do: the others pay for calls between the products. Where steps are large, the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where everybody waits for the same multiply-adds; where it came nearest in this record, a line above the picture says.
+# Where steps are small, programs that compile the loop over time are fastest, as Numba and JAX do: the others pay for calls between the products. Where steps are large, the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where everybody waits for the same multiply-adds, and with an LSTM, which it hands to a library. The line above the picture names the nearest case and the rung's speed over PyTorch's: below 1, PyTorch is ahead.
 #
 # **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
 
@@ -436,16 +436,17 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# Below the number of cores, what is missing was lost at the barrier, in the serial part, or to other programs; a star marks rows that those disturbed.
+# Below the number of cores, what is missing was lost in products with fewer rows, in the serial part, at the barrier, or to other programs; a star marks rows that those disturbed.
 #
 # ## Recap
 #
-# **Threads should wait for each other as rarely as they can: shared sequences need one barrier a layer, not one a step; BLAS is held to one thread, and gradients are added up in a fixed order. What products lose because they have fewer rows, no barrier gives back.**
+# **Threads should wait for each other as rarely as they can: shared sequences need one barrier a layer, not one a step; BLAS is held to one thread, and gradients are added up in a fixed order. That does not make two cores twice as fast: products with fewer rows, serial work and shared hardware still cost time.**
 
 # %% needs a compiler
 reached = ", ".join(f"{kind} shared {speedup:.2f} times"
                     for kind, speedup in speedups.items())
-says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
+says = (verdict(min(speedups.values()) > 0.9 * cores, disturbed)
+        if cores > 1 else "is undecided, since there is one core")
 print(f"claim: {says}; here, with {cores} cores: {reached}")
 
 # %%

@@ -5,7 +5,7 @@
 #
 # **Claim to test: a tile of 8 by 8 numbers in shared memory divides the loads of a matrix product by 64, the numbers in it. Does it?**
 #
-# You will count the loads with and without tiles, cause bank conflicts and remove them, and add up numbers without using memory at all. The recap answers the question.
+# You will count the loads with and without tiles, cause bank conflicts and remove them, and add up numbers without shared memory. The recap answers the question.
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
@@ -63,14 +63,14 @@ if naive.counts:
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
-# **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each still takes an instruction, a request and its latency.
+# **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
 #
 # All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
 
 # %% [markdown]
 # ## 2 · Shared memory
 #
-# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch. Its size is a number or a constant from outside the kernel: even `2 * TILE` does not compile.
+# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch. The array's size must be a number, or a constant from outside the kernel: even `2 * TILE` does not compile.
 #
 # `cuda.shared.array((8, 8), np.float32)` declares a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
@@ -124,7 +124,7 @@ if one_tile.counts:
 drawings.show("shared_tile")
 
 # %% [markdown]
-# **4 times instead of 32**, an eighth: a number is loaded once for every tile of `c` beside it, and there are 32 / 8 of them. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`.
+# **4 times instead of 32**, an eighth: a number is loaded once for every tile of `c` beside it, and there are 32 / 8 of them. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors, the price of lesson 09, `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; its tiles leave half. So a whole tiled product moves 1 024 in place of 5 120 sectors, a fifth.
 #
 # The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
 #
@@ -161,7 +161,7 @@ if registers.counts:
 # %% [markdown]
 # **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
 #
-# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a` that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (S. Boehm's worklog, see the sources, takes a kernel through these steps to 94 % of cuBLAS; Numba has no such load, so here it is counted on paper.)
+# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a` that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (S. Boehm's worklog, see the sources, takes a kernel through these steps, and with tuned tile sizes and tiles for warps to 94 % of cuBLAS; Numba has no such load, so here it is counted on paper.)
 
 # %% [markdown]
 # ## 3 · Adding up together
@@ -192,7 +192,11 @@ def sum_with_a_lonely_barrier(x, out):
 
 x, out = np.ones(32, "float32"), np.zeros(1, "float32")
 try:
-    sum_with_a_lonely_barrier[1, 32](x, out)
+    if cuda.is_simulated:
+        sum_with_a_lonely_barrier[1, 32](x, out)
+    else:
+        print("not launched on a GPU, where it may hang; "
+              "RNNLAB_CUDA=simulator shows this launch")
 except RuntimeError as fault:
     print(fault)
 
@@ -281,9 +285,9 @@ from rnncourse.views.bank_map import walk_a_tile
 for direction, down in (("row", 0), ("column", 1)):
     counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32,
                           down).counts
-    conflicts = counts.bank_conflicts if counts else "not counted on a GPU"
-    print(f"a {direction}: you guessed {my_guess[direction]}, counted were "
-          f"{conflicts}")
+    print(f"a {direction}: you guessed {my_guess[direction]};",
+          f"counted were {counts.bank_conflicts}" if counts
+          else "not counted on a GPU")
 
 # %% [markdown]
 # The replay of the walk down the column shows every access. Under the source stands the warp's request: a column for each bank, a box for each word that the bank must serve. **Look for** the bank with 32 boxes. Then change `32, 1` in the cell into `33, 1`.
@@ -304,7 +308,7 @@ explore_banks()
 # %% [markdown]
 # **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
-# Your CPU has the same problem. Its caches have sets, as shared memory has banks, and with rows of 8 192 bytes a whole column lies in very few sets. **Guess:** copying the transpose of a matrix with rows of 2 048 numbers takes how many times as long as with rows of 2 064, of which 2 048 are used?
+# Your CPU has the same problem. Its caches have sets, as shared memory has banks, and with rows of 8 192 bytes a whole column lies in very few sets. **Guess:** one matrix has rows of 2 048 numbers, another rows of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -415,7 +419,7 @@ for finding in report.findings if cuda.is_simulated else ():
     print(finding)
 
 # %% [markdown]
-# Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
+# Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the eight threads that share a row of this tile lie in one warp, whose lanes run mostly in step, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
 #
@@ -441,6 +445,9 @@ if one_tile.counts:
     print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it "
           f"divides those of a by its width, {factor:g}, and costs "
           f"{barriers:g} barriers")
+else:
+    print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "
+          "the loads of a are divided by 8")
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]

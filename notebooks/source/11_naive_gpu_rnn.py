@@ -5,7 +5,7 @@
 #
 # **Claim to test: a GPU that runs a kernel at every moment is in full use. Is that true?**
 #
-# You will count the kernels of an LSTM, write four kernels and a model of a product's time, and read from a timeline who waits for whom. The recap answers the question for the course's model of an H200.
+# You will count the kernels of an LSTM, write a GRU step in four launches and a model of a product's time, and read from a timeline who waits for whom. The recap answers the question for the course's model of an H200.
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [10 · Shared memory](10_cuda_shared_memory.ipynb), and what an LSTM computes. No GPU.
@@ -64,7 +64,7 @@ print(f"\nproducts: {len(products) / step.count():.0%} of the launches, "
 # %% [markdown]
 # A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, does about one FLOP for each number, and writes its result to memory, where the next kernel reads it again.
 #
-# Are those 17 kernels cheap, then? That depends on what a launch costs. Section 3 has the figures.
+# Are those 17 kernels cheap, then? At 2.5 µs a launch (section 3, an H200) their launches take 42.5 of a step's 62.5 µs: they are not.
 #
 # ## 2 · What such kernels look like
 #
@@ -86,6 +86,7 @@ def product_with_bias(x, weights, bias, out):
     column, row = cuda.grid(2)
     if row < out.shape[0] and column < out.shape[1]:
         total = bias[column]
+        # lanes read far apart in weights; libraries load tiles (lesson 10)
         for k in range(x.shape[1]):
             total += x[row, k] * weights[column, k]
         out[row, column] = total
@@ -129,7 +130,7 @@ print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
 # %% [markdown]
-# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel would keep those numbers in registers; lesson 12 writes it.
+# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel would keep those numbers in registers; lesson 12 writes one for all that follows the products.
 #
 # ### Exercise: a GRU step in four launches
 #
@@ -142,7 +143,7 @@ drawings.show("numbers_between_kernels")
 #
 # A launch is work for the **host**: the program on the CPU puts the kernel and its arguments into a queue, and the driver passes it to the GPU. A launch also costs the **device** some time: blocks are distributed over the multiprocessors, and the kernel ends only when its last block has ended.
 #
-# The course's data sheets state both in microseconds, as `launch` and `node`. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
+# The course's data sheets state both in microseconds, as `launch` and `node`; such a node is a kernel, not a node of lesson 04's graph. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
 from pocketgpu.devices import DEVICES
@@ -159,7 +160,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
       f"FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by about an eighth.)
+# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
 #
 # The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
@@ -180,14 +181,14 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
       f"times, you guessed {my_guess}")
 
 # %% [markdown]
-# If your ratio is near 1, the call is the price and the 1 024 additions cost next to nothing: this is a **launch-bound** operation on your own machine. If it is well above 2, your NumPy's calls are unusually cheap. 16 384 numbers take longer in any case, because there the additions themselves count.
+# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the additions are, and your NumPy's calls are cheap. 16 384 numbers take longer in any case, because there the additions themselves count.
 
 # %% [markdown]
 # ## 4 · The model that predicts a kernel's time
 #
-# There is no GPU here, so lessons 11 to 14 use a model. You can redo each of its numbers by hand. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on an H200?
+# So that everybody sees the same numbers, with a GPU or without, lessons 11 to 14 use a model. You can redo each of its numbers by hand. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on an H200?
 #
-# 1. *Work.* 2 · 64 · 512 · 512 = 33.6 MFLOP. At the peak of 59.3 TFLOP/s that is 0.57 µs.
+# 1. *Work.* 2 · 64 · 512 · 512 = 33.6 MFLOP. At the peak of 59.3 TFLOP/s that is 0.566 µs.
 # 2. *Tiles.* A library gives each block a **tile** of 64 by 64 results. Here that makes 8 blocks for 132 multiprocessors; 124 stay empty. 132 / 8 = 16.5 times as long.
 # 3. *A lone block.* A multiprocessor hides waits by running another block meanwhile. The model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. With c = 1: 2.5 times.
 # 4. *The rest.* The best rate is 0.85 of the peak, and reading U transposed costs 1.12: 1.32 times.
@@ -196,7 +197,7 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
 drawings.show("empty_chip")
 
 # %% [markdown]
-# 0.57 · 16.5 · 2.5 · 1.32 = **30.8 µs**, 54 times the time at the peak. The 16.5 can be counted. The constants 1.5, 0.85 and 1.12 were fitted to published times, so they are assumptions; docs/timeline_model.md says how well they do elsewhere. Libraries have a remedy that the model leaves out: **split-K** gives several blocks a part of one tile's inner sum, and adds the parts afterwards.
+# 0.566 · 16.5 · 2.5 · 1.32 = **30.8 µs**, 54 times the time at the peak. A timeline adds the 1.3 µs that each kernel costs the device: 32.1 µs. The 16.5 can be counted. The constants 1.5, 0.85 and 1.12 were fitted to published times, so they are assumptions; docs/timeline_model.md says how well they do elsewhere. Libraries have a remedy that the model leaves out: **split-K** gives several blocks a part of one tile's inner sum, and adds the parts afterwards.
 #
 # ### Exercise: the model, written
 #
@@ -250,7 +251,7 @@ small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
-# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.31 µs. So a kernel ends before the next one has been issued; the gaps after products are the short ones. The device waits for the host after each kernel. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
+# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one has been issued; the gaps after products are the short ones. The device waits for the host after each kernel. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
 #
 # **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
@@ -267,7 +268,7 @@ for H in (16, 32, 64, 128, 256, 512):
           f"{result.idle:3.0%}; launches {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
-# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a product takes longer than a launch, launched kernels queue up, and the gaps close.
+# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on the 25 kernels of a step together take longer than their 25 launches: launched kernels queue up, and the gaps close.
 #
 # Now move the sliders. **Look for** the hidden size at which the last gap disappears for 64 sequences, and read the TFLOP/s in the title there.
 #
@@ -307,9 +308,11 @@ else:
 # %% [markdown]
 # ## 6 · A pass without gaps
 #
-# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? Guess a percentage, then run.
+# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? Guess a percentage, then run. The figures are for 100 steps, the picture for 14.
 
 # %%
+from dataclasses import replace
+
 my_guess = 50
 
 large = Settings(cell="lstm", layers=4, hidden_size=512, minibatch=64,
@@ -324,16 +327,14 @@ products_us = (bars.end - bars.start)[bars.kind == 0].sum()
 in_products = products_us / at_512.makespan
 print(f"time in products: {in_products:.0%}, each on "
       f"{8 / H200.multiprocessors:.0%} of the chip")
-draw_schedule(large, launches_shown=50)
+draw_schedule(replace(large, steps=14), launches_shown=50)
 
 # %% [markdown]
-# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But 8 of 132 multiprocessors hold a block, and each of those has nothing that hides its waits.
+# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But 8 of 132 multiprocessors hold a block, and none of those has a second block that hides its waits.
 #
 # **Break it:** `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left for 64 units, and for 512? Guess two percentages.
 
 # %%
-from dataclasses import replace
-
 from rnnlab.schedule.timeline import predict
 
 my_guess = {64: 0, 512: 50}
@@ -423,7 +424,7 @@ rows = [
     ("launch-bound", "time = launches × time of a launch"),
     ("idle in time", "the host has not issued the next kernel"),
     ("idle in space", "fewer tiles than multiprocessors"),
-    ("a product of 8 tiles", "0.57 µs · 132/8 · 2.5 · 1.12/0.85 = 30.8 µs"),
+    ("a product of 8 tiles", "0.566 µs · 132/8 · 2.5 · 1.12/0.85 = 30.8 µs"),
     ("the cure", "fewer, larger kernels; several at once"),
 ]
 for question, answer in rows:
@@ -443,7 +444,7 @@ rnnlab.progress("naive_gpu_rnn")
 #
 # <details><summary>Which 17 operations of an LSTM step are no product?</summary>4 biases, 4 sums of products, 4 functions of the gates, 3 ∘, the sum in c′ and the tanh of c′.</details>
 #
-# <details><summary>A pass is launch-bound. What does halving its FLOPs gain?</summary>Nothing. Halving its launches halves its time.</details>
+# <details><summary>A pass is launch-bound. What does halving its FLOPs gain?</summary>Nothing. Halving its launches saves up to half of its time, until the kernels take longer than their launches.</details>
 #
 # <details><summary>A tool shows 100 % utilisation. Is the GPU busy?</summary>Some kernel runs all the time. The figure does not say how much of the chip it fills.</details>
 #

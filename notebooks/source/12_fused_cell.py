@@ -54,7 +54,7 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
           f"others, {plan.flops / 1e6:.0f} MFLOP, {plan.bytes() / 1e6:.1f} MB")
 
 # %% [markdown]
-# **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, 1.33 each. By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
+# **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, in the model 1.33 each, as if blocks could be divided. (A multiprocessor holds whole blocks: a third of them would hold two, and by lesson 11 two take 1.4 times as long as one.) By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
 #
 # The FLOPs are the same, and of 16.0 MB 15.2 are left: x and h are read once, and most of the bytes are weights. So grouping gains in two ways, fewer launches and a fuller chip.
 #
@@ -125,7 +125,7 @@ for device in ("M40", "H200"):
           f"{one / two:.2f} times as fast, you guessed {my_guess[device]}")
 
 # %% [markdown]
-# **1.26 and 1.57.** The H200 gains more because it has room: 32 blocks for each of two products, 132 multiprocessors. The M40 has no multiprocessor left, for one product already gives each of its 24 1.33 blocks. It gains all the same, for the reason of section 1: 2.67 blocks on a multiprocessor hide more waits.
+# **1.26 and 1.57.** The H200 gains more because it has room: 32 blocks for each of two products, 132 multiprocessors. The M40 has none left: one product alone has 32 blocks for its 24 multiprocessors. It gains all the same. Most input products run beside the small kernels, which leave the chip nearly idle; where two products meet, more blocks on a multiprocessor hide more waits.
 #
 # ## 3 · One kernel for the rest
 #
@@ -156,7 +156,7 @@ def gru_pointwise(from_x, from_h, h, h_next):
 
 
 # %% [markdown]
-# **Predict:** how many numbers does it load and store for each unit? And how many do the 15 kernels of the naive GRU move?
+# **Predict:** how many numbers does it load and store for each unit? And how many do the kernels of the naive GRU move? Its four kernels that add biases are left out, since here the biases are in the products.
 
 # %%
 my_guess = {"fused": 4, "naive": 15}
@@ -175,14 +175,14 @@ if counts:
           f"{counts.global_stores / h.size:.0f} store a unit")
 naive_gru = forward_plan("gru_after", Sizes(T=1, B=B, I=H, H=H, L=1))
 others = [operation for operation in naive_gru.operations
-          if operation.kind == "pointwise"]
+          if operation.kind == "pointwise" and "bias" not in operation.name]
 moved = sum(operation.bytes() for operation in others) / 4 / h.size
 print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, "
       f"{moved / 8:.1f} times as many; you guessed {my_guess}")
 drawings.show("one_thread_one_unit")
 
 # %% [markdown]
-# **7 + 1 against 38.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The naive kernels move 4.8 times as much, and each of their launches costs more than its work.
+# **7 + 1 against 29.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The 11 naive kernels move 3.6 times as much, and each of their launches costs more than its work.
 #
 # ### Exercise: the LSTM's kernel
 #
@@ -191,7 +191,7 @@ drawings.show("one_thread_one_unit")
 # It is graded by its numbers, its loads and its stores. Inputs of ±100 are among the numbers.
 
 # %% [markdown]
-# Why does the recurrent product stay outside of that kernel? A product needs all of h, and the kernel replaces h. Here is a step of a tanh network in one kernel and one array; a line is missing.
+# Why does the recurrent product stay outside of that kernel? A library's tiled product is fast, and the next step needs the new h of *all* blocks: without a barrier of the whole grid (lesson 15) only the next launch may read it. Here is a step of a tanh network in one kernel and one array; a line is missing.
 #
 # **Predict:** which thread reads a number that another one has already replaced? Press *show step* of the two accesses. Then add `cuda.syncthreads()` before the last line, and run the cell again.
 
@@ -295,20 +295,24 @@ gains = {}
 print("units  GPU   ideas so far         ms  × naive  × line above  launches")
 for H, T in ((512, 100), (2048, 20)):
     for device in ("M40", "H200"):
+        where = dict(device=device, layers=1, steps=T, hidden_size=H)
         times = []
         for name, switches in steps.items():
-            result = prediction(Settings(device=device, layers=1, steps=T,
-                                         hidden_size=H, **switches))
+            result = prediction(Settings(**where, **switches))
             times.append(result.makespan)
             gains[H, device, name] = times[0] / times[-1]
             print(f"{H:5}  {device:4}  {name:16}{times[-1] / 1e3:7.2f}"
                   f"{times[0] / times[-1]:9.1f}"
                   f"{times[max(0, len(times) - 2)] / times[-1]:14.2f}"
                   f"{result.launches:10}")
+        alone = [times[0] / prediction(Settings(**where | {name: on})).makespan
+                 for name, on in switches.items()]
+        print(f"{H:5}  {device:4}  each alone     ",
+              "".join(f"{factor:7.2f}" for factor in alone))
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **Grouped gates, on both**: 2.25 and 3.20, before 2.15 and 1.64 of the fused kernel. At 2 048 units fusing gains only 1.07 and 1.10, because products take so long that the other kernels hardly count; grouping still gains 1.6 and 3.7. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, where the model has 2.2, 2.9 and 6.1.
+# **Grouped gates, on both**: 2.25 and 3.20, before 2.15 and 1.64 of the fused kernel. Another order gives other factors: alone, grouping gains these 2.25 and 3.20, a second stream 1.63 and 1.85, fusing 1.26 and 1.08. At 2 048 units fusing gains only 1.07 and 1.10, because products take so long that the other kernels hardly count; grouping still gains 1.6 and 3.7. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, where the model has 2.2, 2.9 and 6.1; there grouping and fusing gain 1.9 each.
 #
 # **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 
@@ -317,7 +321,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
                  steps=20, device="M40", group_gates=True)
 
 # %% [markdown]
-# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. What is left is what fills the chip.</details>
+# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. The more room a chip has beside one product, the more the first two steps gain.</details>
 #
 # So 25/3 = 8.3 is no rule. The step becomes faster by what 22 launches and a fuller chip are worth: 6.1, 8.3, 2.1 or 5.9 times here. 512 units on an H200 give 8.3 by chance.
 #
@@ -355,7 +359,7 @@ rnnlab.progress("fused_cell")
 #
 # <details><summary>Which product may run ahead of the recurrence, and which may not?</summary>x·Wᵀ may, because all x are known; h·Uᵀ waits for the step before.</details>
 #
-# <details><summary>How many numbers does an LSTM's fused forward kernel load and store for each unit?</summary>11: it loads four sums and c, and stores four gates, c and h.</details>
+# <details><summary>How many numbers does an LSTM's fused forward kernel load and store for each unit?</summary>The exercise's kernel, whose products are added up already, 11: it loads four sums and c, and stores four gates, c and h.</details>
 #
 # <details><summary>Why is the derivative of tanh computed from its output?</summary>The output is stored anyway, for the next step or for a product; the input is not.</details>
 #

@@ -42,7 +42,7 @@ plans = {direction: fuse_pointwise(group_gates(plan))
 
 def named(region):
     """The region's buffer, with its step where it has one for each step."""
-    whole = region.buffer.startswith(("weight", "bias"))
+    whole = region.buffer.startswith(("weight", "bias", "dweight", "dbias"))
     if whole or not region.buffer.endswith("_l0"):
         return region.buffer
     return f"{region.buffer}[{region.rows[0] // B}]"
@@ -57,7 +57,7 @@ for direction, plan in plans.items():
                   f"writes {', '.join(writes)}")
 
 # %% [markdown]
-# What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before, inside or after the loop.
+# What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before or after the loop.
 #
 # Two operations must keep their order if one of them changes a region that the other one reads or changes: a **hazard**. There is one exception. Two operations that only add to the same sum may change places.
 #
@@ -146,7 +146,7 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed "
 #
 # The price is memory: the products of all steps lie there before the first step needs them, 52 MB for a layer of this size. In training they cost nothing more, because the gates are saved anyway, and the products can be written where the gates will stand. Backward the same switch, `batch_inputs`, does **dx** of all steps at once.
 #
-# **Break it:** batch the inputs of *layer 1*, while layer 0 runs step by step. **Predict:** is that refused? Which step of layer 0 does the first product of layer 1 wait for, before and after?
+# **Break it:** batch the inputs of both layers of a network. Layer 1 reads what layer 0 computes step by step. **Predict:** is that refused? Which step of layer 0 does the first product of layer 1 wait for, before and after?
 
 # %%
 two = fuse_pointwise(group_gates(forward_plan("lstm", Sizes(4, 2, 3, 5, 2))))
@@ -193,7 +193,7 @@ print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 #
 # ## 4 · Transposed once
 #
-# One more thing leaves the loop, and neither list shows it: h·Uᵀ reads U transposed in every step, which costs 12 % in the model. Making a transposed copy once reads 4·H² numbers and writes as many. **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
+# One more piece of work leaves the loop, and neither list shows it: the transposing of U. h·Uᵀ reads U transposed in every step, which costs 12 % in the model. Making a transposed copy once reads 4·H² numbers and writes as many. **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
 
 # %%
 from math import ceil
@@ -246,9 +246,9 @@ for direction in ("forward", "backward"):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **The inputs, in all four lines:** 1.35 and 1.78 forward, 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %, the transposed weights about a tenth forward and nothing backward. Nothing gets slower.
+# **The inputs, in all four lines:** 1.35 and 1.78 forward, 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %, the transposed weights about a tenth forward and nothing backward. In one stream and with 64 sequences nothing gets slower; with a second stream the inputs may run beside the loop anyway, and batching them can lose (lesson 14).
 #
-# The literature disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of the 107.8, 1.44 times as long. The project does not say exactly what it batched. We do not know who is right; a GPU would.
+# A published measurement disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of the 107.8, 1.44 times as long. The project does not say exactly what it batched. A measurement on a GPU would show which of them is right.
 #
 # Now **measure** both on your machine, with NumPy: the products of 50 steps one by one, and as one product. Guess two factors.
 
@@ -285,7 +285,7 @@ for name, timing in timed.items():
           f"{loop / once:.1f} times as fast; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# On a CPU the sum in the loop is read and written 50 times, and 1 MB of it does not stay in the nearest cache. If your `gradients` gain more than your `inputs`, your machine agrees with CuLSTM and not with the model of a GPU. If it is the other way round, your caches are large, or the products of 16 rows are slow.
+# On a CPU the sum in the loop is read and written 50 times, and 1 MB of it does not stay in the nearest cache. If your `gradients` gain more than your `inputs`, the claim holds on your CPU. (NumPy also writes each step's product to a new array of 1 MB, which a GPU's product does not: that makes the gain larger.) If it is the other way round, it does not: your caches are large, or the products of 16 rows are slow.
 #
 # Move the switches yourself. **Look for** a minibatch for which the gradients make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
 
@@ -300,14 +300,14 @@ explore_schedule(passes=("transpose_once", "batch_inputs",
 #
 # ## Recap
 #
-# **An operation may leave the loop if it never waits for itself; here five of nine may. What gains most is what fills the chip, the inputs; only with small minibatches do the bytes of the weight gradients decide.**
+# **An operation may leave the loop if it never waits for itself; here five of nine may. In one stream the inputs gain most, because they fill the chip; only with small minibatches do the bytes of the weight gradients decide.**
 
 # %%
 rows = [
     ("waits for itself", "recurrent products and pointwise kernels: they stay"),
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),
     ("hazard", "one operation changes what another one touches"),
-    ("inputs of k steps", "the largest gain for one layer; memory for k steps"),
+    ("inputs of k steps", "gain most in one stream, 64 sequences; need memory"),
     ("gradients after the loop", "same FLOPs, half of the bytes, a few % in "
      "the model"),
     ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 "

@@ -99,7 +99,7 @@ print(f"with streams, the order gains {times[False, 2] / times[True, 2]:.2f} "
 # %% [markdown]
 # **The order alone gains nothing (1.00), the streams alone gain 3.4.** In one queue each cell waits for the one issued before it, in whatever order. With streams, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. Then the order adds 1.19, because what can run first is issued first: 1.02 for 10 steps, 1.19 for 50, 1.24 for 100.
 #
-# So the queues decide whether layers overlap, and the order adds up to a quarter once they do. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
+# So the queues decide whether layers overlap, and once they do, the order gains at most 24 % more here. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
 # %%
 draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
@@ -114,9 +114,13 @@ of_layers = {layers: prediction(Settings(**long | {"layers": layers})).makespan
 print(", ".join(f"{layers} layers {time / of_layers[1]:.2f}"
                 for layers, time in of_layers.items()),
       f"times as long as one; for four you guessed {my_guess}")
+long |= {"batch_inputs": "off"}
+one, four = (prediction(Settings(**long | {"layers": layers})).makespan
+             for layers in (1, 4))
+print(f"with k = 1 input at a time: four layers {four / one:.2f}")
 
 # %% [markdown]
-# **1.42 times**, where the rounds alone would give 103 / 100 = 1.03. The rest is room: two layers still fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places.
+# **1.42 times**, where the rounds alone would give 103 / 100 = 1.03. A layer here waits for two steps of the layer below (`batch_inputs=2`), which costs 0.03: with k = 1 it is 1.39. The rest is room: two layers still fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places.
 #
 # You can measure a queue on your CPU, too. Two networks that know nothing of each other are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
 
@@ -153,7 +157,7 @@ print(f"one queue {one * 1e3:.0f} ms, two {two * 1e3:.0f} ms: {one / two:.2f} "
       f"times as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is near 2, a core was free, as multiprocessors are on the GPU. If it is near 1, both cores were in use already, or there is one alone, as in a browser: then a second queue finds no room, on a GPU just as here.
+# If it is near 2, a core was free (in between, partly), as multiprocessors are on the GPU; above 2, a cache or an uneven turn helped, too: measure again. If it is near 1, the cores were in use already, or there is one alone, as in a browser: then a second queue finds no room, on a GPU just as here.
 
 # %% [markdown]
 # ## 3 · Events
@@ -208,7 +212,7 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
           f"{int(np.isnan(y).sum())} of {y.size}")
 
 # %% [markdown]
-# All of layer 1's outputs are NaN. On a GPU there is no NaN to warn you: the buffers hold the numbers of the previous pass, and the result looks plausible. No checking tool of a GPU reports a missing event between streams reliably, so it pays to derive events instead of writing them by hand.
+# All of layer 1's outputs are NaN. On a GPU there is no NaN to warn you: the buffers hold the numbers of the previous pass, and the result looks plausible. PyTorch's CUDA sanitizer finds a missing event for PyTorch's own tensors; compute-sanitizer does not look for it. So it pays to derive events instead of writing them by hand.
 #
 # ### Exercise: streams and events
 #
@@ -236,9 +240,9 @@ for name, (layers, streams) in networks.items():
           f" best {min(line, key=line.get)}; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst (for one layer in two streams no batching is as good, to the digits shown). Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less. With several layers, k = T lets the second layer's product begin only when the first layer has finished, so the layers run one after the other again; with k = 2 it begins after two steps.
+# Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst (for one layer in two streams no batching is as good, to the digits shown). Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
 #
-# A larger k makes the layers above wait longer; a smaller k means emptier products and more launches. Which k is best depends on minibatch, layers and device: on an H200 with 64 sequences and four layers it is k = 1, no batching at all (section 6).
+# A smaller k means emptier products and more launches. Which k is best depends on minibatch, layers and device: on an H200 with 64 sequences and four layers it is k = 1, no batching at all (section 6).
 #
 # ### Exercise: how many at a time?
 #
@@ -298,18 +302,20 @@ for name, factor in sorted(slower.items(), key=lambda item: -item[1]):
             if factor < 0.995 else "")
     print(f"{name:19} {factor:4.2f} times as "
           f"long{note}{'  <- your guess' if name == my_guess else ''}")
-for steps in (10, 50, 100):
-    settings = (Settings(**all_on | {"steps": steps, "batch_inputs": k})
+for steps, device, B in ((10, "H200", 64), (50, "H200", 64), (100, "H200", 64),
+                         (50, "M40", 64), (50, "H200", 32), (50, "M40", 32)):
+    sizes = all_on | {"steps": steps, "device": device, "minibatch": B}
+    k_1, k_2 = (prediction(Settings(**sizes | {"batch_inputs": k})).makespan
                 for k in ("off", 2))
-    k_1, k_2 = (prediction(each).makespan / 1e3 for each in settings)
-    print(f"{steps:3} steps: k = 1 {k_1:.3f} ms, k = 2 {k_2:.3f} ms")
+    print(f"{device:4}, {B} sequences, {steps:3} steps: k = 1 "
+          f"{k_1 / 1e3:6.3f} ms, k = 2 {k_2 / 1e3:6.3f} ms")
 
 # %% [markdown]
-# All switches at once are **not** the fastest way here. Fused kernels, grouped gates and streams are worth a factor of 3.2 to 3.3 each, transposed weights 1.09, the wavefront 1.02. Batching all inputs (k = T) makes the pass 2.3 times as long. And `batch_inputs` with k = 2 loses: without it the pass takes 0.87 of the time for 10 steps, 0.97 for 50, 0.98 for 100. With k = 2 a layer waits for two steps of the layer below. On the M40 of section 4 the larger product was worth that wait; on an H200 products of one step run beside the recurrence anyway, in their own stream.
+# All switches at once are **not** the fastest way here. Fused kernels, grouped gates and streams are worth a factor of 3.2 to 3.3 each, transposed weights 1.09, the wavefront 1.02. With k = T the pass takes 2.3 times as long. And k = 2 loses: without `batch_inputs` the pass takes 0.87 of the time for 10 steps, 0.97 for 50, 0.98 for 100. With k = 2 a layer waits for two steps of the layer below. The last lines show when that pays: with 32 sequences on both devices, with 64 on neither. So the minibatch decides here, not the device.
 #
-# **Find** a network in which the wavefront's order gains nothing at all.
+# **Find** a network in which the wavefront's order gains less than 1 %.
 #
-# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences, 1.003: one product has 512 tiles there, the chip is full, and the order of work that fills it makes no difference.</details>
+# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences, 1.003: one product has 512 tiles there, so the chip is full in any order.</details>
 #
 # All of this is a model; docs/timeline_model.md holds it against eighteen published figures: sixteen are within a quarter. On a GPU, `rnnlab bench gpu` measures lesson 11's five ways to launch a pass, beside PyTorch and cuDNN.
 
@@ -361,7 +367,7 @@ rnnlab.progress("network_schedule")
 #
 # <details><summary>Why is a missing event worse on a GPU than a crash?</summary>The old numbers of the buffer look like results.</details>
 #
-# <details><summary>When is k = T right?</summary>When no operation could use a part of the layer's output earlier: with one layer, or with layers that run one after the other anyway.</details>
+# <details><summary>When is k = T right?</summary>In one stream, where nothing could run beside the product: with one layer, or with layers that run one after the other anyway. With a stream for the inputs a smaller k is better even for one layer (section 4).</details>
 
 # %% [markdown]
 # ## Sources

@@ -48,7 +48,7 @@ for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
 drawings.show("weights_on_chip")
 
 # %% [markdown]
-# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings: those products were written for larger minibatches.
+# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings: those products were written for larger minibatches. (The source's text and its figure differ: at 4 sequences the figure shows 0.05 and 0.12 TFLOP/s for two older libraries, lesson 16.)
 
 # %% [markdown]
 # ## 2 · What fits
@@ -79,12 +79,12 @@ from rnncourse.views.chip_view import explore_chip
 explore_chip()
 
 # %% [markdown]
-# <details><summary>What you find, on an H200</summary>With float32 weights an LSTM of 512 units fits into a cluster of 16 multiprocessors, and one of 768 does not: the limit is 579. With two bytes a weight 768 units fit: the limit is 819, √2 times 579.</details>
+# <details><summary>What you find, on an H200</summary>With float32 weights an LSTM of 512 units fits into a cluster of 16 multiprocessors, and one of 768 does not: the limit is 579. The view counts half of the registers and 200 of the 228 KiB of shared memory: 16 · (128 + 200) KiB hold 4 · 579² numbers of 4 bytes. With two bytes a weight 768 units fit: the limit is 819, √2 times 579. (Lesson 16's cluster kernel uses registers alone, and refuses 768.)</details>
 
 # %% [markdown]
 # ## 3 · Which thread stores which weight
 #
-# Registers belong to threads. So each weight is stored by exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread, without a rest.
+# Registers belong to threads. The kernels here store each weight in exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread, without a rest.
 #
 # The course's kernel gives each warp whole units, with all gates of each unit, so that the warp alone can compute the unit. The columns are distributed over the 32 lanes. **Predict:** which columns has lane 3 for 100 units?
 #
@@ -152,7 +152,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
 # %% [markdown]
 # On the simulator: right numbers and a race. The kernel is wrong all the same: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
 #
-# Two things are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and a `cuda.threadfence()` after the `while`.
+# Three lines are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and run it: now the simulator reports a missing fence on the reader's side. Last, add a `cuda.threadfence()` after the `while`; no finding remains.
 #
 # ### The memory model, in short
 
@@ -197,7 +197,7 @@ print("you guessed", my_guess)
 drawings.show("not_resident")
 
 # %% [markdown]
-# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that all run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another process on the same GPU can still take room away from an ordinary launch. In addition, the course's kernels wait for a flag for a limited time only and then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
+# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
 #
 # On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
 #
@@ -214,7 +214,7 @@ drawings.show("not_resident")
 #
 # Below is the barrier of the course's kernels. `load_acquire` is an atomic read with a fence in it; `syncthreads_or` is a barrier that also returns whether any thread passed a value other than 0, here: whether a thread waited too long.
 #
-# **Predict:** how many times does a persistent kernel load each weight, for 8 steps?
+# **Predict:** how many loads of weights does a persistent kernel make in all, for 12 by 12 weights and 8 steps?
 
 # %%
 from rnnlab.kernels.persistence import kernels
@@ -249,7 +249,7 @@ for steps in (1, 8):
 print("you guessed", my_guess, "for 8 steps")
 
 # %% [markdown]
-# On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. (A GPU does not count loads by line, and prints none.) Only the loads of h, inputs and flags grow with the steps. In a real layer weights are nearly all of the bytes: H² numbers a step, against H numbers for each block.
+# On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. (A GPU does not count loads by line, and prints none.) Only the loads of h, inputs and flags grow with the steps. In a real layer with few sequences B, weights are nearly all of the bytes: H² numbers a step, against H·B numbers for each block.
 #
 # The replay shows two steps of a smaller one: 4 units, a block for each. Choose an element of `flags` and press *next access*. **Look for:** who sets it, who polls it, and what do the other threads of those blocks do meanwhile?
 
@@ -272,7 +272,7 @@ cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays,
 # The smallest one: 16 units, one thread for each. It is graded by its loads.
 
 # %% [markdown]
-# One step lies between that kernel and the course's own: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
+# Two changes lie between that kernel and the course's own: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
 #
 # **Predict:** with 3 sequences instead of 1, how many times as many loads of weights, and of h?
 
@@ -305,9 +305,13 @@ for B in (1, 3):
     want = np.zeros_like(h)
     for t in range(4):
         want[t + 1] = np.tanh(a[t] + want[t] @ shared_row.T)
-    loads = launch.counts.global_loads if launch.counts else None
-    counted = (f"{loads} loads: 1024 of weights, {loads - 1024} of h and inputs"
-               if loads else "not counted on a GPU")
+    counted = "not counted on a GPU"
+    if launch.counts:
+        # the first line of the kernel that loads reads the weights
+        of_weights, *others = [launch.lines[line].global_loads
+                               for line in sorted(launch.lines)
+                               if launch.lines[line].global_loads]
+        counted = f"loads: {of_weights} of weights, {sum(others)} of h, inputs"
     print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: "
           f"{len(launch.findings)}, {counted}")
 
@@ -371,7 +375,7 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
 #
 # ## Recap
 #
-# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. What a step pays instead is a barrier of all blocks.**
+# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. What a step pays instead is a barrier of all blocks.** Must bandwidth limit small minibatches? In the group's older kernel it did not yet: a step took 7.5 times as long as one reading.
 
 # %%
 rows = [

@@ -3,7 +3,7 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters
 #
-# **Claim to test: once weights stay in registers, a step spends most of its time waiting for h of the other blocks. Is this true, and for which sizes?**
+# **Claim to test: once weights stay in registers, a step spends most of its time in the exchange, waiting for the first h of the other blocks. Is this true, and for which sizes?**
 #
 # The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and compare a lower bound of a step with published times.
 #
@@ -37,13 +37,13 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# The launch is the slowest, and a barrier costs four pushes. The barrier takes 3.5 times as long as an exchange, so these kernels have no barrier of the whole chip. None of the prices was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
+# The launch is the slowest, and a barrier costs four pushes. The barrier takes 3.5 times as long as an exchange, so these kernels have none. This course measured none of the prices. Launch, node and barrier are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (CUDA's own `grid.sync()` takes a little longer than this flag barrier. The left half of the drawing shows lesson 15's barrier.)
 #
-# A **floor** is a lower bound of a step's time. It adds three parts that follow one another:
+# A **floor** is an estimate of a lower bound of a step's time. It adds three parts that follow one another:
 #
 # - **exchange**: from the moment at which a block writes the first number of h until the others see it;
-# - **broadcast**: all other numbers of h reach every block, which takes their bytes divided by a bandwidth;
-# - **product**: the weights times h. A cluster begins it while h still arrives, and only what remains afterwards counts.
+# - **broadcast**: all other numbers of h reach every block, which takes their bytes divided by a bandwidth; over the whole chip less the latency of one load, which the exchange contains already, and never less than 0;
+# - **product**: the weights times h. A cluster begins it while h still arrives; only the rest counts.
 #
 # A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
@@ -56,7 +56,7 @@ from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from pocketgpu.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
-gpu, ratios = find("H200"), {}
+gpu, ratios, arrivals = find("H200"), {}, {}
 print("units   B  way        exchange  broadcast    product   step, µs "
       "exchange/step")
 for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
@@ -66,6 +66,7 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
     for name, shape in ways.items():
         parts = floor(shape, B, gpu)
         ratios[hidden, B, name] = parts.exchange / parts.step
+        arrivals[hidden, B, name] = 1 - parts.product / parts.step
         print(f"{hidden:5}{B:4}  {name:8}"
               + "".join(f"{time:11.2f}" for time in (*parts, parts.step)),
               f"{parts.exchange / parts.step:12.0%}")
@@ -74,9 +75,9 @@ print("you guessed", my_guess)
 # %% [markdown]
 # With 512 units and 8 sequences a step takes 0.33 µs over the whole chip and 0.61 µs in a cluster: the grid is ahead. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
 #
-# The last column is the exchange's share of a step. With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes (the column *broadcast*). A cluster takes 8 sequences, and other clusters take the rest at the same time. Each cluster has all weights and waits for no other one, so 64 sequences take as long as 8. What it pays is the push of its h into each of its 16 blocks.
+# The last column is the exchange's share of a step, all that the claim counts. With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes (the column *broadcast*, less one latency). A cluster takes 8 sequences, has all weights and waits for no other cluster, so 64 sequences take as long as 8 if all 8 clusters run at once. It pays the push of its h into each of its blocks, 8 for 256 units and 16 for 512.
 #
-# 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
+# Do they? On paper 132 multiprocessors hold 8 clusters of 16, a non-portable size; `cudaOccupancyMaxActiveClusters` must confirm it. With room for 7 the pass takes twice as long.
 #
 # Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
 
@@ -119,6 +120,11 @@ for row in (0, 1, 7, 8, 15):
                               f"{'abcd'[2 * (row // 8) + sequence % 2]}"
                               for sequence in range(8)))
 print("you guessed lane", my_guess)
+both = [4 * sequence + row // 2 % 4
+        for row in range(16) for sequence in range(8)
+        if 4 * (row % 8) + sequence // 2 == 4 * sequence + row // 2 % 4]
+print(f"sums of units 0 to 15 in the lane that needs their h: {len(both)} of "
+      f"{16 * 8}, in lanes {sorted(set(both))}")
 drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
@@ -130,7 +136,7 @@ drawings.show("fragment_of_a_lane")
 #
 # <!-- exercise: index_of_sums -->
 #
-# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers?
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers? (Without the compilers the cell prints a recorded number for the line as it stands; your line is not compiled.)
 
 # %%
 from pocketgpu.compiling import compilers
@@ -143,13 +149,14 @@ extern "C" __global__ void store(unsigned *to, const unsigned *from) {{
     for (int reg = 0; reg < 2; reg++) to[{place}] = from[2 * lane + reg];
 }}"""
 if compilers.missing():
-    print("recorded: 14 registers for h;", compilers.missing())
+    print("recorded for the line as it stood, your line was not compiled: 14 "
+          "registers;", compilers.missing())
 else:
     kernel = compile_report(source, arch="sm_90")["store", "sm_90"]
     print("compiled, not run:", kernel.registers, "registers")
 
 # %% [markdown]
-# The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
+# The lane that has a unit's sum is mostly not the lane that needs its h in the next step: only 16 of 128 coincide. (Lane 9 of the drawing has such sums; lane 8 has none.) So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
 #
 # Lane 4g + t needs words t and t + 4 of sequence g: two reads of 4 bytes, four reads for two tiles. One read of 16 bytes would do, if those four words were neighbours. The hardware does not know which number of h a word is, and a sum may add its terms in any order. So the kernels take tiles in **pairs** over 16 words: the lane reads words 4t to 4t + 3, and gives the first two to one tile, the others to the second. **Predict:** does the product change? (In the cell a word is one number.)
 
@@ -183,7 +190,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # %%
 from rnncourse.records import register_table
 
-my_guess, beside, totals = 200, [], []
+my_guess, beside, totals, by_kernel = 200, [], [], {}
 print("words: weights of a thread in registers, and in shared memory")
 print("kernel       units dtype      threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
@@ -203,12 +210,15 @@ for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
               f"{shape.dtype:9}{row[5]:>9}{words - away:6}{away:8}{row[7]:>11}"
               f"{row[8]:>9}")
         totals += [int(row[7])] if words - away == 128 else []
+        by_kernel.setdefault(row[0].split("_")[1], []).append(beside[-1])
 print(f"with 128 words: {min(totals)} to {max(totals)} registers in all; you "
       f"guessed {my_guess}")
-print(f"beside the weights, over all kernels: {min(beside)} to {max(beside)}")
+print(f"beside the weights, over all kernels: {min(beside)} to {max(beside)}",
+      *(f"{name} kernel above: {min(registers)} to {max(registers)}"
+        for name, registers in by_kernel.items()), sep="; ")
 
 # %% [markdown]
-# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
+# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
 #
 # **Break it:** ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread? (Without the compilers the cell shows what they made of it when the page was written.)
 
@@ -309,7 +319,7 @@ print(next(line.strip() for line in kernel.splitlines()
            if "Word *row = " in line))
 
 # %% [markdown]
-# In none of them. A warp cannot be two steps ahead. Before it writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
+# In none of them. Before a warp writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
 #
 # How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
 #
@@ -353,11 +363,11 @@ from rnncourse.views.minibatch_view import explore_minibatch
 explore_minibatch()
 
 # %% [markdown]
-# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
+# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every time of ours here is a prediction; only the registers come from a compiler. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
 #
 # ## Recap
 #
-# **On paper, a step over the whole chip mostly waits with 8 sequences, and mostly reads h with 64.**
+# **On paper, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of a step, the push of h the rest.**
 
 # %%
 rows = [
@@ -369,8 +379,8 @@ rows = [
      "them; a spill costs time"),
     ("polling", "h is its own flag: no fence, and no barrier of the chip"),
     ("push", "data and notification together; the barrier counts bytes"),
-    ("two rows in turn", "a warp that is two steps ahead has waited for all "
-     "readers"),
+    ("two rows in turn", "before a warp writes a row again, all its readers "
+     "have passed a barrier"),
     ("run it", "a table of registers shows no race"),
 ]
 for question, answer in rows:
@@ -379,8 +389,13 @@ for question, answer in rows:
 grid = {key: share for key, share in ratios.items() if key[2] == "grid"}
 mostly = [f"{hidden} units, {B} sequences"
           for (hidden, B, _), share in grid.items() if share > 0.5]
-print(f"\nclaim, a grid's step mostly waits: holds for {len(mostly)} of "
+print(f"\nclaim, a grid's step is mostly exchange: holds for {len(mostly)} of "
       f"{len(grid)} sizes ({'; '.join(mostly)}); no GPU has measured it")
+late = [share > 0.5 for key, share in arrivals.items() if key[2] == "grid"]
+in_cluster = [f"{share:.0%}" for key, share in ratios.items()
+              if key[2] == "cluster"]
+print(f"with the broadcast: {sum(late)} of {len(late)}; the exchange of a "
+      f"cluster's step alone: {', '.join(in_cluster)}")
 rnnlab.progress("persistent_cuda")
 
 # %% [markdown]
@@ -388,7 +403,7 @@ rnnlab.progress("persistent_cuda")
 #
 # Answer first, then open.
 #
-# <details><summary>Why does the grid's step grow with the minibatch before its product does?</summary>Each block reads all of h through the second-level cache.</details>
+# <details><summary>Why does the grid's step grow with the minibatch by more than its product does?</summary>Each block reads all of h through the second-level cache.</details>
 #
 # <details><summary>Why may the kernels pair tiles over 16 words?</summary>A sum may add its terms in any order, as long as weights and h have the same order.</details>
 #

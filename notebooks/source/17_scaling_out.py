@@ -138,7 +138,7 @@ print("3.", late.findings[0], "The sum is", late.results[0])
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The first ends in a deadlock: nobody receives. The second and the third run to their end and give plausible numbers. That is why MPI forbids any change to the array before `wait`, and why a schedule is worth checking before it runs.
+# The first never ends: each rank waits until its neighbour receives, and nobody does. (MPI may buffer short messages. Then this program ends on small arrays and hangs on large ones; here a send always waits.) The second and the third run to their end and give plausible, wrong numbers. So MPI forbids any change to the array before `wait`, and a schedule is worth checking before it runs.
 #
 # ## 3 · Whose mean is it?
 #
@@ -178,13 +178,14 @@ def train_here(settings):
     return history.losses
 
 
+my_guess = 1e-3
 job = dict(task="adding", batch=16, hidden_size=16, steps=30, every=10)
 quiet = {"note": lambda sentence: None}
 one = train_here(Settings(**job))
 two = train_on_ranks(Settings(ranks=2, split=(11, 5), **job), **quiet)
 apart = np.abs(np.subtract(one, two["losses"])).max()
 print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two "
-      f"ranks; at most {apart:.0e} apart")
+      f"ranks; at most {apart:.0e} apart, you guessed {my_guess:.0e}")
 print(two["overlap"] if live else "messages, predicted: "
       f"{1e3 * two['seconds']:.2f} ms in all")
 
@@ -197,7 +198,7 @@ print(two["overlap"] if live else "messages, predicted: "
 #
 # ## 4 · When is a gradient complete?
 #
-# While the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients. The weight gradient of a layer is a sum over **all** time steps. Nothing of it may be sent before the layer's sweep has reached step 0. **Predict:** four layers, 20 steps: after which share of the backward pass is the top layer's gradient complete, layer by layer and on the wavefront of lesson 14?
+# While the backward pass of the lower layers still runs, the links could already carry the upper layers' gradients. The weight gradient of a layer is a sum over **all** time steps. To send it in one message, a rank must wait until the layer's sweep has reached step 0. **Predict:** four layers, 20 steps: after which share of the backward pass is the top layer's gradient complete, layer by layer and on the wavefront of lesson 14?
 
 # %%
 from pocketgpu.devices import find
@@ -222,7 +223,7 @@ for stage, guess in my_guess.items():
 drawings.show("messages_behind_work")
 
 # %% [markdown]
-# After 24 % layer by layer, after 63 % on the wavefront; both predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront all layers finish within a few diagonals: there is little backward pass left to hide behind.
+# After 24 % layer by layer, after 63 % on the wavefront; both predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront no gradient is complete in the first 60 % of the pass, and the pass is shorter: there is less left to hide behind.
 #
 # On one GPU the wavefront is the faster schedule, and it sends its gradients late. **Predict:** is the wavefront still the faster one on 128 GPUs, with 400, 25, 6 and 1 GB/s between them?
 
@@ -231,7 +232,7 @@ from rnncourse.scaling.model import schedule_update
 
 # four gates, two matrices and two biases, float32
 layer_bytes = 4 * 4 * (2 * 512**2 + 2 * 512)
-faster = {}
+my_guess, faster = 2, {}  # of the four bandwidths
 for bandwidth in (400, 25, 6, 1):
     line = Link.from_bandwidth(14, bandwidth)
     reduce = lambda size, line=line: all_reduce_seconds(
@@ -247,7 +248,7 @@ for bandwidth in (400, 25, 6, 1):
           faster[bandwidth])
 print("the wavefront is faster at",
       list(faster.values()).count("layer_wavefront"), "of", len(faster),
-      "bandwidths")
+      "bandwidths; you guessed", my_guess)
 
 # %% [markdown]
 # The wavefront is the faster one with all four bandwidths. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. And what overlap hides is never more than the backward pass; with slow links the messages outlast both passes, and the order in which gradients become complete matters little.
@@ -349,10 +350,10 @@ axis.legend()
 show(figure, "From 16 to 128 GPUs the persistent kernel becomes "
      f"{factors['persistent']:.1f} times as fast, those of GEMMs "
      f"{factors['GEMM, text']:.2f} to {factors['GEMM, figure']:.2f} times; "
-     "beyond 128 all lines flatten.")
+     "beyond 128 GPUs no line rises as before.")
 
 # %% [markdown]
-# Predicted from measured rates. A GEMM takes nearly as long for 4 sequences as for 32, so eight times the GPUs do little: what they save in arithmetic they lose in **small minibatches**. **128 GPUs at 4 sequences each deliver less than 16 GPUs at 64**: 23 to 30 TFLOP/s against 36. The other 112 GPUs are worse than none. The persistent kernel keeps its rate down to 4 sequences: 452 TFLOP/s against 59. Below that nothing helps it either.
+# Predicted from measured rates. A GEMM takes nearly as long for 4 sequences as for 32, so eight times the GPUs do little: what they save in arithmetic they lose in **small minibatches**. **128 GPUs at 4 sequences each deliver less than 16 GPUs at 64**: 23 to 30 TFLOP/s against 36. At the same minibatch 128 GPUs are 1.1 to 1.3 times as fast as 16; but those 16 alone train more sequences a second if each of them has 64. The persistent kernel keeps its rate down to 4 sequences: 452 TFLOP/s against 59. With fewer sequences it, too, gains little.
 #
 # **Predict:** 1,024 sequences on up to 1,024 GPUs. From which count on do twice the GPUs gain less than a quarter, and which term stops them: arithmetic, small minibatch, bytes or messages?
 
@@ -391,7 +392,7 @@ print(f"DGX-2H, from 256 to 1,024 GPUs: {gpus:.0f} times the GPUs, {time:.2f} "
 # %% [markdown]
 # 2.2 times the epochs. And 1,024 GPUs reached the target only 1.57 times as fast as 256. Hardware is inefficient at small minibatches, optimisation at large ones; together they cap the number of GPUs that are worth their price. A kernel that stays efficient at 4 sequences moves the first wall, which is why lesson 15 was worth its trouble.
 #
-# **The rule of this lesson:** give each GPU at least the sequences at which its step stops getting shorter. That is 4 for the persistent kernel here, about 64 for products launched step by step. The largest number of GPUs that pays is the largest useful minibatch divided by that.
+# **The rule of this lesson:** give each GPU at least the sequences at which its step stops getting shorter. By the outputs above: 4 for the persistent kernel, 32 or 64 for products launched step by step. The largest number of GPUs that pays is the largest useful minibatch divided by that.
 #
 # This is *data parallelism*, one of several. Its relatives split something else: **ZeRO** and **FSDP** the parameters and the optimiser's state; **tensor parallelism** the matrices of a layer; **pipeline parallelism** the layers. Sums of several small gradients in one message are called **buckets**.
 #
@@ -504,7 +505,7 @@ rnnlab.progress("scaling_out")
 #
 # <details><summary>The three mistakes of the report?</summary>A GPU sends 2(N−1)·K/N bytes. That grows from K to nearly 2K, so it is not independent of N. The text says 370 ms on one GPU and 650 to 700 ms on 40; the figure's rates give about 360 and 720 ms.</details>
 #
-# <details><summary>Why may nothing of a layer's weight gradient be sent after half of its sweep?</summary>It is a sum over all steps; the missing half would never reach the other ranks.</details>
+# <details><summary>Why is a layer's weight gradient not sent after half of its sweep?</summary>It is a sum over all steps, and half of the terms are missing. They would need a second message, as large as the first.</details>
 #
 # <details><summary>Which algorithm for a gradient of 100 bytes on 1,000 ranks?</summary>One with few messages in a row: recursive doubling or a tree.</details>
 #

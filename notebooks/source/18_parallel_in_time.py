@@ -106,7 +106,7 @@ print("you guessed", my_guess)
 drawings.show("scan_levels")
 
 # %% [markdown]
-# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, one that adds these to the next chunk's steps. Step through the two trees; a tile names the steps that its map covers.
 #
 # ### Exercise: a scan by chunks
 #
@@ -351,7 +351,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
 #
 # ## 8 · Is it faster?
 #
-# Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
+# A CPU's few cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -372,7 +372,7 @@ for H in my_guess:
           f"guessed {my_guess[H]}")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. None of this says anything about a GPU. For that there is only a model: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units the loop makes the same calls, and both rungs pay for arithmetic and memory on top: the ratio comes nearer to 1, and may pass it. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. None of this says anything about a GPU. For that there is only a model: no GPU has run this yet.
 #
 # The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
 
@@ -398,14 +398,14 @@ for H in (64, 256, 512):
               "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
 
 # %% [markdown]
-# By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
+# By this model the linear cell's scan takes less than 0.1 ms at T = 100 000, where the loop takes about 30 ms. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
 #
 # Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
 
 # %% [markdown]
 # ## Recap
 #
-# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, a GRU that forgets takes a few of Newton's rounds, and only a chaotic network needs about T of them.**
+# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each of which is such a scan. The nearer a network is to chaos, the more rounds it needs: in the end T.**
 
 # %%
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
@@ -415,7 +415,7 @@ rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b�
         ("backward", "linear for every cell: one scan in reverse"),
         ("Newton", "tangents at a guess, a scan, repeat: exact after a few "
          "rounds"), ("limit", "rounds follow from the growth of differences; "
-                     "in chaos there are T")]
+                     "in chaos up to T")]
 for name, answer in rows:
     print(f"{name:11}{answer}")
 holds = exact_after >= 512

@@ -39,13 +39,13 @@ class _Watched(np.ndarray):
         self.counted = getattr(source, "counted", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
-        plain = [np.asarray(array) for array in inputs]
+        plain = [np.asarray(array) if isinstance(array, np.ndarray) else array for array in inputs]
         if "out" in options:
             options["out"] = tuple(np.asarray(array) for array in options["out"])
         results = getattr(ufunc, method)(*plain, **options)
         outputs = results if isinstance(results, tuple) else (results,)
         self.counted.calls += 1
-        self.counted.bytes_read += sum(array.nbytes for array in plain if array.ndim)
+        self.counted.bytes_read += sum(np.asarray(array).nbytes for array in plain if np.ndim(array))
         self.counted.bytes_written += sum(array.nbytes for array in outputs)
         watched = tuple(_watched(array, self.counted) for array in outputs)
         return watched if isinstance(results, tuple) else watched[0]

@@ -85,5 +85,7 @@ def explore_stride() -> View:
 
 @cache
 def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
+    if not cuda.is_simulated:  # a GPU keeps no trace
+        return np.arange(32), 4 * (offset + stride * np.arange(32))
     x, y = np.zeros(8 + 32 * stride, "float32"), np.zeros(32, "float32")
     return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")

@@ -85,5 +85,7 @@ def explore_banks() -> View:
 
 @cache
 def _request(width: int, down: bool) -> np.ndarray:
+    if not cuda.is_simulated:  # a GPU keeps no trace
+        return WORD * (width if down else 1) * np.arange(32)
     report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, int(down))
     return first_request(report, "tile[lane * width]" if down else "tile[lane]")[1]

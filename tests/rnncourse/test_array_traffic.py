@@ -28,3 +28,8 @@ def test_numbers_stay_what_they_are():
     seen = []
     traffic(lambda a, b: seen.append(np.asarray(np.exp(a) - b)), a, b)
     assert np.array_equal(seen[0], np.exp(a) - b)
+
+
+def test_a_plain_number_leaves_single_precision_as_it_is():
+    narrow = a.astype("float32")
+    assert traffic(lambda a: 1 / (1 + a), narrow).bytes_moved == 4 * narrow.nbytes

@@ -1,11 +1,4 @@
-"""Packed products: panels, tiles, teams, and a layer on them, against float64 and against one another."""
-
-import contextlib
-import gc
-import os
-import threading
-import weakref
-from concurrent.futures import ThreadPoolExecutor
+"""Packed products: panels, tiles, and a layer on them, against float64 and against one another."""
 
 import numpy as np
 import pytest
@@ -21,9 +14,8 @@ from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
-from rnnlab.kernels.packed import panels, passes, products, steps, team, vectors
+from rnnlab.kernels.packed import panels, passes, products, steps, vectors
 from rnnlab.kernels.packed import split as splitting
-from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
 from rnnlab.ladder import numba_parallel, packed_weights
@@ -284,69 +276,6 @@ def test_shares_cover_every_sequence_and_unit_once_and_nobody_goes_without(B, H,
     assert sorted(covered) == [(b, p) for b in range(B) for p in range(layer.P)]
     assert all(share.high > share.low and share.last > share.first for share in shares)
     assert [share.member for share in shares] == list(range(len(shares)))
-
-
-# ---- teams and barriers
-
-
-def test_nobody_passes_a_barrier_before_all_have_come():
-    members, rounds = 4, 20  # more members than this machine may have cores
-    counter, arrived = np.zeros(1, "int64"), [0] * members
-
-    def member(k):
-        for turn in range(1, rounds + 1):
-            arrived[k] = turn
-            wait(counter, members)
-            assert min(arrived) >= turn
-
-    with ThreadPoolExecutor(members) as pool:
-        list(pool.map(member, range(members)))
-    assert counter[0] == members * rounds
-
-
-def test_a_team_binds_its_members_and_gives_the_cores_back():
-    if not hasattr(os, "sched_getaffinity"):
-        pytest.skip("this system cannot bind a thread to a core")
-    before, seen = os.sched_getaffinity(0), {}
-    team.run(lambda k: seen.setdefault(k, (threading.get_ident(), os.sched_getaffinity(0))), 3)
-    assert sorted(seen) == [0, 1, 2]
-    assert len({thread for thread, _ in seen.values()}) >= 2
-    if len(before) > 1:
-        assert all(len(cores) == 1 for _, cores in seen.values())
-        assert seen[0][1] != seen[1][1]
-    assert os.sched_getaffinity(0) == before
-
-
-def test_an_error_in_any_member_arrives_and_the_next_team_works():
-    for culprit in (0, 1):
-        with pytest.raises(ZeroDivisionError):
-            team.run(lambda k, culprit=culprit: 1 / (k - culprit), 2)
-    done = []
-    team.run(done.append, 2)
-    assert sorted(done) == [0, 1]
-
-
-def test_a_team_that_has_ended_holds_nothing_of_its_task():
-    class Arrays:
-        def fail(self, member):
-            if member:
-                raise MemoryError
-
-    for task_name in ("fail", "__eq__"):  # one that raises, one that does not
-        arrays = Arrays()
-        gone, task = weakref.ref(arrays), getattr(arrays, task_name)
-        with contextlib.suppress(MemoryError):
-            team.run(task, 3)
-        del arrays, task
-        gc.collect()
-        assert gone() is None
-
-
-@pytest.mark.parametrize(("blas", "cores", "count"), [(8, 2, 2), (1, 4, 1), (2, 1, 1), (4, 4, 4)])
-def test_a_team_has_no_more_members_than_the_process_may_use(blas, cores, count, monkeypatch):
-    monkeypatch.setattr(team.threads, "count", lambda: blas)
-    monkeypatch.setattr(team, "usable_cores", lambda: cores)  # 1 in a container of half a core
-    assert team.count() == count
 
 
 # ---- the ledger, on the same functions uncompiled

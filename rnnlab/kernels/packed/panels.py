@@ -69,19 +69,19 @@ def pack_transposed(source, at, row, K, columns, panels, first):
             for j in range(used):
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
-                if steps == vector:
-                    spread(panels, place + j, width, load(source, line))
-                else:
-                    _spread_line(source, line, steps, panels, place + j, width)
+                _spread_line(source, line, steps, panels, place + j, width)
             for j in range(used, width):
                 _clear_column(steps, panels, place + j, width)
 
 
 @njit(**INNER)
 def _spread_line(source, at, steps, panels, first, width):
-    """Numbers that lie together, into one column of a panel."""
-    for i in range(steps):
-        panels[first + i * width] = source[at + i]
+    """Numbers that lie together, at most a vector of them, into one column of a panel."""
+    if steps == lanes(panels):
+        spread(panels, first, width, load(source, at))
+    else:
+        for i in range(steps):
+            panels[first + i * width] = source[at + i]
 
 
 @njit(**INNER)
