@@ -111,8 +111,9 @@ def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> 
         sizes = forward.Sizes(KINDS[cell], T, B, I, H, gates, panels, T)
         parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
         seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
-        way_of = lambda sizes=sizes: (
-            "units" if split.split(sizes, members, 4, cache_bytes)[0].waits else "sequences"
+        choose = split.split.__wrapped__  # anew: a choice that is kept knows no turned constant
+        way_of = lambda sizes=sizes, choose=choose: (
+            "units" if choose(sizes, members, 4, cache_bytes)[0].waits else "sequences"
         )
         own = way_of()
         for constant, factor in product(CONSTANTS, factors):
