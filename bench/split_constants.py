@@ -104,15 +104,14 @@ class Change(NamedTuple):
 
 def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> list[Change]:
     """Every choice of the model that changes if one of its constants is turned by these factors."""
-    changes = []
+    changes, choose = [], split.split.__wrapped__  # a choice that is kept knows no turned constant
     for cell, shape in product(CELLS, SHAPES):
         T, B, I, H = shape
         gates, panels = len(find_cell(cell).gates), panel_count(H, "float32")
         sizes = forward.Sizes(KINDS[cell], T, B, I, H, gates, panels, T)
         parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
         seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
-        choose = split.split.__wrapped__  # anew: a choice that is kept knows no turned constant
-        way_of = lambda sizes=sizes, choose=choose: (
+        way_of = lambda sizes=sizes: (
             "units" if choose(sizes, members, 4, cache_bytes)[0].waits else "sequences"
         )
         own = way_of()

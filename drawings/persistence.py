@@ -118,8 +118,8 @@ def fragment_of_a_lane() -> Sheet:
     """Lesson 16: the words of h and the sums that one lane of a warp holds."""
     s = Sheet(
         "What a lane holds",
-        "A tensor core's tiles are spread over a warp, and the lane that holds the sums of a unit is not "
-        "the one that holds its h. Left, the tile of h, words by sequences. Right, the sums, rows by "
+        "A tensor core's tiles are spread over a warp, and the lane that holds the sums of a unit is mostly "
+        "not the one that holds its h. Left, the tile of h, words by sequences. Right, the sums, rows by "
         "sequences. The lanes of one group have their numbers. What lane 9 holds is marked: two words and "
         "four sums.",
         470,

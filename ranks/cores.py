@@ -25,11 +25,11 @@ def usable_cores() -> int:
     if in_browser():  # which names the computer's cores, and starts no thread on them
         return 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, math.ceil(min(allowed, _quota(CGROUPS, OWN_GROUP))))
+    return max(1, math.ceil(min(allowed, _quota())))
 
 
 @cache  # reading the system's files takes 0.25 ms, which a training step of 9 ms paid twice
-def _quota(groups: Path, own: Path) -> float:
+def _quota() -> float:
     """CPU seconds a second: the least limit of this group and of those it lies in, as first read."""
     pairs = [text.split() for text in limits("cpu.max")]  # "200000 100000", or "max 100000"
     spans = zip(limits("cpu/cpu.cfs_quota_us"), limits("cpu/cpu.cfs_period_us"), strict=False)

@@ -160,7 +160,7 @@ def draw_problems(rng) -> list[tuple]:
         roomy(1, 1),
         tight(13, 1),
         tight(13, 13),
-        tight(13, 16),  # blocks of two steps fit only if a block counts as two
+        tight(13, 16),  # blocks of two steps seem to fit if each counts as one array
         roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
         tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
     ]

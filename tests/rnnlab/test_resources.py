@@ -15,6 +15,7 @@ def linux(tmp_path, monkeypatch):
     """A folder for control groups, where nothing is limited yet, on a machine with 64 cores."""
     monkeypatch.setattr(cores, "CGROUPS", tmp_path)
     monkeypatch.setattr(cores, "OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(cores, "_quota", cores._quota.__wrapped__)
     monkeypatch.setattr(cores.os, "sched_getaffinity", lambda process: {*range(64)}, raising=False)
 
     def write(texts, own="0::/"):
@@ -61,10 +62,17 @@ def test_the_older_layout_of_control_groups_is_read_too(linux):
     assert resources.memory_limit() == GIB
 
 
+def test_a_process_reads_its_share_of_cores_once(monkeypatch):
+    count = resources.usable_cores()
+    monkeypatch.setattr(cores, "file_text", lambda path: pytest.fail(f"{path} is read again"))
+    assert resources.usable_cores() == count
+
+
 def test_where_the_system_states_nothing_the_whole_computer_counts(monkeypatch, tmp_path):
     for module, names in ((cores, ("CGROUPS", "OWN_GROUP")), (resources, ("CPUINFO", "CACHES"))):
         for name in names:
             monkeypatch.setattr(module, name, tmp_path / "nowhere")
+    monkeypatch.setattr(cores, "_quota", cores._quota.__wrapped__)
     monkeypatch.delattr(cores.os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(cores.os, "cpu_count", lambda: 6)
     assert resources.usable_cores() == 6

@@ -144,7 +144,7 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     # the loss of a network that gives one answer to every pixel is the targets' variance
     fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
     name = _misconception(got, start, kernel, held_out, baseline, calls, fell)
-    matches = [x in train.x and np.isclose(train.target, y).any() for *_, x, y in calls[:99]]
+    matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
     if name == OTHERS and sum(matches) < 0.5 * len(matches):
         name = RESCALED
     elif name == TOO_EARLY and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):

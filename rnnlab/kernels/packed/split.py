@@ -26,7 +26,7 @@ CACHE_PART = 0.75  # of the second-level cache that weights may fill: states and
 
 
 @cache
-def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> list[Share]:
+def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> tuple[Share, ...]:
     """A share for each member, by sequences or by units; fewer members where there is less to share.
 
     One member alone has the same time either way; it goes by units, which need less memory, where the weights
@@ -53,11 +53,11 @@ def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, uni
     return products + beyond / BANDWIDTH + (BARRIER if unit_parts > 1 else 0)
 
 
-def _by_sequences(sizes: Sizes, members: int) -> list[Share]:
+def _by_sequences(sizes: Sizes, members: int) -> tuple[Share, ...]:
     cuts = [sizes.B * k // members for k in range(members + 1)]
-    return [Share(k, members, cuts[k], cuts[k + 1], 0, sizes.P, False) for k in range(members)]
+    return tuple(Share(k, members, cuts[k], cuts[k + 1], 0, sizes.P, False) for k in range(members))
 
 
-def _by_units(sizes: Sizes, members: int) -> list[Share]:
+def _by_units(sizes: Sizes, members: int) -> tuple[Share, ...]:
     cuts = [sizes.P * k // members for k in range(members + 1)]
-    return [Share(k, members, 0, sizes.B, cuts[k], cuts[k + 1], True) for k in range(members)]
+    return tuple(Share(k, members, 0, sizes.B, cuts[k], cuts[k + 1], True) for k in range(members))

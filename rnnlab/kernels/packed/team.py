@@ -37,10 +37,10 @@ def run(task: Task, members: int) -> None:
         try:
             _run_on_a_core(task, 0, cores)
         finally:
-            of_others = [errors.get() for _ in range(1, members)]  # they write into the caller's arrays
+            outcomes = [errors.get() for _ in range(1, members)]  # they write into the caller's arrays
             if cores:
                 os.sched_setaffinity(0, cores)
-        for error in filter(None, of_others):
+        for error in filter(None, outcomes):
             raise error
 
 
