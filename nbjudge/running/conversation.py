@@ -34,10 +34,7 @@ ASLEEP = (  # without the seconds: two runs of one answer say the same
     "{name} did not come to an end in {seconds:g} s, and computed for less than half of them. "
     "What does it wait for?"
 )
-STARVED = (
-    "{name} may compute for {seconds:g} s. Other programs had the cores, and it got {ran:.2g} s of one: "
-    "not judged."
-)
+STARVED = "{name} waited for a core or a disk, and got {ran:.2g} of its {seconds:g} s of a core: not judged."
 IDLE = "grade this exercise again when the machine is less busy"
 
 

@@ -26,6 +26,13 @@ def adopt_orphans(yes: bool) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(ADOPT_ORPHANS, int(yes), 0, 0, 0)
 
 
+def waits_for_disk(members: list[psutil.Process]) -> bool:
+    """Whether a disk holds a member up; the system calls a parent that waits for its vfork the same."""
+    parents = {member.info["ppid"] for member in members}
+    sleepers = {member.pid for member in members if member.info["status"] == psutil.STATUS_DISK_SLEEP}
+    return bool(sleepers - parents)
+
+
 class Family:
     """The descendants that this process gets from now on, its own earlier children left out.
 

@@ -26,7 +26,7 @@ from nbjudge.clock import is_starved, waiting_of
 from nbjudge.course import current
 from nbjudge.running import control_group, memory, sandbox
 from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer, out_of_time
-from nbjudge.running.family import Family, adopt_orphans
+from nbjudge.running.family import Family, adopt_orphans, waits_for_disk
 from nbjudge.running.inside import wire
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.verdict import Status, Stopped
@@ -71,7 +71,7 @@ class NotStarted(Stopped):
 class Worker:
     """A callable that runs the learner's function in its process. To be used in a `with`.
 
-    The time limit is for all calls, without the time in which other programs had the cores (on Linux).
+    The time limit is for all calls, without the time in which it waits for a core or a disk (on Linux).
     """
 
     def __init__(self, answer: Answer, seconds: float, box: Sandbox):
@@ -82,6 +82,7 @@ class Worker:
         self._starting = 0.0  # seconds of the processor until the process was ready
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
+        self._on_disk = 0.0  # seconds in which a disk or the network's files kept it waiting
         self._group: control_group.ControlGroup | None = None
 
     def __enter__(self) -> "Worker":
@@ -192,7 +193,7 @@ class Worker:
 
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
         """Send a frame and wait for the one that answers it, on the answer's own time."""
-        start = looked = time.monotonic()
+        start = looked = self._seen = time.monotonic()
         pause = TICK
         left = self.left if patience is None else patience
         if frame and select.select([self.answering], [], [], 0)[0]:
@@ -224,17 +225,17 @@ class Worker:
         return frame
 
     def _grant(self) -> float:
-        """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
+        """Seconds of waiting for the machine, by the answer or its judge, that were not granted yet."""
         more = max(min(self._waited(), self.box.patience * self.seconds) - self._granted, 0.0)
         self._granted += more
         return more
 
     def _waited(self) -> float:
-        """Seconds in which the answer, or its judge, has waited for a core."""
-        return self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
+        """Seconds in which the answer, or its judge, has waited for the machine: for a core or a disk."""
+        return self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting + self._on_disk
 
     def _out_of_time(self) -> Stopped:
-        """Why the time is over: the answer has used it, has slept, or other programs had the cores."""
+        """Why the time is over: the answer has used it, has slept, or has waited for the machine."""
         ran = max(self.family.seconds() - self._starting, 0.0) + self._called
         stopped = any(member.info["status"] == psutil.STATUS_STOPPED for member in self.family.members())
         starved = self.ready and not stopped and is_starved(ran, self._waited() - self._granted, self.seconds)
@@ -250,6 +251,8 @@ class Worker:
         """Stop what no limit of the operating system covers: processes together, and one that went without
         a word. Returns the bytes that they may still take."""
         members = self.family.members()
+        before, self._seen = self._seen, time.monotonic()
+        self._on_disk += (self._seen - before) * waits_for_disk(members)
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
         own = self._own_processes(members)

@@ -67,14 +67,14 @@ def finding(settings: Settings) -> str:
     shown = shown_part(settings)
     result, device = prediction(shown), find(settings.device)
     ladder = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    first, last = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
+    ends = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
+    ways = (f"keeps {a}" if a == b else f"goes from {a} to {b}" for a, b in zip(*ends, strict=True))
     steps = "1 step" if settings.steps == 1 else f"{settings.steps} steps"
     return (
         f"Predicted for {device.name}, not measured{_part(settings)}: {result.launches} launches, "
         f"{result.makespan / 1e3:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
         f"{result.idle:.0%} of the time no kernel is on the device. {_beside(settings, result)}From "
-        f"{ladder[0].name} to {ladder[-1].name} a pass of {steps} goes from {first[0]} "
-        f"to {last[0]} and from {first[1]} to {last[1]}."
+        f"{ladder[0].name} to {ladder[-1].name} a pass of {steps} {' and '.join(ways)}."
     )
 
 

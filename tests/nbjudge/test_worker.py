@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from nbjudge import clock
@@ -60,8 +61,20 @@ def test_a_process_that_was_killed_has_time_to_end_and_one_without_pipes_lives_o
 SPIN = of_source("spin", "def spin():\n    while True:\n        pass\n")
 
 
-def test_time_without_a_core_is_not_the_answers_and_an_answer_without_a_core_is_not_judged(monkeypatch):
+def wait_for_a_core(monkeypatch):
     monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
+
+
+def wait_for_a_disk(monkeypatch):
+    monkeypatch.setattr(family.Family, "waiting", lambda self: 0.0)
+    monkeypatch.setattr(worker, "waits_for_disk", lambda members: True)
+
+
+@pytest.mark.parametrize("wait", [wait_for_a_core, wait_for_a_disk])
+def test_time_that_the_machine_takes_is_not_the_answers_and_an_answer_kept_waiting_is_not_judged(
+    monkeypatch, wait
+):
+    wait(monkeypatch)
     with Worker(SLEEP, 0.4, PLAIN) as rest:
         assert rest(0.6) == 0.6
     with Worker(SLEEP, 0.1, PLAIN) as rest, pytest.raises(Stopped) as stopped:
@@ -89,6 +102,16 @@ def test_a_sentence_on_time_asleep_is_the_same_in_two_runs_and_another_than_on_a
     asleep, again, endless = (out_of_time("rest", 20.0, ran, False) for ran in (0.25, 0.26, 20.0))
     assert asleep.message == again.message != endless.message
     assert asleep.status is endless.status is Status.timeout
+
+
+def test_a_process_that_the_disk_holds_up_is_told_from_one_that_waits_for_its_own_child():
+    def process(pid, parent, status):
+        return SimpleNamespace(pid=pid, info={"ppid": parent, "status": status})
+
+    stuck, asleep = process(2, 1, psutil.STATUS_DISK_SLEEP), process(3, 2, psutil.STATUS_SLEEPING)
+    assert family.waits_for_disk([stuck])
+    assert not family.waits_for_disk([stuck, asleep])
+    assert not family.waits_for_disk([asleep])
 
 
 def test_time_asleep_is_the_answers(monkeypatch):
