@@ -120,7 +120,7 @@ def launch_timeline() -> Sheet:
         "A host launches small kernels and large ones",
         "With small kernels the chip waits between them, since the host needs longer to launch a kernel than "
         "the chip to run it; the launches set the pace. With large kernels the host is ahead, and "
-        "the chip works without a pause; the arithmetic sets the pace.",
+        "the chip works without a pause; the kernels set the pace.",
         430,
     )
     s.heading(20, "Small kernels: the chip waits for launches")

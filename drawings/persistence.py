@@ -170,7 +170,7 @@ def registers_of_a_thread() -> Sheet:
         x = 20 + limit * scale + (0 if fits else 3)
         s.line((x, y - 8), (x, y + 56), width=4)
     s.note(600, 235, "read from memory in every step", "error")
-    s.text(450, 316, "weights that stay leave no registers for a second block", size=PLAIN, bold=True)
+    s.text(450, 316, "128 words of weights leave no registers for a second block", size=PLAIN, bold=True)
     return s
 
 

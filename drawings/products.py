@@ -184,9 +184,9 @@ def panels_in_caches() -> Sheet:
     """Lesson 08: the order of the loops decides what stays in the nearest cache."""
     s = Sheet(
         "Which loop is outside",
-        "With panels in the outer loop each panel is read once and stays in the nearest cache while all "
-        "rows pass by; with rows outside, every tile of rows reads all panels again. Each side has four "
-        "panels of weights and three tiles of rows; the arrows count the reads of weights.",
+        "With panels in the outer loop each panel that fits is read once and stays in the nearest cache "
+        "while all rows pass by; with rows outside, every tile of rows reads all panels again. Each side has "
+        "four panels of weights and three tiles of rows; the arrows count the reads of weights.",
         390,
     )
     panels(

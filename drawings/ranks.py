@@ -39,8 +39,8 @@ def ring_all_reduce() -> Sheet:
         "All-reduce around a ring",
         f"{RANKS} ranks sum an array that is cut into {RANKS} chunks. In {RANKS - 1} steps each rank adds a "
         f"chunk of its left neighbour, and then holds one whole sum, of all {RANKS} ranks. In {RANKS - 1} "
-        "more steps the whole sums are copied around. The bars compare what one link carries: 1.5 arrays "
-        "in the ring, 6 where one rank reduces for all.",
+        "more steps the whole sums are copied around. The bars compare what the busiest rank sends: 1.5 "
+        "arrays in the ring, 3 where one rank reduces for all.",
         478,
     )
     s.heading(
@@ -78,18 +78,16 @@ def _ranks(s: Sheet, left: float, name: str, counts: list[list[int]]) -> None:
 
 
 def _bars(s: Sheet) -> None:
-    """Arrays over the busiest link, to scale."""
-    scale = 105
-    rows = (("ring", 2 * (RANKS - 1) / RANKS, "weights"), ("one reducer", 2 * (RANKS - 1), "waiting"))
+    """Arrays from the busiest rank, to scale."""
+    scale = 210
+    rows = (("ring", 2 * (RANKS - 1) / RANKS, "weights"), ("one reducer", RANKS - 1, "waiting"))
     for row, (name, arrays, role) in enumerate(rows):
         y = 384 + 36 * row
         s.note(20, y + 19, name, bold=True)
         bar = {"x": 130, "y": y, "width": arrays * scale, "height": 26}
         s.element("rect", **bar, fill=ROLES[role].pale, stroke=ROLES[role].edge)
         s.note(138 + arrays * scale, y + 19, f"{arrays:g} n")
-    s.text(
-        880, 466, "bytes one after another over the busiest link; n: the array", anchor="end", colour=QUIET
-    )
+    s.text(880, 466, "bytes from the busiest rank; n: the array", anchor="end", colour=QUIET)
 
 
 def ring_steps(step: int = 1) -> Sheet:
@@ -142,8 +140,8 @@ def messages_behind_work() -> Sheet:
     s = Sheet(
         "Messages behind the backward pass",
         "Layer by layer, the gradients of upper layers travel while lower layers still compute; on the "
-        "wavefront all gradients become complete near the end, and the messages remain. Both panels have "
-        "the backward pass of three layers and the links below it, on one scale of time.",
+        "wavefront all gradients become complete late, and with slow links most messages remain. Both panels "
+        "have the backward pass of three layers and the links below it, on one scale of time.",
         420,
     )
     s.heading(20, "Layer by layer: messages hide behind the work")

@@ -156,7 +156,7 @@ def shared_weights() -> Sheet:
     s = Sheet(
         "One pass over the weights for many sequences",
         "Many sequences share one pass over the weights; one sequence pays for it alone. Left, the whole "
-        "matrix is read from memory to serve one row. Right, the same matrix is read once and "
+        "matrix is read to serve one row. Right, the same matrix is read once and "
         "serves 64 rows, 8 of them drawn, so each pays a 64th of the reading.",
         380,
     )

@@ -169,12 +169,12 @@ def cluster_exchange() -> Sheet:
     """Lesson 16: h reaches the other blocks through the whole chip, or inside a cluster."""
     s = Sheet(
         "How h reaches the other blocks",
-        "A step waits for h to reach the other blocks, and a cluster shortens the way. Left, over the whole "
-        "chip: every block writes its part to the shared cache, waits at a barrier, and reads all of h. "
+        "A step waits for h to reach the other blocks; in a cluster its way is shorter than in lesson 15. "
+        "Left, lesson 15: every block writes its part to the shared cache, waits at a barrier, reads all h. "
         "Right, in a cluster: every block pushes its part straight into the shared memory of the others.",
         470,
     )
-    s.heading(20, "Over the whole chip", "Write, wait for all blocks, read: three stations.")
+    s.heading(20, "Over the whole chip, as in lesson 15", "Write, wait for all blocks, read: three stations.")
     s.area(20, 78, 410, 330)
     for number, part in enumerate(PARTS):
         x = 34 + number * 98

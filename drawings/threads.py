@@ -3,7 +3,7 @@
 from drawings.parts import array, element, lane, matrix, node, panels, row, time_axis
 from rnncourse.figures.pen import LANES, PLAIN, QUIET, ROLES, Sheet
 
-LANES_DRAWN = 8  # lanes of a warp and banks, of 32
+LANES_DRAWN = 8  # banks of the memory that is drawn, and lanes that read a column
 ROUNDS = 3  # halvings of a sum of 8 numbers
 STRIPS = 4  # tiles along the inner size of a tiled product
 PHASES = (
@@ -25,9 +25,9 @@ def three_cuts() -> Sheet:
         360,
     )
     ways = (  # name, line, left edge and width of each share of a step, barriers of a step, finding
-        ("Products", "BLAS shares each", ((0, 30), (36, 30)), (33, 69), "2 barriers a step"),
+        ("Products", "BLAS shares each", ((0, 30), (36, 30)), (33, 69), "1 barrier a product"),
         ("Units", "half of h each", ((0, 66),), (74,), "1 barrier a step"),
-        ("Sequences", "half of the rows each", ((0, 80),), (), "1 barrier in all"),
+        ("Sequences", "half of the rows each", ((0, 80),), (), "1 barrier a pass"),
     )
     for left, (name, line, shares, barriers, finding) in zip((20, 320, 620), ways, strict=True):
         s.heading(left, name, line)
@@ -235,16 +235,16 @@ def banks_and_padding() -> Sheet:
     """Lesson 10: a column of a tile lies in one bank, and in all once rows are a word longer."""
     s = Sheet(
         "Banks and padding",
-        "A word of padding turns eight turns into one. Left, rows of 8 words: a column of the tile lies in "
-        "bank 0 alone, and eight lanes queue. Right, rows of 9 words: each row begins one bank further, "
-        "the same column lies in all banks, and one turn serves all lanes. 8 of 32 banks are drawn.",
+        "A word of padding turns eight turns into one, drawn for a memory of 8 banks. Left, rows of 8 words: "
+        "a column lies in bank 0 alone, and eight lanes queue. Right, rows of 9 words: the same column lies "
+        "in all banks, and one turn serves all lanes. The same holds for 32 banks, rows of 32 and 33 words.",
         430,
     )
     panels(
         s,
-        ("Rows of 8 words", "Marked: a column. All of it in bank 0."),
-        ("Rows of 9 words", "Marked: the same column. Hatched: padding."),
-        ("8 lanes, 8 turns", "8 lanes, 1 turn"),
+        ("8 banks, rows of 8 words", "Marked: a column. All of it in bank 0."),
+        ("8 banks, rows of 9 words", "Marked: the same column. Hatched: padding."),
+        ("8 turns; 32 with 32 banks, rows of 32", "1 turn; also with 32 banks, rows of 33"),
     )
     for left, width in ((80, LANES_DRAWN), (530, LANES_DRAWN + 1)):
         s.text(left - 34, 98, "bank", bold=True)
@@ -295,19 +295,19 @@ def shuffle_down() -> Sheet:
     s = Sheet(
         "A shuffle",
         "A shuffle copies a register of another lane, without shared memory and without a barrier of the "
-        "block. Eight lanes of a warp take the value of the lane two places on; the last two have no such "
-        "lane and keep their own value. 8 of 32 lanes are drawn.",
+        "block. Lanes take the value of the lane two places on; the last two of the warp, 30 and 31, have no "
+        "such lane and keep their own value. Lanes 24 to 31 of 32 are drawn.",
         300,
     )
     s.heading(
-        20, "shfl_down_sync with a step of 2", "From register to register; lanes 6 and 7 keep their own."
+        20, "shfl_down_sync with a step of 2", "From register to register; lanes 30 and 31 keep their own."
     )
     for y, name in ((92, "before"), (214, "after")):
         s.note(20, y + 22, name, bold=True)
-        words = [f"v_{{{n + 2 if y > 92 and n < 6 else n}}}" for n in range(8)]
+        words = [f"v_{{{n + 2 if y > 92 and n < 30 else n}}}" for n in range(24, 32)]
         row(s, 180, y, words, "state", width=76, height=36, mark=(6, 7) if y > 92 else ())
     for n in range(6):
         s.arrow((218 + 76 * (n + 2), 130), (218 + 76 * n, 211), role="state")
     for n in range(8):
-        s.text(218 + 76 * n, 274, f"lane {n}", colour=QUIET)
+        s.text(218 + 76 * n, 274, f"lane {24 + n}", colour=QUIET)
     return s

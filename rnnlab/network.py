@@ -7,6 +7,7 @@ layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of th
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ class Network:
         return len(self.facts.gates)
 
     def layer(self, index: int) -> Layer:
-        return Layer(*(self.parameters[f"{name}_l{index}"] for name in Layer._fields))
+        return Layer(*map(self.parameters.__getitem__, _names_in(index)))
 
     def with_parameters(self, parameters: Mapping[str, np.ndarray]) -> "Network":
         """The same network with these parameters in place of its own."""
@@ -100,6 +101,12 @@ class Network:
     def zero_state(self, B: int) -> State:
         """A state of zeros for B sequences, each [L,B,H]."""
         return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in self.facts.states)
+
+
+@cache
+def _names_in(layer: int) -> tuple[str, ...]:
+    """The names of a layer's parameters; a step of one sequence would feel their making."""
+    return tuple(f"{name}_l{layer}" for name in Layer._fields)
 
 
 def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:

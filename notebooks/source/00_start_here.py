@@ -5,7 +5,7 @@
 #
 # **Claim to test: time follows arithmetic. A matrix product for two sequences takes twice as long as for one, and a product for 64 sequences takes 64 times as long. Is that so?**
 #
-# You guess two numbers, measure them on your machine, and find the reason; the recap says what came out. You will also learn how the checks of this course work.
+# You guess two numbers, measure them on your machine, and find the reason. You also learn how the checks of this course work.
 #
 # - **Time:** 65 minutes, exercises included.
 # - **You need:** Python, and NumPy as far as `a @ b` and `a.shape`.
@@ -18,11 +18,11 @@ rnnlab.banner()
 # %% [markdown]
 # ## How to work
 #
-# The drawing below is the question of this lesson. Each lesson opens with one.
+# Each lesson opens with a drawing of its question.
 #
 # Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again as often as you like. If a cell does not end, stop it with the **■** above the notebook.
 #
-# Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find out why they differ. Write your prediction down before you run the cell; otherwise you cannot be surprised by the result. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
+# Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find out why they differ. Write your prediction down before you run the cell. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
 # %%
 from rnncourse import drawings
@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Lessons from 05 on are all about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures, for some seconds, how fast the machine computes and reads memory; this lesson measures both in section 6.
+# Lessons from 05 on are all about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it.
 
 # %%
 from rnncourse.lab import doctor
@@ -56,9 +56,9 @@ def last_step(y):
 rnnlab.check(last_step, practice=True)
 
 # %% [markdown]
-# A verdict has three parts, always in this order: **what differs** first, in the smallest case that shows it; the **likely mistake**, if it is a known one; and **what to do next**.
+# A verdict has three parts, always in this order: **what differs** first, in a small case; the **likely mistake**, if it is a known one; and **what to do next**.
 #
-# The check drew random arrays, ran the function on copies of them, and compared the results. It examines only what the function returns, not how you wrote it. If you are stuck, ask for a hint. There are three hints for each exercise; run the cell again for the next one.
+# The check drew random arrays, ran the function on copies of them, and compared the results. It examines only what the function returns, not how you wrote it. If you are stuck, ask for a hint. There are three hints for each exercise; run the cell again for the next one. Hints that you have opened are remembered.
 
 # %%
 rnnlab.hint(last_step)
@@ -75,7 +75,7 @@ rnnlab.hint(last_step)
 #
 # <!-- exercise: last_step -->
 #
-# Open your own notebook for this lesson with the link above, and write the answer there too. Every exercise works in this way: read the text here, write the answer there, come back. Your progress is stored in one file on this machine; nothing is sent anywhere. The next cell shows it, and so does the recap of every lesson.
+# Open your own notebook for this lesson with the link above, and write the answer there too. Your progress is stored in one file on this machine; nothing is sent anywhere. The next cell shows it.
 
 # %%
 rnnlab.progress("start_here")
@@ -102,14 +102,14 @@ for B in (1, 64):
 # %% [markdown]
 # ## 4 · Predict, then measure
 #
-# Two sequences need twice the arithmetic of one sequence, and 64 sequences need 64 times as much. How many times as long will each product take? Put your two guesses into the next cell before you go on. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
+# How many times as long as the product for one sequence will those for two and for 64 take? Put your two guesses into the next cell. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
 
 # %%
 guess_2 = 2  # times as long as for one sequence: put your own numbers here
 guess_64 = 64
 
 # %% [markdown]
-# The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
+# The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower.
 #
 # The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores. Then the first line of the output is a warning: do not believe the numbers below it, and run the cell again later.
 
@@ -146,9 +146,9 @@ for B, guess in ((2, guess_2), (64, guess_64)):
 drawings.show("shared_weights")
 
 # %% [markdown]
-# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read for one row; for 64 they are read once for 64 rows.
+# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read, from memory or from a cache (section 6), for one row; for 64 they are read once for 64 rows.
 #
-# The factor for two sequences differs from machine to machine. If it is below 2, the second row shares the reading, as in the drawing. If it is **above 2**, the library computes two rows with another routine than one row. Section 5 explains both.
+# The factor for two sequences differs from machine to machine. If it is below 2, the second row shares the reading, as in the drawing. If it is well **above 2**, the library probably computes two rows with another routine than one row. See section 5.
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -176,7 +176,7 @@ finding = (f"The rate is {rate[1]:.3g} GFLOP/s for one sequence, {change} to "
 show(figure, f"{finding}, and is best for {best}: {rate[best]:.3g} GFLOP/s.")
 
 # %% [markdown]
-# Look at the left end. Where the rate **falls** from one sequence to two, two sequences took more than twice as long as one. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy costs more than the product itself. Where the rate **grows** from the beginning, the library has a special routine for few rows.
+# Look at the left end. Where the rate **falls** from one sequence to two, two sequences took more than twice as long as one. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy can cost more than the product itself. Where the rate **grows** from the beginning, two rows cost less than twice one row; the picture does not say by which routine.
 
 # %% [markdown]
 # ## Exercise: measure_gemm
@@ -205,20 +205,22 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 #
 # $$\text{intensity} = \frac{2\,B\,H^2}{4\,(H^2 + 2\,B\,H)}\ \text{FLOP/byte}.$$
 #
-# Below the machine's balance memory sets the higher rate that is possible, above it arithmetic does. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
+# Below the machine's balance, memory sets the highest rate that is possible; above it, arithmetic does. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
 
 # %%
 my_guess = 1.0  # FLOP/byte for one sequence: put your own number here
-print(f"your guess {my_guess}, the formula "
-      f"{2 * H * H / (4 * (H * H + 2 * H)):.3f} FLOP/byte")
+intensity = {B: 2 * B * H * H / (4 * (H * H + 2 * B * H)) for B in minibatches}
+most = {B: roof.attainable(intensity[B]) for B in minibatches}
+print(f"your guess {my_guess}, the formula {intensity[1]:.3f} FLOP/byte")
 for B in minibatches:
-    intensity = 2 * B * H * H / (4 * (H * H + 2 * B * H))
-    most = roof.attainable(intensity)
-    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} "
+    print(f"B = {B:3}: {intensity[B]:5.1f} FLOP/byte, at most {most[B]:4.0f} "
           f"GFLOP/s; measured {rate[B]:5.3g}")
+for B in (2, 64):
+    print(f"{B:2} sequences, by the roofs alone: {B * most[1] / most[B]:.1f} "
+          f"times as long as one; measured {ratios[B]:.1f}")
 
 # %% [markdown]
-# For one sequence it is ½, however large H is: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance above to see which limit holds there.
+# For one sequence it is nearly ½ for every large H: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance to see which limit holds there. The last two lines say how much of section 4 the roofs explain; what they leave out stands below.
 #
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
 #
@@ -232,7 +234,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # %% [markdown]
 # A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
 #
-# A point far **below** both limits pays a third cost, which the roofs leave out. From two sequences on, many libraries first copy the weights (section 5), and for few rows the copy takes most of the time. Another program is the reason only if section 4 printed its warning: then run it again. If points lie far above the **level** part, another program was using the cores while the roof was measured: run this section again.
+# A point far **below** both limits pays a cost that the roofs leave out. From two sequences on, many libraries first copy the weights (section 5), and for few rows the copy can take most of the time. Starting threads takes time, too. Another program can also be the reason, and a steady one gives no warning: run section 4 again and compare. If points lie far above the **level** part, something may have slowed the measurement of the roof: repeat it.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
@@ -242,6 +244,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
+alone = {}
 figure, axes = canvas(1, 2, width=7.4, height=2.8)
 for axis, B in zip(axes, (1, 64), strict=True):
     h = rng.standard_normal((B, H), dtype=np.float32)
@@ -254,25 +257,27 @@ for axis, B in zip(axes, (1, 64), strict=True):
     axis.axhline(1, color=PALETTE["black"], label="median")
     axis.set(title=f"B = {B}", xlabel="run", xticks=(1, 5, 10, 15))
     axis.set(ylabel="time / median", ylim=0)
-    first, mean, median = (1e6 * runs[0], 1e6 * np.mean(runs),
-                           1e6 * np.median(runs))
+    first, mean, alone[B] = (1e6 * runs[0], 1e6 * np.mean(runs),
+                             1e6 * np.median(runs))
     print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median "
-          f"{median:5.0f} µs")
+          f"{alone[B]:5.0f} µs")
+print(f"By these medians, 64 sequences take {alone[64] / alone[1]:.0f} times "
+      f"as long as one; in section 4 {ratios[64]:.0f} times.")
 axes[0].legend(frameon=False)
 show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")
 
 # %% [markdown]
-# Usually the median changes least. One slow run, often the first one, moves the mean, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
+# Usually the median changes least. One slow run, often the first one, moves the mean, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: only a second measurement shows that.
 #
-# One sequence usually takes less time here than in section 4; if it took more, another program was using the cores. There, products for other minibatches ran between its runs, and their data, copied weights included, took its place in the caches. Alone, it finds its weights in them. So a time depends on what ran just before.
+# One sequence usually takes less time here than in section 4; if it took clearly more, another program may have been using the cores: run both again. There, products for other minibatches ran between its runs. Their data may have taken its place in the caches; threads that had to wake up may be another reason. So a time depends on what ran just before, and so does the factor in the last line.
 
 # %% [markdown]
 # ## Recap
 #
-# Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, because another routine computes it.** Below is what your machine says about both halves.
+# Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, where another routine computes it.** Below is what your machine says about both halves, with the products taking turns.
 #
-# The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute one network (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core.
+# The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute networks of one size (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core. The amounts of work differ: compare times within a lesson, percentages between lessons. Different runs of the same code may differ by a third.
 
 # %%
 from rnncourse import scoreboard

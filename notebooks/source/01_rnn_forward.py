@@ -16,7 +16,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A row of pixels is a sequence
 #
-# We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. (The full filter is two-dimensional; we use the part that works along a row.) The result is 0 where brightness is constant, and large at an edge. Brightness runs from −0.5 (black) to 0.5 (white), so that its mean is near 0.
+# We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. (The full filter is two-dimensional; we use the part that works along a row.) The result is 0 where brightness is constant, and large at an edge. The first two steps have no answer: pictures and errors leave them out. Brightness runs from −0.5 (black) to 0.5 (white), so that mid-grey is 0.
 #
 # The drawing shows a network that reads such a row: one cell, used again at every step.
 
@@ -57,7 +57,7 @@ show(figure, f"Row {line}: {finding} and reaches {peak:.2f} where it jumps.")
 # %% [markdown]
 # **Predict.** A network reads one pixel a step and nothing else. To compute $x_t - x_{t-2}$ it must remember something from step to step. How many numbers must it remember at least?
 #
-# <details><summary>Answer</summary>Two are enough from one step to the next: the last pixel and the one before it. With the new pixel that makes three. In section 4 you see two of them set by hand; its exercise builds all three.</details>
+# <details><summary>Answer</summary>Two are enough from one step to the next: the last pixel and the one before it. With the new pixel that makes three. Section 4 sets two units by hand, for a shorter filter; its exercise builds all three.</details>
 
 # %% [markdown]
 # ## 2 · One step
@@ -66,7 +66,7 @@ show(figure, f"Row {line}: {finding} and reaches {peak:.2f} where it jumps.")
 #
 # $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
 #
-# The same weights are used at every step. `tanh` is the **activation function**. It keeps each unit between −1 and 1, and it makes the network nonlinear: without it, a whole network would compute nothing but one linear filter. Older networks used the logistic function (`sigmoid`), whose values lie between 0 and 1; tanh has the steeper slope at 0 (1 instead of ¼), which will matter when a network learns (lesson 02). The names are PyTorch's: `ih` goes from input to hidden, `hh` from hidden to hidden.
+# The same weights are used at every step. `tanh` is the **activation function**. It keeps each unit between −1 and 1, and it makes the network nonlinear: without it, a whole network would compute nothing but one linear filter. The names are PyTorch's: `ih` goes from input to hidden, `hh` from hidden to hidden. The drawings write b for the sum of both biases.
 
 # %%
 from rnnlab.network import Network
@@ -76,7 +76,7 @@ for name, array in network.parameters.items():
     print(f"{name:14}{array.shape}")
 
 # %% [markdown]
-# The units are independent within a step: unit j depends on the input through row j of `weight_ih` and on the old state through row j of `weight_hh`. The next cell computes unit 0 alone. Your first exercise computes all units.
+# The units are independent within a step: unit j depends on the input through row j of `weight_ih` and on the old state through row j of `weight_hh`. The next cell computes unit 0 alone.
 
 # %%
 import numpy as np
@@ -97,14 +97,14 @@ print(f"unit 0: sum {sum_0:.4f}, next state {np.tanh(sum_0):.4f}")
 #
 # ## 3 · A sequence
 #
-# A sequence is a loop: each step reads the state that the step before has written. `reference.forward` does this for a whole network, in slow but readable code. Everything faster in this course is compared with it.
+# A sequence is a loop: each step reads the state that the step before has written. `reference.forward` does this for a whole network, in slow but readable code, with which everything faster is compared.
 #
-# **Predict.** The input is 1 at step 0 (a flash), and 0 at all later steps. How large is the trace of the flash in the state at step 4: as large as at step 0 (1), gone (0), or something between?
+# **Predict.** The input is 1 at step 0 (a flash), and 0 at all later steps. How large is the trace of the flash in the state after step 4: as large as after step 0 (1), gone (0), or something between?
 
 # %%
 from rnnlab import reference
 
-my_guess = 0.5  # the trace at step 4 as a share of the trace at step 0
+my_guess = 0.5  # the trace after step 4 as a share of that after step 0
 
 flash = np.zeros((12, 1, 1), np.float32)  # x [T,B,I]
 flash[0] = 1
@@ -115,17 +115,17 @@ figure, axis = canvas(height=2.6)
 for unit in range(3):
     axis.plot(with_flash[:, unit] - without[:, unit], marker="o",
               label=f"unit {unit}")
-axis.set(xlabel="step t", ylabel="h with minus h without flash")
+axis.set(xlabel="after step t", ylabel="h with minus h without flash")
 axis.legend(frameon=False)
 trace = np.abs(with_flash - without).max(axis=1)
-finding = f"The trace of the flash fades: {trace[0]:.2f} at step 0"
+finding = f"The trace of the flash fades: {trace[0]:.2f} after step 0"
 show(figure,
-     f"{finding}, {trace[4]:.3f} at step 4, {trace[-1]:.5f} at the end.")
-print(f"your guess {my_guess}; at step 4 there is {trace[4] / trace[0]:.3f} of "
-      "it left")
+     f"{finding}, {trace[4]:.3f} after step 4, {trace[-1]:.5f} at the end.")
+print(f"your guess {my_guess}; after step 4 there is "
+      f"{trace[4] / trace[0]:.3f} of it left")
 
 # %% [markdown]
-# The trace fades: at step 4 about one hundredth of it is left. `weight_hh` decides how long it lasts: at every step the trace is multiplied by this matrix, and tanh makes it smaller once more. So `weight_hh` decides what a network can remember, and for how long. What a network can learn fades in the same way; lessons 02 and 03 measure that.
+# The trace fades: after step 4 about one hundredth of it is left. At every step it is multiplied by `weight_hh`, and tanh never makes it larger. Other weights keep a trace longer: what a network can remember depends on them. What a network can learn fades in the same way; lessons 02 and 03 measure that.
 
 # %% [markdown]
 # ## Exercise: rnn_forward
@@ -181,9 +181,11 @@ explore_filter()
 # %% [markdown]
 # ## 5 · A minibatch
 #
-# A photograph has many rows, and no row depends on another one. So we can compute them together: `x [T,B,I]` holds one sequence for each row. At each step a single product then computes all B rows.
+# A photograph has many rows, and the answers of a row need no other row. So we can compute them together: `x [T,B,I]` holds one sequence for each row. At each step two products, one of the inputs x [B,I] and one of the states h [B,H], compute all B rows:
 #
-# **Predict.** 64 rows can be computed one after another, or as one minibatch. How many times faster is the minibatch? Lesson 00 gave you one reason. Write your number down.
+# $$h' = \tanh(x\,W_{ih}^T + b_{ih} + h\,W_{hh}^T + b_{hh}).$$
+#
+# **Predict.** 64 rows can be computed one after another, or as one minibatch. How many times faster is the minibatch? Lesson 00 gave you one reason.
 
 # %%
 drawings.show("minibatch_in_memory")
@@ -207,10 +209,10 @@ print(disturbance(timings))
 for way, timing in timings.items():
     print(f"{way:17} {1e3 * timing.median:7.1f} ms")
 faster = timings["one after another"].median / timings["as a minibatch"].median
-print(f"the minibatch is {faster:.0f} times faster; your guess was {guess}")
+print(f"the minibatch is about {faster:.0f} times faster; your guess: {guess}")
 
 # %% [markdown]
-# The arithmetic is the same. The weights are only 16 × 16 numbers, so memory cannot be the reason this time. What else is saved? The **calls**. For rows one after another, NumPy is called for every step of every row; for a minibatch, it is called once for every step. A call costs time before its first multiplication: Python looks up names, and NumPy checks shapes and allocates memory for the result.
+# The arithmetic is the same. The weights are only 16 × 16 numbers, so memory cannot be the reason this time. What else is saved? The **calls**. Rows one after another need the calls of every step for every row; in a minibatch, the same few calls of a step serve all rows. A call costs time before its first multiplication: Python looks up names, and NumPy checks shapes and allocates memory for the result.
 
 # %% [markdown]
 # ## Exercise: rnn_forward_batched
@@ -221,7 +223,7 @@ print(f"the minibatch is {faster:.0f} times faster; your guess was {guess}")
 #
 # ## 6 · Measure
 #
-# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on the arithmetic also counts. The line above the picture says where it is 1.5 times as high. The last cell adds two rows to the scoreboard: the same comparison for the network of all lessons, with 256 units.
+# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. **Look for** the B at which the measured line leaves the dashed one: from there on the arithmetic also counts. The line above the picture says where it is 1.5 times as high. The last cell adds the same comparison, with 256 units, to the scoreboard.
 
 # %%
 minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -265,14 +267,17 @@ ways = {
         one_step_at_a_time.forward(network, x, state),
 }
 timings = scoreboard.measure("01", ways, network)
+slow, fast = (timing.median for timing in timings.values())
+print(f"256 units: all at once is {slow / fast:.1f} times faster; 16 units: "
+      f"{faster:.0f} times")
 
 # %% [markdown]
-# So a minibatch saves calls while the network is small. When it is large, a minibatch saves reads of the weights, as lesson 00 showed. Lessons 05 to 08 look for the reasons why the rows of the scoreboard stay below 100 %. On a GPU the cost of the calls is called **launch overhead**. Lesson 11 shows it on a timeline.
+# Where the line in the picture still falls at 256 sequences, calls still count. With 256 units the minibatch usually gains less than with 16: arithmetic takes a larger part of the time. A minibatch also saves reads of the weights (lesson 00), most where they fit in no near cache. Lessons 05 to 08 look for the reasons why most rows on one core stay below 100 %. On a GPU the cost of the calls is called **launch overhead** (lesson 11).
 
 # %% [markdown]
 # ## 7 · Learned instead of set
 #
-# Now the claim. A network with 8 units and tanh starts from random weights. It reads pieces of 32 pixels from rows of *china.jpg*, with Sobel's answers, and training changes its weights to make the mean squared error smaller. Lessons 02 and 03 explain training; here it is one call.
+# A network with 8 units and tanh starts from random weights. It reads pieces of 32 pixels from rows of *china.jpg*, with Sobel's answers, and training changes its weights to make the mean squared error smaller. Lessons 02 and 03 explain training; here it is one call.
 #
 # **Predict.** The **baseline** is the error of an answer that is always the mean. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100, 1 000?
 
@@ -321,9 +326,9 @@ show(figure, "The trained network's impulse response differs from 1, 0, -1, "
      f"0, … by at most {worst:.2f}.")
 
 # %% [markdown]
-# The formula $x_t - x_{t-2}$ is nowhere in the training code. The examples alone decide what the network remembers and what it forgets.
+# The formula $x_t - x_{t-2}$ made the examples; the network and its training see only the examples.
 #
-# Now the whole photograph, which was not used in training: 640 steps, although the training sequences had 32, and all 427 rows as one minibatch.
+# Now the whole photograph, which was not used in training: 640 steps (the training sequences had 32), and all 427 rows as one minibatch.
 
 # %%
 drawn = trained.predict(photograph.x)[0][:, :, 0].T  # [rows,columns]
@@ -343,7 +348,7 @@ show(figure, f"{finding}; the right answers have a root mean square of "
 # %% [markdown]
 # ## 8 · Break it
 #
-# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not linear. **Predict:** how wrong will the trained network be if the contrast of the photograph is multiplied by 2, by 5, by 10? How wrong will the network of section 4 be, whose weights were set by hand? It computes the difference of neighbours, so each of the two networks is compared with its own filter.
+# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not linear. **Predict:** how wrong will the trained network be if the contrast of the photograph is multiplied by 2, by 5, by 10? How wrong will the network of section 4 be, whose weights were set by hand? It computes the difference of neighbours, so each network is compared with its own filter.
 
 # %%
 rows = photograph.x[:, ::8]
@@ -360,31 +365,34 @@ for contrast in (0.1, 1, 2, 5, 10):
     by_hand_error = relative(by_hand_answers, np.diff(light, axis=0) * contrast)
     print(f"contrast × {contrast:<4}: trained {errors[contrast]:6.1%} wrong, "
           f"by hand {by_hand_error:6.1%}")
-    level = np.full((20, 1, 1), 0.5 * contrast, np.float32)  # a white area
-    print(f"{'':16} white area: the trained network answers "
-          f"{trained.predict(level)[0][-1, 0, 0]:.3f}, Sobel 0")
+    level = np.full((20, 2, 1), 0.5 * contrast, np.float32)  # a white area
+    level[:, 1] *= -1  # and a black one
+    white, black = trained.predict(level)[0][-1, :, 0]
+    flat = np.mean(abs(reference.forward(trained.network, level)[0][-1]) > 0.9)
+    print(f"{'':7} level areas: white {white:6.3f}, black {black:6.3f} (Sobel "
+          f"0); |h| > 0.9 in {flat:.0%} of units")
 print(f"your guess for the trained network at contrast 10: {my_guess}%")
 
 # %% [markdown]
-# In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than twice as wrong as an answer of zeros (100 %). The network set by hand stays at 0.0 %: its ReLU never gets a negative number here, so it computes a linear function, and the contrast changes nothing but rounding.
+# In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than 200 %; an answer of zeros is 100 % wrong. The network set by hand stays at 0.0 %: its pictures are scaled from black = 0, so its ReLU never gets a negative number, and it computes a linear function. Scaled about grey, it would fail, too.
 #
-# Two effects make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units reach the flat ends of tanh. In a level area their contributions to the answer must cancel, and training made them cancel only for the brightness that it saw. So bright and dark areas, where the answer should be 0, get large answers: that is worse than zeros everywhere. Training shows nothing about inputs that were not in the data.
+# Two effects make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units come near the flat ends of tanh. In a level area their contributions to the answer must cancel, and training made them cancel only for the brightness that it saw. So bright and dark areas, where the answer should be 0, get large answers. A low error on pictures like those of training says little about larger or smaller inputs.
 #
 # ## Recap
 #
-# **A recurrent network that is trained on rows of one photograph learns Sobel's filter (1, 0, −1) from examples alone, and draws the edges of a photograph that it has never seen.**
+# **A recurrent network that is trained on rows of one photograph learns Sobel's filter (1, 0, −1), for pictures of that contrast, from examples alone, and draws the edges of a photograph that it has never seen.**
 
 # %%
 from rnnlab.network import parameter_count
 
-print("network    cell       units   parameters   impulse response\n"
-      f"{'':28}without readout")
+print("network    cell       units   parameters*  impulse response")
 for name, model in (("by hand", difference), ("fresh", fresh),
                     ("trained", trained)):
     network, response = model.network, impulse_response(model)[:4].round(2)
     print(f"{name:11}{network.cell:9}{network.hidden_size:7}"
           f"{parameter_count(network):13}   {response}")
-print(f"minibatch: {faster:.0f} times faster than 64 rows one after another")
+print("* without those of the readout")
+print(f"minibatch: about {faster:.0f} times faster than one row after another")
 holds = worst < 0.15 and error < task.baseline.value / 10
 print("claim:", "holds" if holds else "does NOT hold", "in this run:")
 print(f"  largest error of the kernel {worst:.2f} (at most 0.15)")

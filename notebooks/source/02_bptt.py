@@ -5,7 +5,7 @@
 #
 # **Claim to test: every step of a sequence has a loss, and each loss depends on all steps before it. Must one go back once for every loss, or is there a cheaper way to exactly the same gradient? How much cheaper?**
 #
-# A **loss** is a number that says how wrong an answer is, such as the squared error of lesson 01. You will count and time two ways, and you will test gradients without trusting the code that computes them. The recap prints a verdict.
+# A **loss** is a number that says how wrong an answer is, such as the squared error of lesson 01. You will count and time two ways, and you will test gradients without trusting the code that computes them.
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [01 · a recurrent network runs](01_rnn_forward.ipynb), the chain rule, matrix products, and for section 10 what eigenvalues and orthogonal matrices are.
@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A network with a loss at every step
 #
-# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. Everything is float64, so that you compare the algorithms and not their rounding. The drawing shows the question of this lesson.
+# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. All but the scoreboard's network is float64, so that you compare the algorithms and not their rounding. The drawing shows the question of this lesson.
 
 # %%
 import numpy as np
@@ -63,7 +63,7 @@ def problem(T, B=4, seed=0):
 # 4. **To the weights.** $W_{ji}$ changes $a_{bj}$ of every sequence $b$, by the factor $x_{bi}$. Add them up over $b$: $dW_{ih} = da^T x$ and $dW_{hh} = da^T h$, with the state **before** the step.
 # 5. **To the bias.** $b_j$ is added to $a_{bj}$ of every sequence: $db_j = \sum_b da_{bj}$. The course has two biases that are added; both have this gradient.
 #
-# The shapes are a test: each gradient has the shape of the array that it belongs to. Here are the five lines as code, compared with the course's own (`backward` in `rnnlab/cells.py`) and with central differences.
+# The shapes are a test: each gradient has the shape of its array. Here are the five lines as code, compared with the course's own (`backward` in `rnnlab/cells.py`) and with central differences.
 
 
 # %%
@@ -123,9 +123,9 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     print(f"{name:11} {np.abs(own).max():14.2f} {off[0]:22.0e} {off[1]:25.0e}")
 
 # %% [markdown]
-# `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.** A. Karpathy's exercises on back-propagation compare each intermediate gradient in this way.
+# `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.**
 #
-# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
+# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a transposed product is off by about as much as its numbers, one that is 1 % too large by a hundredth of them. The state before the step is random: with a zero state the right $dW_{hh}$ is zero, which hides several mistakes.
 #
 # **Break it:** write `da @ weight_hh.T` for line 3 and run both cells. Which rows change?
 #
@@ -159,7 +159,7 @@ print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
 # %% [markdown]
 # **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? The next picture shows it: rows are losses, columns are steps. **Predict**, before you run its cell: if visits to the same column could be merged, how few would be enough for 32 steps?
 #
-# Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers, and explains the lower row of the picture.
+# Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers.
 
 # %%
 from rnncourse.views.sweeps import explore_sweeps
@@ -173,7 +173,7 @@ explore_sweeps()
 #
 # $$\text{back}(u) + \text{back}(v) = \text{back}(u + v).$$
 #
-# So one visit for each step is enough: **32**, in place of 528. Add the gradients *before* the step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it. Move the slider below the drawing: each visit adds before it goes back.
+# So one visit for each step is enough: **32**, in place of 528. Add the gradients *before* the cell-backward of a step, and go back only once. This **linear sweep** starts at the last step with one `dh`. At each step it adds that step's own `dy[t]` to `dh`, and then calls one cell-backward. The result is not an approximation: every term of the quadratic sweep is in it. Move the slider below the drawing: each visit adds before it goes back.
 
 # %%
 drawings.show("arrows_back")
@@ -216,11 +216,11 @@ slow, fast = (timing.median for timing in times.values())
 print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 
 # %% [markdown]
-# The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it. Sections 5 and 6 separate the two.
+# The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it. Sections 5 and 6 separate the two for the small network.
 #
 # ## 5 · Does the clock agree with the count?
 #
-# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer. If the first line of the output is a warning, run the cell again before you believe it.
+# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, as other programs can only make a run longer. If the first line of the output is a warning, run the cell again.
 
 # %%
 my_exponents = {"quadratic": 1, "linear": 1}
@@ -256,9 +256,9 @@ for name, guess in my_exponents.items():
 # %% [markdown]
 # ## 6 · Why the exponents are not exactly 2 and 1
 #
-# T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each call also has a fixed cost, which makes the exponent of the linear sweep smaller than 1. Other programs on your machine can change both exponents in either direction.
+# T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each sweep also has a cost that it pays once, whatever T; it makes the exponent of the linear sweep smaller than 1.
 #
-# Test that explanation. Measure the time of a step forward and of a cell-backward with the *linear* sweep, and predict the *quadratic* times from the counts alone.
+# Test that explanation. Take the time of a step from the forward pass and that of a cell-backward from the *linear* sweep, and predict the *quadratic* times from the counts alone.
 
 # %%
 T = lengths[-1]
@@ -273,14 +273,14 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
           f"{measured * 1e3:6.1f} ms ({error:+.0%})")
 
 # %% [markdown]
-# The counts grow 60-fold from T = 16 to 128. Where each time is within 30 % of its prediction, they explain this growth, but not the last digits. A larger difference says that a cell-backward did not take the same time in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward takes less time in a short sequence, for example because its arrays stay in a cache.
+# The counts grow 61-fold from T = 16 to 128. Where each time is within 30 % of its prediction, they explain most of this growth. If short sequences take longer than predicted, a cost that the counts leave out matters there, and lowers the exponent further. At a larger difference, another program may have used the cores (run sections 5 and 6 again), or the time of a cell-backward depends on the length.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?
 #
-# Two sweeps that agree may both be wrong. Here is a test that shares no code with either: change one weight by +ε and by −ε, and divide the difference of the two losses by 2ε. The error of this **central difference** shrinks like ε². It needs two whole forward passes for each single weight, so it is good for tests but too slow for training.
+# Two sweeps that agree may both be wrong. Here is a test that uses no backward code, only the forward pass, which it trusts: change one weight by +ε and by −ε, and divide the difference of the two losses by 2ε. The error of this **central difference** shrinks like ε². It needs two forward passes for each weight, so it is good for tests but too slow for training.
 #
-# Two things to know when you use it. In float32 the difference of two losses has few correct digits, so test in float64. And at a **kink**, such as ReLU at 0, the two losses lie on different lines, and the difference is not the slope: a few wrong entries near a kink need not be a mistake.
+# In float32 the difference of two losses has few correct digits, so test in float64. And at a **kink**, such as ReLU at 0, the two losses lie on different lines, and the difference is not the slope: a few wrong entries near a kink need not be a mistake.
 
 # %%
 drawings.show("central_difference")
@@ -315,7 +315,7 @@ print(f"this needed {2 * weight_hh.size} forward passes")
 #
 # $$r(\varepsilon) = |\,f(w + \varepsilon v) - f(w) - \varepsilon\, g \cdot v\,|$$
 #
-# shrinks like ε². If $g$ is wrong, the remainder only shrinks like ε. This test costs one forward pass for each ε, however many weights there are.
+# shrinks like ε². If $g$ is wrong along $v$, the remainder only shrinks like ε once ε is small enough. This test costs one forward pass for each ε and one for $f(w)$, however many weights there are.
 #
 # **Predict** the two slopes for the exact gradient and for one that is wrong by one part in a hundred.
 
@@ -344,16 +344,16 @@ print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
       f"r(ε) = {curves['exact gradient'][0] / steps[0]**2:.1f} ε²")
 
 # %% [markdown]
-# The slope says more than a single error would, because you need no tolerance. An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1.
+# An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1 here. A smaller error needs a smaller ε.
 #
 # **Break it:** change `1.01` to `1.0001` and run the cell again. Below which ε can you see that the gradient is wrong? Then change it to `-1`.
 #
-# <details><summary>Answer</summary>The wrong part of the remainder is 0.0001·ε·|g·v|, the right part grows like ε². With the two constants that the cell prints, both parts are equal at ε = 10⁻⁴ · 17.0 / 6.7, about 2.5·10⁻⁴. Above it the slope is 2, far below it 1. Here the two parts have opposite signs and cancel near that ε, so the curve has a dent there. With −1 the remainder is about 2·ε·|g·v| everywhere: slope 1 at every ε shown.</details>
+# <details><summary>Answer</summary>The wrong part of the remainder is 0.0001·ε·|g·v|, the right part grows like ε². With the two constants that the cell prints, both parts are equal at ε = 10⁻⁴ · 17.0 / 6.7, about 2.5·10⁻⁴. Above it the slope is 2, far below it 1. Here the two parts have opposite signs and cancel near that ε, so the curve has a dip there. With −1 the remainder is about 2·ε·|g·v| everywhere: slope 1 at every ε shown.</details>
 
 # %% [markdown]
 # ## 9 · Two ways to cut a sequence
 #
-# A sweep over 100 000 steps must save 100 000 states. So long sequences are cut, and the gradient is no longer exact. Two different methods are called **truncated** back-propagation:
+# A sweep over 100 000 steps saves 100 000 states, or computes many of them twice. To avoid that, long sequences are often cut, and the gradient is no longer exact. Two different methods are called **truncated** back-propagation:
 #
 # - a **window**: the gradient of every loss goes back through k steps, its own step included, and no further;
 # - **chunks**: the sequence is cut every k steps, and no gradient crosses a cut.
@@ -374,7 +374,7 @@ print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
 # %% [markdown]
 # The window goes back to step 1, two steps before step 3. The second chunk begins with step 3, so there its loss reaches no earlier step.
 #
-# A window treats all losses in the same way, at the price of about k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps.
+# A window treats all losses in the same way, at the price of up to k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps. **What a cut saves is memory:** k steps must be saved instead of T. (The course's code keeps all of them.) It saves no cell-backwards.
 #
 # When a paper or a library says "truncated after k steps", it may mean either method, and may or may not count the loss's own step.
 #
@@ -384,7 +384,7 @@ print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
 #
 # The window is given there; you write the chunks, in [work/02_bptt.ipynb](../work/02_bptt.ipynb).
 #
-# How far are both from the exact gradient, and how much do they cost? The distance is relative: ‖truncated − exact‖ / ‖exact‖ for the recurrent weights.
+# How far are both from the exact gradient, and how much do they cost? The distance is relative: ‖truncated − exact‖ / ‖exact‖ for the recurrent weights of this network and random `dy`.
 
 
 # %%
@@ -402,13 +402,14 @@ for k in (1, 2, 4, 8, 16, 48):
     window = reference.bptt_window(network, *sequence, k)
     chunks = reference.bptt_chunked(network, *sequence, k)
     print(
-        f"k = {k:2}: window {distance(window):7.2%} off for "
+        f"k = {k:2}: window {100 * distance(window):7.2g} % off for "
         f"{window.cell_backwards:4} cell-backwards,"
-        f"  chunks {distance(chunks):7.2%} off for {chunks.cell_backwards}"
+        f"  chunks {100 * distance(chunks):3.2g} % off for "
+        f"{chunks.cell_backwards}"
     )
 
 # %% [markdown]
-# At k = 1 both cut after every step, so they agree. At k = T both are exact. Between these two they are different gradients.
+# At k = 1 both cut after every step, so they agree. At k = T both are exact up to rounding.
 #
 # **Break it:** a library says its gradient is exact. Does it truncate? In the Taylor test of section 8, put `reference.bptt_window(network, x, state, dy, 8).gradients["weight_hh_l0"]` instead of `1.01 * exact`. Which slope do you expect, and which one with 12 instead of 8?
 #
@@ -431,16 +432,16 @@ explore_gradient_flow()
 #
 # 1. At radius 0.9, after how many steps is a gradient smaller than a thousandth?
 # 2. The picture uses orthogonal matrices (matrices that keep the length of every vector) times the radius. Without tanh, radius 1.0 would keep every gradient at its length. With tanh it does not. Why?
-# 3. At which radius does the gradient of step 100 neither vanish nor explode?
+# 3. At which radius does a gradient that has gone back 100 steps neither vanish nor explode?
 #
 # <details><summary>Answers</summary>1. After 49 steps. 2. Each step back also multiplies by the slopes of tanh, and these are below 1 for every unit whose state is not 0. 3. Near 1.15: of a gradient of size 1, 0.89 are left after 100 steps. At 1.0 it is 0.0016, at 1.5 it is 480.</details>
 #
-# The dotted line is float32's rounding: a contribution below this line changes nothing when it is added to a number of size 1. Beyond that step, the exact and the truncated gradient are the same float32 number.
+# The dotted line is float32's rounding: well below it, a single contribution is lost when it is added to a number of size 1.
 
 # %% [markdown]
-# (A matrix of radius 1 that is not orthogonal can first make a vector longer and shorter later. This lesson leaves that out.)
+# (Other matrices of a radius below 1 can first make a vector longer and later shorter.)
 #
-# Now test how the two are connected. The next cell takes one network, scales its recurrent weights to a small, a medium and a large spectral radius, and truncates with a window of 8. **Predict:** for which radius is the truncated gradient furthest from the exact one?
+# The next cell scales the recurrent weights of one network to a small, a medium and a large spectral radius, and truncates with a window of 8. **Predict:** for which radius is the truncated gradient furthest from the exact one?
 
 # %%
 my_guess = 0.9
@@ -460,23 +461,23 @@ print(f"your guess: radius {my_guess}; furthest off: radius "
       f"{max(errors, key=errors.get)}")
 
 # %% [markdown]
-# Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past anyway. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
+# Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
 #
 # ## Recap
 #
-# **The exact gradient of a sequence of T steps needs T cell-backwards; going back from every loss separately needs T(T+1)/2 of them and gives the same numbers.**
+# **The exact gradient of a sequence of T steps needs T cell-backwards; going back from every loss separately needs T(T+1)/2 of them and gives the same numbers, up to rounding.**
 
 # %%
 T, k = 48, 8
 rows = [
-    ("back from every loss", T * (T + 1) // 2, "yes"),
-    ("one sweep", T, "yes"),
-    (f"window of {k}", sum(min(t + 1, k) for t in range(T)), "no"),
-    (f"chunks of {k}", T, "no"),
+    ("back from every loss", T * (T + 1) // 2, T, "yes"),
+    ("one sweep", T, T, "yes"),
+    (f"window of {k}", sum(min(t + 1, k) for t in range(T)), k, "no"),
+    (f"chunks of {k}", T, k, "no"),
 ]
-print(f"{'T = 48':28}cell-backwards   exact")
-for name, count, exact_or_not in rows:
-    print(f"{name:28}{count:14}   {exact_or_not}")
+print(f"{'T = 48':24}cell-backwards   steps to save   exact")
+for name, count, steps_to_save, exact_or_not in rows:
+    print(f"{name:24}{count:14}{steps_to_save:16}   {exact_or_not}")
 T = 32  # section 4
 counts = linear.cell_backwards, quadratic.cell_backwards
 counts_hold = counts == (T, T * (T + 1) // 2)
@@ -485,6 +486,9 @@ print("claim:", "holds" if holds else "does NOT hold", f"for T = {T}:", end=" ")
 print(f"{quadratic.cell_backwards} against {linear.cell_backwards} "
       "cell-backwards,", end=" ")
 print(f"largest relative difference {max(differences.values()):.0e}")
+T, ratio = lengths[-1], seconds["quadratic"][-1] / seconds["linear"][-1]
+print(f"time: {ratio:.0f} times as long at T = {T} in this run "
+      f"(cell-backwards: {(T + 1) / 2:.1f} times)")
 rnnlab.progress("bptt")
 
 # %% [markdown]
@@ -498,7 +502,7 @@ rnnlab.progress("bptt")
 #
 # <details><summary>Why is tanh's slope taken from the output and not from the input of tanh?</summary>1 − h² needs only h, which is saved anyway.</details>
 #
-# <details><summary>A remainder shrinks with slope 1 in the Taylor test. What do you know?</summary>The gradient is wrong; slope 2 would be right.</details>
+# <details><summary>A remainder shrinks with slope 1 in the Taylor test. What do you know?</summary>The gradient is wrong. Slope 2 does not prove it right: an error below the ε² part stays hidden.</details>
 #
 # <details><summary>Which truncation costs T cell-backwards, and what does it do to the first loss of a chunk?</summary>Chunks; that loss reaches only its own step.</details>
 
@@ -507,7 +511,7 @@ rnnlab.progress("bptt")
 #
 # - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), report §3.1: one sweep that carries the accumulated gradient back, T cell-backwards instead of T(T+1)/2.
 # - D. Britz, WildML, *RNN tutorial, part 3* (dennybritz/rnn-tutorial-rnnlm): back from every loss, truncated by a window. Its `bptt_truncate=4` goes back four steps beyond the loss's own, so it is a window of 5 as this lesson counts.
-# - A. Karpathy, *Neural networks: zero to hero* (karpathy/nn-zero-to-hero), *Becoming a backprop ninja*: every intermediate gradient compared.
+# - A. Karpathy, *Neural networks: zero to hero* (karpathy/nn-zero-to-hero), *Becoming a backprop ninja*: every intermediate gradient compared with autograd's.
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): slopes written with the output. Its eq. 24 prints ReLU's slope as h; it is 1 where h > 0, else 0.
 #
 # Next: [03 · Training](03_training.ipynb)

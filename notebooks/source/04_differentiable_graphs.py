@@ -50,7 +50,7 @@ draw(rnn)
 # | product a · b | d · bᵀ and aᵀ · d | a, b |
 # | function h = f(a) | d ∘ f′, written on h | h |
 #
-# The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other. (They are sum and copy: going back, a sum sends copies and a copy sends a sum.)
+# The pictures have one more node, 1 − a. It sends back −d and needs nothing. The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other. (Sum and copy.)
 #
 # Test one rule with central differences; a single node is a graph, too. **Guess** the relative error of central differences in float64, as a power of ten.
 
@@ -90,7 +90,7 @@ print(f"your guess: {my_guess:.0e}; error {error:.0e}: {says}")
 drawings.show("graph_and_mirror")
 
 # %% [markdown]
-# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. We call the result the **mirror** of the graph; it computes the backward pass. Now the same for the graph that you drew.
+# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. A product becomes a node with two products, one for the gradient of each factor. We call the result the **mirror** of the graph; it computes the backward pass. Now the same for the graph that you drew.
 #
 # A solid green wire carries a value that the backward pass does not need. A **dashed orange** wire carries a value that the backward pass reads. In the mirror, each node names the values that it reads.
 
@@ -98,7 +98,7 @@ drawings.show("graph_and_mirror")
 side_by_side(rnn)
 
 # %% [markdown]
-# A tanh network must save x, h and h_next, and nothing between them. Inputs and states are saved anyway, so it needs no further memory.
+# A tanh network must save x, h and h_next, and nothing between them. These are saved anyway.
 #
 # Does the mirror give the gradients of lesson 02? Draw 6 steps as one graph, run it and its mirror, and compare with the reference.
 
@@ -130,8 +130,7 @@ for name, gradient in network_gradients(network, on_wires).items():
 # In a tanh network every step replaces the whole state, so what was stored fades, and the gradient with it (lessons 02 and 03). A **gate** is a vector of numbers between 0 and 1, one for each unit, computed by a sigmoid $\sigma(a) = 1/(1 + e^{-a})$ from the input and the state. It is multiplied element by element (∘) with another vector: 1 lets a number pass, 0 stops it.
 #
 # The **GRU** has two gates and one candidate for the new state. Biases (b beside W, c beside U) are left out:
-
-# %% [markdown]
+#
 # $$r = \sigma(x W_r^T + h U_r^T) \qquad z = \sigma(x W_z^T + h U_z^T)$$
 # $$n = \tanh(x W_n^T + (r \circ h)\,U_n^T) \qquad h' = (1 - z) \circ n + z \circ h$$
 #
@@ -165,7 +164,7 @@ gru = step_graph("gru_before", 4, 3, 5)
 side_by_side(gru)
 
 # %% [markdown]
-# Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left; each node that you pass is one line of code. At z two gradients are added: one from z ∘ h, and one from 1 − z with the opposite sign. At h **four** gradients are added.
+# Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left. Each of the five lines below is several nodes. At z two gradients are added: one from z ∘ h, and one from 1 − z with the opposite sign. At h **four** gradients are added.
 
 # %%
 values = {wire: rng.standard_normal(shape)
@@ -187,9 +186,9 @@ print("dh read off the picture: relative difference "
 # %% [markdown]
 # **Break it:** leave out `drh * r`, run the cell, and look at the error. It grows from rounding to a size that you can see, and all shapes are still right: only a comparison finds a forgotten wire.
 #
-# Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library. Section 5 counts them.
+# Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
 #
-# <details><summary>Answer</summary>Stacking over gates: the GRU's 10 steps call 30 products instead of 60, an LSTM's 20 instead of 80. Stacking over time alone leaves 33 and 44.</details>
+# <details><summary>Answer</summary>Stacking over gates: in 10 steps a GRU calls 30 products instead of 60, an LSTM 20 instead of 80. Stacking over time alone leaves 33 and 44.</details>
 
 # %%
 from rnncourse.views.graph_stepper import explore_graph
@@ -205,7 +204,7 @@ explore_graph()
 #
 # ## 5 · Fewer, larger products
 #
-# Small products use only a part of the machine (lesson 05 measures how much). Two products can share a call if neither needs the result of the other:
+# Small products use only a part of the machine (lesson 05 measures how much). Two products can share a call if they have a factor in common and neither needs the result of the other:
 #
 # - **over gates:** W_r, W_z and W_n all multiply x, so stack the weights;
 # - **over time:** W multiplies x₁ … x_T, all known before the loop, so stack the inputs.
@@ -231,7 +230,7 @@ for T in (1, 10, 40):
 print(f"your guess for the GRU: {my_guess}")
 
 # %% [markdown]
-# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. Without this wire T + 1 calls would be enough; with it 2T + 1 are needed.
+# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. Without this wire T + 1 calls would be enough.
 #
 # ### Exercise: count
 #
@@ -265,9 +264,9 @@ for name, graph in variants.items():
 print(f"your guess for V3: {my_guess}")
 
 # %% [markdown]
-# In all three, the gradients of a weight from all steps are one call (`stack_weight_gradients`): so even V1 has only 48 + 6 calls backward.
+# In all three, the gradients of a weight from all steps are one call (`stack_weight_gradients`): so even V1 has only 48 + 6 calls backward. (The program of V1 in section 8 computes them at every step and makes 88.)
 #
-# V1 and V2 are the same function, V3 is another one. A network that was trained with one of them cannot run with the other. The notes report very similar accuracy when each is trained from the beginning.
+# V1 and V2 are the same function, V3 is another one. The weights of one fit into the other, but give other answers there. The notes report very similar accuracy when each is trained from the beginning.
 #
 # **Break it:** for which weights would V3 be the same function as V1? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with small numbers (0.01) beside the diagonal.
 
@@ -280,7 +279,7 @@ for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
     print(f"U_n {name:15}: V3 is {relative_error(V3, V1):.0e} from V1")
 
 # %% [markdown]
-# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away, for weights of 0.01 beside the diagonal. So weights beside the diagonal, even small ones, make V3 another function.
+# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away.
 #
 # ### Exercise: reset after
 #
@@ -303,7 +302,7 @@ for name, graph in {"reset before": gru, "reset after": after}.items():
 side_by_side(after)
 
 # %% [markdown]
-# The new dashed wire is h·U_nᵀ + c_n: the gradient of r needs it, as the other factor. A program that saves only r, z and n, the outputs of the gates, must compute that product again in every step of the backward pass.
+# The new dashed wire is h·U_nᵀ + c_n: the gradient of r needs it, as the other factor. A program that saves only r, z and n, the outputs of the gates, must compute that product again for every step in the backward pass.
 #
 # A **plan** says what is saved. Here are three plans for a step of 64 sequences and 512 units in float32. `alive` names what is in memory for another reason: the input product of all steps, if nothing overwrites it.
 
@@ -333,11 +332,11 @@ for wires in range(5):
           f"{plan.extra_flops / 1e6:6.2f} MFLOP")
 
 # %% [markdown]
-# With room for three wires the search finds variant 4: r, z and the product; r ∘ product, a sum, tanh and 1 − z are computed again (0.13 MFLOP). With two, r and z, a product is computed again (34 MFLOP).
+# With room for three wires the search finds variant 4: r, z and the product; r ∘ product, a sum, tanh and 1 − z are computed again (0.13 MFLOP); a tanh counts as one operation. With two, a product is computed again (34 MFLOP).
 #
 # **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now, and why?
 #
-# <details><summary>Answer</summary>It saves r, z, n and computes a product again (34 MFLOP): without the input product, n does not follow from the saved one. So "no additional memory" has a condition: the input product must stay in memory.</details>
+# <details><summary>Answer</summary>It saves r, z, n and computes a product again (34 MFLOP): without the input product, n does not follow from the saved one. So variant 4 needs no more memory only where the input product stays anyway.</details>
 #
 # ### Exercise: its gradient
 #
@@ -345,19 +344,20 @@ for wires in range(5):
 #
 # ## 8 · Five variants, one network
 #
-# The course has each variant as a **rung** (an implementation) of its **ladder** (the list of all implementations). There is a fifth beside the four of the notes: variant 3, with the product of **all** steps recomputed in one call, because every h is known in the backward pass.
+# Each variant is a **rung** (an implementation) of the course's **ladder** (the list of all implementations). The fifth beside the four of the notes is variant 3, with the product of **all** steps recomputed in one call.
 #
-# First: which of them agree? **Guess** how many different gradients the five compute. The cell compares those of the recurrent weights.
+# **Guess** how many different gradients the five compute. The cell compares those of the recurrent weights, and prints the calls for 8 steps, forward + backward.
 
 # %%
 from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
 from rnncourse.lab.turns import disturbance, take_turns
+from rnnlab.ladder.facts import LedgerSizes
 
 my_guess = 5
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
 parameters = Network.create("gru", H, H, dtype="float64", seed=3).parameters
-gradient = {}
+gradient, stated, eight = {}, {}, LedgerSizes(8, B, H, G=3)
 for rung in VARIANTS:
     first_two = rung.name in ("gru_textbook", "gru_stacked")
     reset = "before" if first_two else "after"
@@ -366,12 +366,15 @@ for rung in VARIANTS:
     _, _, saved = rung.module.forward(network, x, None)
     _, _, gradients_of = rung.module.backward(network, saved, dy, None)
     gradient[rung.name] = gradients_of["weight_hh_l0"]
+    ledger = rung.facts.ledger  # a test of the course counts these calls
+    stated[rung.name] = ledger.forward(eight), ledger.backward(eight)
 for name in gradient:
     from_V1, from_V3 = (
         relative_error(gradient[name], gradient[other])
         for other in ("gru_textbook", "gru_reset_after")
     )
-    print(f"{name:22} {from_V1:5.0e} from V1, {from_V3:5.0e} from V3")
+    print(f"{name:22} {from_V1:5.0e} from V1, {from_V3:5.0e} from V3; "
+          "{:2} + {:2} calls".format(*stated[name]))
 print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 "
       "and V5")
 
@@ -382,7 +385,7 @@ print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 "
 #
 # **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. If another program used the cores, the first lines of the output say so: do not believe the table then.
 #
-# Below the table stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which of them is faster; the recap then calls the order undecided. To find out, **change** `rounds` to 20 while your machine is idle. If you have some minutes, add 2048 units, or minibatches down to 8.
+# Below the table stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which of them is faster. Then the last line calls the order undecided, unless another pair is clearly reversed. To find out, **change** `rounds` to 20 while your machine is idle.
 
 # %%
 sizes = (128, 256, 512, 1024)
@@ -407,10 +410,28 @@ for case in cases:
                         for timing in case.timings.values())
     print(f"hidden {case.hidden_size:4}: {spreads}")
 
+# %%
+def has_titan_order(case):
+    """Is each of V1 to V4 faster than the ones before it, as on the TitanX?"""
+    low, high = np.transpose([timing.spread
+                              for timing in case.timings.values()])
+    pairs = [(k, later) for later in range(4) for k in range(later)]
+    if disturbance(case.timings):
+        return "disturbed"
+    if any(low[later] > high[k] for k, later in pairs):
+        return "no"
+    same = all(high[later] < low[k] for k, later in pairs)
+    return "yes" if same else "undecided"
+
+
+orders = {case.hidden_size: has_titan_order(case) for case in cases}
+orders_say = ", ".join(f"{units}: {says}" for units, says in orders.items())
+print(f"the TitanX's order here, by units? {orders_say}")
+
 # %% [markdown]
 # ## 10 · Why a CPU and a GPU differ
 #
-# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step V3 computes a second time, forward and backward together. V3 is faster than V2 only if its larger calls save more time than this share costs.
+# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step V3 computes a second time, forward and backward together.
 #
 # Then the cell measures times on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
 
@@ -447,22 +468,24 @@ for H in (128, 256, 512, 1024):
     print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product{guessed})")
 
 # %% [markdown]
-# Compare your tables with three explanations. Which agree with what you measured?
+# Which of three explanations agree with what you measured?
 #
-# 1. **A larger call gains less where a small one keeps the machine busy.** A GPU must fill thousands of lanes: on the TitanX V3 was faster than V2 at every size. On a few cores, expect V3 to be **slower** than V2 by up to the share that it recomputes. If V3 is as fast or faster, stacking saves more here than this share costs: compare "stacked" with "three products".
-# 2. **V4 does not recompute that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time. If it is slower, look at 3.
-# 3. **At small sizes elementwise calls count.** They run on one core, each costs about a microsecond and the time of reading and writing its arrays, and V4 has most of them: it also copies what it saves. Expect V4 to be the slowest at 128 units. If it is not, calls cost little on your machine.
+# 1. **A larger call gains less where a small one keeps the machine busy.** A GPU must fill thousands of lanes: on the TitanX V3 was faster than V2 at every size. On a few cores, expect V3 to be **slower** than V2 by up to the share that it recomputes. If V3 is as fast or faster, stacking saves more here than this share costs.
+# 2. **V4 does not recompute that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time.
+# 3. **At small sizes elementwise calls count.** They run on one core, and V4 has most of them: it also copies what it saves. So V4 may be the slowest at 128 units. In our run it took 1.4 times as long as V3 there. But the product that it avoids costs several tanhs: these calls explain only a part.
 #
-# A difference below the spread neither confirms an explanation nor contradicts it. Where the first one holds, a CPU does not give the TitanX's order.
+# A difference below the spread neither confirms an explanation nor contradicts it.
 
 # %% [markdown]
-# The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where these times are known. On the TitanX, too, the gain was smaller at 2048 units (last row of the table).
+# Two more results of our run. At 512 and 1024 units V2 was 1.12 and 1.15 times as fast as V1, but stacking three products saved only 7 % and 1 %. V2 also stacks over time, with the weight gradients in one call; the cell does not time that. And V5, with fewer calls, was slower than V3 at 128 units. We cannot explain that.
+#
+# To predict which variant is *faster* you also need the time of a call and of an operation in it, and these depend on the machine. Even on the TitanX the gain depends on the size: at 2048 units it was smaller.
 #
 # ## Recap
 #
 # **A picture of a GRU shows its gradient, how many products each variant calls, and what it must save: exactly, and before anything runs. It shows which variant is faster only together with the times of a machine.**
 #
-# The scoreboard gets the first and the fourth variant: a GRU has three times the products of the tanh network. Which of the two is faster may differ from section 9's row for 256 units: the scoreboard has 64 sequences and 16 steps on one core, section 9 has 128 sequences and 3 steps on all cores.
+# The scoreboard gets the first and the fourth variant: a GRU has three times the products of the tanh network. Their order may differ from section 9's: the scoreboard has 64 sequences and 16 steps on one core, section 9 has 128 sequences and 3 steps on all cores.
 
 # %%
 from rnncourse import scoreboard
@@ -485,39 +508,34 @@ published = PUBLISHED[cases[-1].hidden_size]
 measured = cases[-1].relative_speed()
 rows = [
     ("V1 textbook", "6T", "-"), ("V2 stacked", "1 + 2T", "-"),
-    ("V3 reset after", "1 + T", "T products"),
-    ("V4 keep U·h, not n", "1 + T", "T times tanh"),
-    ("V5 V3, all at once", "1 + T", "1 product"),
+    ("V3 reset after", "1 + T", "T, of B rows"),
+    ("V4 keep U·h, not n", "1 + T", "none, n instead"),
+    ("V5 V3, all at once", "1 + T", "1, of T·B rows"),
 ]
 print(f"hidden {cases[-1].hidden_size}, minibatch 128")
-print(f"{'':22}{'calls forward':15}{'recomputed':14}TitanX  here")
-for k, (name, calls, recomputed) in enumerate(rows):
+print(f"{'':22}{'calls forward':15}{'products again':17}TitanX  here")
+for k, (name, forward, again) in enumerate(rows):
     on_titan = f"{published[k]:.2f}" if k < len(published) else "-"
-    print(f"{name:22}{calls:15}{recomputed:14}{on_titan:>6}{measured[k]:6.2f}")
+    print(f"{name:22}{forward:15}{again:17}{on_titan:>6}{measured[k]:6.2f}")
 
 # %%
 steps = {name: graph.gemms() for name, graph in variants.items()}
-counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]  # section 6
-# on the TitanX each of V1 to V4 is faster than the ones before it
-low, high = np.transpose([timing.spread
-                          for timing in cases[-1].timings.values()])
-pairs = [(k, later) for later in range(4) for k in range(later)]
-same_order = all(high[later] < low[k] for k, later in pairs)
-other_order = any(low[later] > high[k] for k, later in pairs)
+counted = list(steps.values())  # section 6
+programs = [forward for forward, _ in stated.values()]  # section 8, V1 to V5
+counts_hold = (counted == [6 * 8, 1 + 2 * 8, 1 + 8]
+               and programs == counted + 2 * counted[-1:])
 off = relative_error(dh, exact)  # section 4
 print("claim, gradient:", "holds" if off < 1e-12 else "does NOT hold",
       f"for h in one step: {off:.0e} off")
 print("claim, calls:", "holds" if counts_hold else "does NOT hold",
-      f"by count on the graph, for T = 8:\n  {steps}")
+      f"by count on the graph and as the programs state, for T = 8:\n  {steps}")
 again = {name: make_plan(after, reverse, plans[name], alive).extra_gemms
          for name in ("V3", "V4")}
 print("claim, what to save:", "holds" if again == {"V3": 1, "V4": 0}
       else "does NOT hold", f"by count on the graph; products again: {again}")
-order_says = "yes" if same_order else "no" if other_order else (
-    "undecided: quartiles overlap")
-if warning := disturbance(cases[-1].timings):
-    order_says = f"undecided: {warning}"
-print("claim, same order of speed as on the TitanX:", order_says)
+print("claim, which is faster:", "does NOT hold; the order depends on the "
+      "machine" if "no" in orders.values() else "undecided here")
+print(f"  the TitanX's order here, by units? {orders_say}")
 rnnlab.progress("differentiable_graphs")
 
 # %% [markdown]
@@ -525,7 +543,7 @@ rnnlab.progress("differentiable_graphs")
 #
 # Answer first, then open.
 #
-# <details><summary>Which nodes send a gradient back without needing any saved value?</summary>Sum, copy and bias.</details>
+# <details><summary>Which nodes send a gradient back without needing any saved value?</summary>Sum, copy, bias and 1 − a.</details>
 #
 # <details><summary>Why is the mirror of a copy a sum?</summary>Each reader of a wire changes the loss on its own; the gradients of all of them add up.</details>
 #
@@ -533,7 +551,7 @@ rnnlab.progress("differentiable_graphs")
 #
 # <details><summary>When is resetting after the product the same function as resetting before it?</summary>If U_n is diagonal, or if r has the same value in all units; and if there is no bias c_n, which the gate would scale, too.</details>
 #
-# <details><summary>Variant 4 stores as much as variant 3. What does it save, and what must stay in memory for that?</summary>One product a step in the backward pass; the input product of all steps must stay in memory.</details>
+# <details><summary>Variant 4 stores as much as variant 3. What does it avoid, and what must stay in memory for that?</summary>One product a step in the backward pass; the input product of all steps must stay in memory.</details>
 
 # %% [markdown]
 # ## Sources
@@ -541,6 +559,6 @@ rnnlab.progress("differentiable_graphs")
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): the notation, the six rules, variants 1 to 4 and their speeds on a TitanX (Maxwell) without boost, read off a figure to about 0.003. Credits the idea of variant 4 to S. Sengupta.
 # - K. Cho et al., *Learning Phrase Representations using RNN Encoder–Decoder*, 2014: the GRU with its reset gate before the product.
 # - lmnt-com/haste, an open implementation that stores four values a unit and step instead of three.
-# - Variant 5 is not in the notes. Its idea, to recompute U·h of all steps in one call, comes from this course.
+# - Variant 5 is not in the notes; it comes from this course.
 #
 # Next: [05 · Shapes of products](05_gemm_shapes.ipynb)

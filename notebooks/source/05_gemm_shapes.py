@@ -51,7 +51,7 @@ print(f"the last takes {last / first:.1f} times as long as the first; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# If that factor is near 1, shapes do not matter here. If it is well above 1, the last product waits for something that is not arithmetic. For what? The next drawing counts, for three small products of equal work, the numbers that each must read or write.
+# If that factor is near 1, shapes do not matter here. If it is well above 1, the last product waits for something else. The next drawing counts, for three small products of equal work, the numbers that each must read or write.
 
 # %%
 from rnncourse import drawings
@@ -68,9 +68,9 @@ drawings.show("equal_arithmetic")
 #
 # 2·B·H² / (4·(H² + 2·B·H))
 #
-# For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the rate that its BLAS reaches at best (printed as the peak), and its bandwidth times the intensity. The lower one holds.
+# For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the highest rate of its BLAS, here called the peak, and its bandwidth times the intensity. The lower one holds.
 #
-# **Predict** for H = 1024: from which minibatch on does your machine reach four fifths of its best rate? Then move the slider: where do the bounds meet?
+# **Predict** for H = 1024: from which minibatch on does your machine reach four fifths of its best rate at this H? Then move the slider: where do the bounds meet?
 
 # %%
 from rnncourse.lab import roofline
@@ -90,25 +90,27 @@ print(f"peak {roof.peak:.3g} GFLOP/s, bandwidth {roof.bandwidth:.3g} GB/s: "
       f"they meet at {roof.balance:.1f} FLOP a byte")
 best = max(rates.values())
 enough = next(B for B in minibatches if rates[B] >= 0.8 * best)
-print(f"four fifths of the best rate, {best:.3g} GFLOP/s, from {enough} "
-      f"sequences on; you guessed {my_guess}")
+print("GFLOP/s:", ", ".join(f"B = {B}: {rates[B]:.3g}" for B in minibatches))
+print(f"four fifths of the best rate at H = {H}, {0.8 * best:.3g} of "
+      f"{best:.3g}, from {enough} sequences on; you guessed {my_guess}")
 print(f"reading 67 MB of weights takes {67 / roof.bandwidth:.2g} ms at this "
-      f"bandwidth; the last product of section 1 took {1e3 * last:.2g} ms")
+      f"bandwidth, the arithmetic {134 / roof.peak:.2g} ms at the peak;\n"
+      f"the last product of section 1 took {1e3 * last:.2g} ms")
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
-# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00). So the bounds may meet at fewer sequences than reach four fifths of the best rate. The line about 67 MB tells how much of section 1's last product can be reading; unless another program disturbed it, the rest is copying and arithmetic.
+# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 in our runs), and four fifths of the best rate can need many more (32 or 64 in our runs: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
 #
 # ### Exercise: FLOP a byte
 #
 # <!-- exercise: arithmetic_intensity -->
 #
-# In [work/05_gemm_shapes.ipynb](../work/05_gemm_shapes.ipynb).
+# In [work/05_gemm_shapes.ipynb](../work/05_gemm_shapes.ipynb): compute the FLOP a byte, and the minibatch from which memory is not the limit.
 
 # %% [markdown]
 # ## 3 · What it looked like on a GPU
 #
-# In 2015 Erich Elsen of Baidu's lab in Silicon Valley measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches (his N) from 32 to 256, two libraries.
+# In 2015 Erich Elsen measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches (his N) from 32 to 256, two libraries.
 #
 # **Predict:** what part of its peak does that GPU reach with 32 sequences and 2 560 units? And how much longer does each sequence take if there are 125 of them, 2 % fewer than 128?
 
@@ -126,7 +128,7 @@ for k, library in enumerate(svail_gemm.LIBRARIES):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 24 % and 51 %: a GPU has more arithmetic for each byte than most CPUs, so it needs a larger minibatch. That cannot be all, since the two libraries differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: one library takes nearly five times as long, the other a fifth longer. So most of the price of an odd size comes from the library. We believe that cuBLAS had a slower routine for such sizes; the post does not say so.
+# 24 % and 51 %: memory would allow about 85 % (15.6 FLOP a byte times 336 GB/s, of 6.14 TFLOP/s). So the libraries must explain most of the rest, and they differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: most of the price of an odd size comes from the library, too.
 #
 # **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's.
 
@@ -137,7 +139,7 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# The peaks are at multiples of 64 sequences; with 96, 160 and 224 cuBLAS falls to about half or less. A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024.
+# The peaks are at multiples of 64 sequences: 75 % of the chip's peak with 128, 192 and 256, but 25, 33 and 42 % with 96, 160 and 224. A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. Zeros in the inner dimension change no sum. Further rows or columns, as when 125 sequences become 128, give further results, which you leave out. 1 024 units for 1 000 cost 5 % more arithmetic.
 #
 # **Predict:** which of the sizes below reaches the highest rate on your machine, and which the lowest?
 
@@ -156,11 +158,11 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
       f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# If that factor is below 1.1, no size stands out, whichever is named: your library handles the numbers left over at the end of a row well, and padding buys nothing. If it is larger, and 1 023 or 1 025 is lowest, your library has a price for odd sizes, too. If it is larger and 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. So measure before you pad. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
+# If that factor is below 1.1, no size stands out, whichever is named: your library handles the numbers left over at the end of a row well, and padding buys nothing. If it is larger and 1 023 or 1 025 is lowest, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. If another size is lowest, measure again. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
 #
 # ## 4 · Which way the weights lie
 #
-# PyTorch and this course store a row of U for each unit, so the forward product h Uᵀ reads U transposed. With U transposed in memory it would read the rows as they are stored. The numbers are the same.
+# PyTorch and this course store a row of U for each unit, so the forward product h Uᵀ reads U transposed. With U transposed in memory it would read the rows as they are stored.
 #
 # **Predict:** 20 steps read the weights transposed. How many times as long do they take as 20 steps that read them as they are stored?
 
@@ -171,7 +173,7 @@ weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
 transposed = np.ascontiguousarray(weights.T)
 loops = {
     "transposed, at every step": lambda: [h @ weights.T for _ in range(T)],
-    "as it is stored": lambda: [h @ weights for _ in range(T)],
+    "as it is stored": lambda: [h @ transposed for _ in range(T)],
     "transposed once, then as stored": lambda:
         [h @ copy for copy in [np.ascontiguousarray(weights.T)] * T],
 }
@@ -185,11 +187,11 @@ print(f"transposed at every step: {turned / stored:.2f} times as long; you "
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it pays to transpose U once a pass. NumPy's BLAS copies the weights into an order of its own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy, a larger one that the transposed order costs more. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps; if it is slower, our copy took longer than 20 steps could save. A difference of a few percent decides nothing.
+# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it can pay to transpose U once a pass. With 64 rows most BLAS libraries copy the weights into an order of their own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy, a larger one that the transposed order costs more. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps. A difference of a few percent decides nothing.
 #
 # ## 5 · Products over time
 #
-# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step. Only the recurrent product has to take B rows at a time.
+# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step, but not for the recurrent product.
 #
 # **Predict:** B = 4, T = 64. How much faster is one product of 256 rows than 64 of 4?
 
@@ -214,16 +216,18 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The arithmetic is the same in all three lines. A factor of 1 would say that shapes do not matter, and 64 that 256 rows take no longer than 4. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, nearly whatever the size of the weights. Lesson 14 shows when two steps at a time are better than all.
+# The arithmetic is the same in all three lines. A factor of 64 would say that 256 rows take no longer than 4. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, for 512 to 2 560 units.
 #
 # ### Exercise: several steps at a time
 #
 # <!-- exercise: batch_input_gemm -->
+#
+# Compute the input products of all steps, a given number of steps to a call.
 
 # %% [markdown]
 # ## 6 · What remains
 #
-# Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights are read again. From here on the course is about that product, and about everything that stands between two of them.
+# Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights are read again. From here on the course is about that product.
 #
 # **Predict:** of the time of both products of a forward pass, with B = 4 and H = 1024, which part is the recurrent one's?
 
@@ -254,7 +258,7 @@ ways = {
 timings = scoreboard.measure("05", ways, network)
 
 # %% [markdown]
-# The last two rows are this lesson's. With 64 rows a product has already come nearer to the best rate (section 2), so less is left to gain; and half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
+# The rows marked 05 are this lesson's. With 64 rows a product has already come nearer to the best rate (section 2). The scoreboard also has smaller weights (256 units) and one core; all three change the gain. And half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 #
@@ -264,7 +268,7 @@ timings = scoreboard.measure("05", ways, network)
 rows = [
     ("arithmetic intensity", "FLOP a byte moved; about B/2 for a recurrent "
      "product"),
-    ("balance", "peak over bandwidth: above it arithmetic is the limit"),
+    ("balance", "peak over bandwidth: below it memory is the limit"),
     ("an odd size", "its price is the library's; measure before you pad"),
     ("layout", "as stored, or transposed once if that is faster"),
     ("batched over time",
@@ -286,11 +290,11 @@ rnnlab.progress("gemm_shapes")
 #
 # <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
 #
-# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is arithmetic the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
+# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #
-# <details><summary>Which product cannot be batched over time? Can it be batched over gates?</summary>The recurrent one: each step needs the state of the step before. Over gates it can, since all gates read the same h.</details>
+# <details><summary>Which product cannot be batched over time? Can it be batched over gates?</summary>The recurrent one: each step needs the state of the step before. Over gates it can in an LSTM, where all gates read the same h. In a GRU it can only if the reset gate acts after the product (lesson 04).</details>
 
 # %% [markdown]
 # ## Sources

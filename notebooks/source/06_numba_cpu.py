@@ -3,7 +3,7 @@
 # %% [markdown]
 # # 06 · One pass over memory
 #
-# **Claim to test: for the gates of an LSTM, NumPy spends most of its time on passes over memory, so one compiled loop with a single pass saves most of that time. Is that so?**
+# **Claim to test: for the gates of an LSTM, NumPy spends most of its time on passes over memory, which one compiled loop saves. Is that so?**
 #
 # You will count the passes, time a loop that makes only one, and find out what else its time is spent on. The recap prints the verdict for your machine.
 #
@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · What an expression costs
 #
-# Below is one step of an LSTM, after its matrix products: `a [B,4H]` holds the four gates before their functions. NumPy works out each operation by itself: it reads whole arrays from memory and writes a whole array back, which the next operation reads again.
+# Below is one step of an LSTM, after its matrix products: `a [B,4H]` holds the four gates before their functions. NumPy works out each operation by itself: it reads whole arrays and writes a whole array back, which the next operation reads again.
 #
 # **Predict:** how many bytes does the step move for each byte that it needs? It needs to read `a` and `c` once, and to write two results once.
 
@@ -44,6 +44,7 @@ B, H = 64, 512
 rng = np.random.default_rng(0)
 a, c = (rng.normal(size=(B, 4 * H)).astype("float32"),
         rng.normal(size=(B, H)).astype("float32"))
+h_next, c_next = np.empty_like(c), np.empty_like(c)  # for section 2
 moved = traffic(step_in_numpy, a, c)
 needed = a.nbytes + 3 * c.nbytes
 print(f"{moved.calls} passes move {moved.bytes_moved / 1e6:.1f} MB; needed: "
@@ -52,7 +53,7 @@ print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
 # %% [markdown]
-# 18 passes, and 5.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. A pass does only a handful of operations for each number.
+# 18 passes, and 5.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. Each result here has 128 KiB, so these passes load and store mostly in caches.
 #
 # **Loop fusion** changes the order: one loop over the units, and all operations of unit j inside it. The results in between stay in registers.
 
@@ -78,25 +79,25 @@ def step_in_one_loop(a, c, h_next, c_next):
     H = c.shape[1]
     for b in range(c.shape[0]):
         for j in range(H):
-            i = 1 / (1 + math.exp(-a[b, j]))
-            f = 1 / (1 + math.exp(-a[b, H + j]))
-            o = 1 / (1 + math.exp(-a[b, 3 * H + j]))
+            i = one / (one + math.exp(-a[b, j]))
+            f = one / (one + math.exp(-a[b, H + j]))
+            o = one / (one + math.exp(-a[b, 3 * H + j]))
             c_next[b, j] = f * c[b, j] + i * math.tanh(a[b, 2 * H + j])
             h_next[b, j] = o * math.tanh(c_next[b, j])
 
 
-h_next, c_next = np.empty_like(c), np.empty_like(c)
 fused = lambda: step_in_one_loop(a, c, h_next, c_next)
-times = take_turns({"NumPy": lambda: step_in_numpy(a, c), "one loop": fused})
+times = take_turns({"NumPy": lambda: step_in_numpy(a, c), "one loop": fused},
+                   settled=True)
 print(disturbance(times))
 for name, timing in times.items():
     print(f"{name:9} {1e9 * timing.median / c.size:6.1f} ns a unit")
-print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you "
-      f"guessed {my_guess}")
+factor = times["NumPy"].median / times["one loop"].median
+print(f"{factor:.2f} times NumPy's speed; you guessed {my_guess}")
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# The loop moves 5.7 times fewer bytes. A factor well below that says that something else takes its time. Below 1 the loop has lost: what it does between reading and writing takes longer than NumPy's arithmetic and all of NumPy's passes. Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back.
+# The loop moves 5.7 times fewer bytes. If its factor is well below that, something else takes its time. Below 1 the loop has lost. (`settled` runs each once untimed first, so that its arrays lie in caches.) Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back. The results differ then, and the divisions keep a test for zero (section 4).
 #
 # ### Exercise: a GRU's gates in one loop
 #
@@ -107,12 +108,14 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 # %% [markdown]
 # ## 3 · What a call in a loop costs
 #
-# A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler uses them if the loop's body is arithmetic. `math.tanh` is not arithmetic: it is a function of the C library, which is called for one number at a time. A single call makes the whole loop go number by number.
+# A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler can use them if the loop's body is arithmetic alone. `math.tanh` is a function, usually the C library's, which is called for one number at a time. Such a call goes number by number, whatever the rest of the loop does. (Where Numba finds Intel's SVML, it calls a tanh for a whole register.)
 #
 # **Guess** which of these two loops becomes vectors, and how many times as fast that makes it. The evidence is the machine code, and the clock.
 
 # %% needs a compiler
-my_guess = "with_tanh", 2.0
+import re
+
+my_guess, VECTOR = ("with_tanh", 2.0), r"mulps|\bfmul\S*\s+v\d"  # x86, ARM
 drawings.show("vector_lanes")
 
 
@@ -134,19 +137,19 @@ timings = take_turns({loop: lambda loop=loop: loop(x, y)
 print(disturbance({loop.__name__: timing for loop, timing in timings.items()}))
 for loop, timing in timings.items():
     code = next(iter(loop.inspect_asm().values()))
-    calls, rate = code.count("tanhf"), 1e-9 * x.size / timing.median
-    print(f"{loop.__name__:14} names tanh {calls} times in machine code, "
-          f"{rate:6.2f} numbers a nanosecond")
+    calls, vectors = code.count("tanhf"), len(re.findall(VECTOR, code))
+    print(f"{loop.__name__}: code names tanh {calls} times, multiplies vectors "
+          f"{vectors} times; {1e9 * timing.median / x.size:.2f} ns a number")
 slow, fast = (timings[loop].median for loop in (with_tanh, with_division))
 print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# The loop whose machine code names no tanh is made of vectors. The factor can be far more than the numbers in a register, since a tanh is also more work than a division. So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
+# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it takes each of them apart for the calls, one for each number. (A tanh is also more work than a division.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
 #
 # tanh a = a / (1 + a² / (3 + a² / (5 + a² / (7 + …))))
 #
-# Cut off after n levels and multiplied out, it is a quotient of two polynomials in a². How good is it? The measure is the **ulp**, the unit in the last place: the distance of two neighbouring float32 numbers there. Half an ulp is as good as rounding gets.
+# Cut off after n levels and multiplied out, it is a times a quotient of two polynomials in a². How good is it? The measure is the **ulp**, the unit in the last place: the distance of two neighbouring float32 numbers there. Half an ulp is as good as rounding gets.
 #
 # **Predict:** how many levels does it take to stay below 1 ulp up to a = 9? A little beyond, tanh is 1 in float32.
 
@@ -165,7 +168,7 @@ def ulps_off(got, a):
 
 figure, axis = canvas()
 points, worst = np.linspace(0.01, 9, 2000), {}
-for levels in (5, 7, 9, 11, 13, 15):
+for levels in (5, 7, 9, 11, 12, 13):
     odd, even = lambert(levels)
     squares = points**2
     quotient = (points * np.polyval(odd[::-1], squares)
@@ -183,7 +186,7 @@ show(figure, f"Error in float32 ulps, worst up to a = 9: {summary}. Dotted: "
 print(summary, "· you guessed", my_guess)
 
 # %% [markdown]
-# 13 levels: with 11 the error still reaches 60 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
+# 13 levels: with 12 the error still reaches 6 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
 #
 # ### Exercise: a tanh of multiplications
 #
@@ -207,8 +210,8 @@ SEVEN = tuple(map(np.float32, (135135, 17325, 378, 62370, 3150, 28)))
 
 
 def seven_levels(a, c):
-    """Lambert's fraction cut after seven levels, for |a| up to about 4; c holds
-    its coefficients."""
+    """Lambert's fraction cut after seven levels; c holds its coefficients,
+    and at |a| = 4 it is 1.5e-5 off."""
     z = a * a
     return (a * (c[0] + z * (c[1] + z * (c[2] + z)))
             / (c[0] + z * (c[3] + z * (c[4] + z * c[5]))))
@@ -252,11 +255,11 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
       "as slow")
 
 # %% [markdown]
-# No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, so the compiler does not make vectors of it. A factor of 2 or more is the price of that; near 1, your compiler found a way around the test. NumPy's own tanh is made of vectors, too, on most processors. What NumPy cannot do is keep the result in a register for the next operation.
+# No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, so the compiler does not make vectors of it. A factor near 1 says that yours found a way around the test. NumPy's own tanh is made of vectors, too, on most processors, but cannot keep its result in a register for the next operation.
 #
-# How far the seven levels are off says why more of them are needed for large numbers, or a better fit: the course's own has fewer coefficients than thirteen levels, 11 instead of 14, and stays within 5 ulps.
+# Seven levels are too few for large numbers. The course's own is a better fit: 11 coefficients, where thirteen levels have 14, and within 5 ulps.
 #
-# **Break it:** leave the coefficients in float64, as Python has them. Each product then becomes float64, and a register holds half as many numbers. **Guess** the factor.
+# **Break it:** leave the coefficients in float64, as Python has them. Each product with a coefficient then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
 # %% needs a compiler
 my_guess = 2.0
@@ -273,11 +276,11 @@ print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# ## 5 · The loop again
-#
 # In float64 half as many numbers fit into a register, which explains a factor of 2; conversions and a slower division can add to it.
 #
-# Here is the loop of the course's ladder. `tanh` and `sigmoid` are its own: a quotient whose coefficients are fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Both are arithmetic alone, compiled with `error_model="numpy"`: no call and no test for zero is left in the loop.
+# ## 5 · The loop again
+#
+# Here is the loop of the course's ladder. `tanh` and `sigmoid` are its own: a fitted quotient (Eigen's), and a polynomial for eᵃ (Cephes). Both are arithmetic alone, compiled with `error_model="numpy"`: no call and no test for zero is left in the loop. `fastmath=True` (in `OPTIONS`) lets the compiler reorder sums and assume that no number is NaN.
 
 # %% needs a compiler
 from rnnlab.kernels.compiled import gates
@@ -285,7 +288,7 @@ from rnnlab.kernels.compiled import gates
 rnnlab.show_source(gates.lstm)
 
 # %% [markdown]
-# One difference: it also stores the gates, in `g`, because the backward pass needs them. So it writes four arrays more than the loop of section 2. The recurrent product `u` and the bias are zeros here.
+# It does more than the loop of section 2: it adds the recurrent product `u` and the bias `b`, which are zeros here, and stores the gates in `g`, because the backward pass needs them.
 #
 # A loop can be faster for two reasons: fewer passes, or cheaper functions. To tell them apart, `step_in_passes` has the same cheap functions but makes NumPy's 18 passes. It writes into arrays that exist, where NumPy makes new ones. **Predict** again: by what factor is the fused loop faster than NumPy? And how much of that is due to the passes?
 
@@ -351,7 +354,7 @@ ways = {
 }
 
 # %% needs a compiler
-times = take_turns(ways, 15)
+times = take_turns(ways, 15, settled=True)
 print(disturbance(times))
 for name, timing in times.items():
     print(f"{name:27} {1e9 * timing.median / c.size:6.2f} ns a unit")
@@ -365,8 +368,8 @@ saved_by_loop = numpy_seconds - fused_seconds
 by_functions, by_passes = (1e9 * seconds / c.size
                            for seconds in (numpy_seconds - many,
                                            many - fused_seconds))
-of_passes = (many - fused_seconds) / numpy_seconds
-print(f"faster by {numpy_seconds / fused_seconds:.1f}, you guessed {my_guess}")
+of_passes = min(many - fused_seconds, saved_by_loop) / numpy_seconds
+print(f"{numpy_seconds / fused_seconds:.1f} times as fast, guessed {my_guess}")
 print(f"saved per unit: {by_functions:.2f} ns by other functions and no new "
       f"arrays, {by_passes:.2f} ns by fewer passes")
 print(f"fewer passes save {of_passes:.0%} of NumPy's time")
@@ -377,12 +380,12 @@ all_rows(a.copy(), zeros, c, c_next, h_next)
 print("same results:", np.allclose(h_next, wanted, atol=1e-6))
 
 # %% [markdown]
-# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, which store and load every result in between. Below, the rest matters more: arithmetic and new arrays. NumPy's exp and tanh are more exact than the course's, and may cost more. A negative number says that this part cost time. **Change** B in section 1 to 8, then to 1 024, and run from there: the share of the passes grows where arrays outgrow a cache, and at B = 8 the cost of each call into NumPy adds to it.
+# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, which store and load every result in between. Below, the rest matters more: arithmetic and new arrays. A negative number says that `step_in_passes` is slower than NumPy. That loss must not count as passes, so the percentage is at most what the loop saves in all. **Change** B in section 1 to 8, then to 1 024, and run from there. How does the share of the passes change? At B = 8 the cost of each call into NumPy adds to it.
 
 # %% [markdown]
 # ## 6 · What compiling costs
 #
-# A function compiled at run time keeps its first caller waiting. With `cache=True` the machine code goes to disk, for the next process. Below, two fresh processes call `gates.lstm`, with one folder as cache: empty for the first, filled for the second.
+# With `cache=True` the machine code goes to disk, for the next process. Below, two fresh processes call `gates.lstm`, with one folder as cache: empty for the first, filled for the second.
 #
 # **Predict** both first calls, in seconds.
 
@@ -410,14 +413,14 @@ with tempfile.TemporaryDirectory() as folder:
                                           env=inside, text=True)
         first[state], again[state] = map(float, seconds.split())
 for state, seconds in first.items():
-    steps = (f"{seconds / saved_by_loop:.0f} steps" if saved_by_loop > 0
-             else "no number of steps: the loop saved nothing")
+    steps = (f"{seconds / saved_by_loop:.0f} steps of {B} sequences"
+             if saved_by_loop > 0 else "no steps: the loop saved nothing")
     print(f"{state:12} first call {seconds:.3f} s, second "
           f"{1e3 * again[state]:.3f} ms; paid back by {steps}")
 print("you guessed", my_guess)
 
 # %% [markdown]
-# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or finding and loading what was compiled. The project at CMU measured the same in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
+# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or loading what was compiled, and Numba's own start, which no cache shortens. The project at CMU measured in Halide 8.9 s an epoch with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. A change in another file that it calls is not noticed: empty the cache then. The ladder's functions are all cached.
 
 # %% [markdown]
 # ## 7 · A whole layer
@@ -441,11 +444,11 @@ plain, one_pass = (timing.median for timing in measured.values())
 print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 
 # %% [markdown]
-# The products are the same on both sides. What fusing removes is everything between them: calls into NumPy, passes, slower functions. A star marks a row that another program disturbed. Below 1 without a star, your BLAS does the products of NumPy's version faster than those inside the compiled loop.
+# The products are the same on both sides. What fusing removes lies between them: calls into NumPy, passes, new arrays. A star marks a row that another program disturbed. Below 1 without a star, your BLAS does the products of NumPy's version faster than those inside the compiled loop.
 #
 # ## Recap
 #
-# **One compiled loop makes one pass where NumPy makes 18. What that saves depends on the functions in the loop: with a call for each number it may lose; with functions that are arithmetic alone it runs in vectors.**
+# **One compiled loop makes one pass where NumPy makes 18. What that saves depends on the functions in the loop: with a call for each number it can lose; with functions that are arithmetic alone it can run in vectors.**
 
 # %% needs a compiler
 says = verdict(of_passes > 0.5, disturbed)
@@ -455,9 +458,9 @@ print(f"claim: {says}; here fewer passes save {of_passes:.0%} of NumPy's time")
 
 # %%
 rows = [
-    ("an operation of NumPy", "one pass over memory, one new array"),
+    ("an operation of NumPy", "one pass; a new array, unless `out=` names one"),
     ("a fused loop", "one pass; results in between stay in registers"),
-    ("a call or test in the loop", "no vector instructions"),
+    ("a call or test in the loop", "usually one number at a time"),
     ("compiling", "once a process; a cache shortens it"),
 ]
 for question, answer in rows:
@@ -473,7 +476,7 @@ rnnlab.progress("numba_cpu")
 #
 # <details><summary>What does Numba's default error model cost here?</summary>A test of each divisor for zero, and with it the vector instructions.</details>
 #
-# <details><summary>Which comparison lets a NaN through: <code>a if a &lt; edge else edge</code>, or <code>edge if a &gt; edge else a</code>?</summary>The second: a comparison with NaN is false, so a is kept.</details>
+# <details><summary>Without <code>fastmath</code>, which comparison lets a NaN through: <code>a if a &lt; edge else edge</code>, or <code>edge if a &gt; edge else a</code>?</summary>The second: a comparison with NaN is false, so a is kept. With it, the compiler may assume that there is no NaN.</details>
 
 # %% [markdown]
 # ## Sources

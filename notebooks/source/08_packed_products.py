@@ -5,7 +5,7 @@
 #
 # **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls. Is that so?**
 #
-# You will begin with three plain loops and make the product of one step faster, one idea at a time. A table keeps what each idea is worth. The recap prints it again, with the verdict for your machine.
+# You will begin with three plain loops and make the product of one step faster, one idea at a time. The recap prints what each was worth, with the verdict.
 #
 # - **Time:** 125 minutes, exercises included.
 # - **You need:** [07 · Threads](07_parallel_cpu.ipynb), and Numba, which `make lab` installs. No GPU.
@@ -23,7 +23,7 @@ drawings.show("same_weights_every_step")
 # %% [markdown]
 # ## 1 · Three loops beside a library
 #
-# NumPy hands a product to a **BLAS**, a library written in assembly language for large matrices. A step's product is smaller: the states of a minibatch [B,K] times weights [K,N]. Here B is 64; K and N are 128 in one column of the table and 512 in the other.
+# NumPy hands a product to a **BLAS**, a library for large matrices, whose innermost loops are written in assembly or C. A step's product is smaller: the states of a minibatch [B,K] times weights [K,N]. Here B is 64; K and N are 128 in one column of the table and 512 in the other.
 #
 # `climb` below measures a way of multiplying in turns with NumPy, on one core each, and prints the table as it grows.
 #
@@ -42,7 +42,7 @@ B, SIZES, table, disturbed = 64, (128, 512), {}, {}
 
 
 def turns_of(H, threads):
-    """How often a timed run repeats a product: about 130 million operations;
+    """How often a timed run repeats a product: 100 million operations or more;
     ten times as many on several cores, which must be woken first."""
     return max(1, 1_000_000 // (H * H)) * (10 if threads > 1 else 1)
 
@@ -104,16 +104,26 @@ def three_loops(a, weights, c):
             c[b, j] = total
 
 
-climb("three loops", lambda turns, *work:
-      lambda: [three_loops(*work) for _ in range(turns)])
+@njit(nogil=True, fastmath=True)
+def j_innermost(a, weights, c):
+    c[:] = 0
+    for b in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[b, j] += a[b, k] * weights[k, j]
+
+
+for product in (three_loops, j_innermost):
+    climb(product.__name__.replace("_", " "), lambda turns, *work:
+          lambda: [product(*work) for _ in range(turns)])
 print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you "
       f"guessed {my_guess:.0%}. {disturbed['three loops']}")
 drawings.show("cache_lines")
 
 # %% [markdown]
-# The second number of a pair is the part of NumPy's rate, measured in the same turns; a row that says *disturbed* was measured while another program used the cores, so run it again. There are two reasons for so small a part. Memory comes in **cache lines**, here of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits for the one before it, about 4 clock cycles, although a core can begin several in each cycle. The library has neither problem. What else does it do?
+# The second number of a pair is the part of NumPy's rate, measured in the same turns; for a row that says *disturbed* another program used the cores: run it again. There are two reasons for the first row's small part. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number, which costs most at 512 units. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. What else does the library do?
 #
-# In each call it chooses a method for the shape, copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
+# In each call it chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
 # ## 2 · Packed once
 #
@@ -148,9 +158,9 @@ for B_of_product, guess in my_guess.items():
           f"{B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
-# Packing costs the same for any number of rows, so its share falls as the rows become more. It does not fall to a sixteenth if the library's product with 64 rows takes less than 16 times as long as that with 4: the library, too, has costs that do not grow with the rows. It may pack faster than this loop does, but it packs in every call. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
+# Packing costs the same for any number of rows, so its share falls with more rows: not to a sixteenth if the library, too, has costs that do not grow with them. If it packs, it does so in every call, perhaps faster than this loop does. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 #
-# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
+# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, again with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %% needs a compiler
 drawings.show("packed_panels")
@@ -197,11 +207,11 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# The loop now reads one stream of memory with vector instructions, and is still far from the library. Look at its innermost line: for each vector of multiply-adds it loads a vector of the panel, loads the sums, and stores them. Three accesses for one multiply-add: the sums are the next thing to mend.
+# The loop now reads one stream of memory, and is still far from the library; it can even lose against j innermost. Its innermost loop is as short as a panel is wide, and begins anew for each term. Each multiply-add loads a vector of the panel and its sums, and stores them; the next term waits for that. The sums are the next thing to mend.
 #
 # ## 3 · A tile in registers
 #
-# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only so many loads in a cycle. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
+# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only a few loads in a cycle, often two. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
 
 # %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
@@ -234,7 +244,7 @@ from rnncourse.views.tile_view import explore_tile
 explore_tile(registers=32)
 
 # %% [markdown]
-# 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v. The assumed figures are those of many current cores; yours may have others. A minibatch adds one more question: its number of rows. 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has few sums to wait for.
+# 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v. The assumed figures are those of many current cores; yours may have others. A minibatch need not fit the tile: 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has so few sums that it waits for each of them.
 #
 # ### Exercise: the best tile
 #
@@ -252,7 +262,7 @@ explore_tile(registers=32)
 # %%
 from rnncourse.lab.counting_core import CountingCore
 
-my_guess = 700
+my_guess = 1200
 
 
 def sum_by_sum(core, rows, vectors, terms):
@@ -273,7 +283,7 @@ print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it. With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your own instructions are then compiled and timed: the core that counts is exchanged for one that emits **LLVM's** instructions, the compiler underneath Numba.
+# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it. With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your instructions are then compiled by **LLVM**, the compiler underneath Numba, and timed.
 #
 # ### Exercise: the instructions of a tile
 #
@@ -311,7 +321,7 @@ rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If the small tiles reach twice what was predicted, your core begins one FMA a cycle, not two, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: a spilled sum comes back late, and the next term waits for it. If the rate falls right of the line, that is why; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core begins one FMA a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: each term stores and loads them besides its work. If the rate falls right of the line, that is why, and the fall can be a slope; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
 #
 # **Break it:** how slow can a tile become? The more sums spill, the more the loop resembles one that keeps its sums in memory.
 
@@ -363,9 +373,9 @@ climb("tiles in registers", with_panels(tile_by_tile))
 print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 
 # %% [markdown]
-# Compare the last two rows of the table. Panels and multiply-adds are the same, but the sums now stay in registers: the ratio of the two rates is what that is worth.
+# Compare the last two rows. Panels and multiply-adds are the same, but the sums now stay in registers: the ratio of the two rates is what that is worth.
 #
-# Between the product and its tile lie the caches; yours are printed below. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel stays near until all rows have used it.
+# It also counts where the weights come from; your caches are printed below. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with its rows and results, stays near until all rows have used it.
 #
 # **Predict:** what is this worth at 512 units, as a factor? At 128 units?
 
@@ -390,7 +400,8 @@ def piece_by_piece(a, panels, c):
 print(", ".join(f"{name} {size // 1024} KiB"
                 for name, size in caches().items()))
 print(f"a panel: {4 * width * 512 // 1024} KiB, a piece: "
-      f"{4 * width * K_BLOCK // 1024} KiB")
+      f"{4 * width * K_BLOCK // 1024} KiB; a tile: {ROWS} × "
+      f"{4 * width // VECTOR_BYTES}")
 climb("pieces of K", with_panels(piece_by_piece))
 print(disturbed["pieces of K"])
 whole, cut = with_panels(tile_by_tile), with_panels(piece_by_piece)
@@ -400,9 +411,9 @@ for H, guess in my_guess.items():
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# These factors are measured in turns; the range in brackets comes from the quartiles. At 128 units nothing was cut, since a panel has 128 terms: that factor should be near 1, and how far it is off shows the noise. At 512 a factor that is clearly further above 1 says that the nearest cache was the limit; otherwise your second cache delivers fast enough.
+# The range in brackets comes from the quartiles. At 128 units nothing was cut, since a panel has 128 terms: that factor should be near 1, and how far it is off shows the noise. At 512 a factor that is clearly further above 1 says that the nearest cache was the limit. Otherwise the second cache is fast enough, or a piece fills the nearest cache and does not stay.
 #
-# The order of the loops decides how often weights come from further away. With panels outside, every panel comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times.
+# The order of the loops decides how often weights come from further away. With panels outside, every piece that fits comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times (`ROWS` is printed above).
 #
 # ### Exercise: the order of the calls
 #
@@ -413,7 +424,7 @@ drawings.show("panels_in_caches")
 # %% [markdown]
 # ## 7 · One call, and two cores
 #
-# A step with few units is over soon, and a call from Python costs the same whatever the size. A recurrent network has T such products, so one call is enough: it loops over the steps and stays in compiled code. NumPy cannot do that: each of its products is a call.
+# A call from Python costs the same whatever the size. A recurrent network has T products, so one call is enough: it loops over the steps in compiled code. NumPy cannot do that: a product that needs the last one's result is a call of its own.
 #
 # **Predict:** what factor does one call in place of many give, at 128 units and at 512?
 
@@ -437,16 +448,21 @@ def in_one_call(turns, a, weights, c):
     return lambda: steps(turns, a, panels, c, np.zeros(1, "int64"), 1)
 
 
+def packing_each_time(turns, a, weights, c):
+    return lambda: [piece_by_piece(a, packed(weights), c) for _ in range(turns)]
+
+
 climb("one call for all steps", in_one_call)
 for H, guess in my_guess.items():
     us = 2e-3 * B * H * H / table["one call for all steps"][H][0]
     print(f"{H} units: {us:.0f} µs a product; {gain(cut, in_one_call, H)} "
           f"times as fast in one call; you guessed {guess}")
+    print(f"packing once: {gain(packing_each_time, cut, H)} times as fast")
 
 # %% [markdown]
-# What a call costs is the same at both sizes, so it counts more at 128 units. If the factor is near 1 even there, a call takes little beside such a product; smaller products gain more.
+# If the factor is near 1 even at 128 units, a call takes little beside such a product; smaller products gain more. The lines *packing once* compare it with packing the weights anew in each call.
 #
-# Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units.
+# Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units. Below, the states stay the same, so no core reads what another wrote: units look a little too good. The 2 048 columns are the gates of an LSTM.
 #
 # **Predict:** which way is faster for 64 sequences, and which for 1? Each core has a second cache of its own.
 
@@ -489,13 +505,15 @@ for n, guess in my_guess.items():
               f"you guessed {guess}")
 
 # %% [markdown]
-# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads its share of the 4 MB of weights. With two cores that is 2 MB: from its second cache if that is larger (section 6 printed yours), else from beyond. If the units lose even there, a barrier costs more than sharing the reading saves. With 64 sequences both ways do the same arithmetic. Sharing units costs barriers; sharing the minibatch lets each core read all weights. Two times within a few percent of each other say that neither cost matters here. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
+# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads its share of the 4 MB of weights. With two cores that is 2 MB: from its second cache if that is larger (section 6 printed yours), else from beyond. If the units lose even there, a barrier costs more than sharing the reading saves. With 64 sequences sharing units costs barriers; sharing the minibatch lets each core read all weights. Two times within a few percent say that neither cost matters here, or that they are equal. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
 #
 # ## 8 · Beside all of NumPy's threads
 #
-# The last row: all ideas together on all cores, beside NumPy with as many threads. Each turn waits until all threads rest (`settled`), because NumPy's spin for a while after a product (lesson 07). **Predict:** who is ahead at 128 units, and at 512?
+# The last row: all ideas together on all cores, beside NumPy with as many threads. Each turn waits until NumPy's threads rest (`settled`, lesson 07). **Predict:** who is ahead at 128 units, and at 512?
 
 # %% needs a compiler
+from rnncourse.lab.blas import describe_library
+
 my_guess = {128: "NumPy", 512: "NumPy"}
 climb(f"{cores} cores" if cores > 1 else "a team of one",
       partial(shared, "minibatch"), cores)
@@ -505,6 +523,7 @@ for H, guess in my_guess.items():
     print(f"{H} units: {factor:.2f} times NumPy's rate with {cores} threads; "
           f"you guessed {guess}")
 print(disturbed[last])
+print(f"{describe_library()}; vectors here: {VECTOR_BYTES} bytes")
 
 # %% needs a compiler
 figure, axis = canvas(height=3.6)
@@ -524,7 +543,7 @@ words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
 show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
-# Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 2 says what part packing can explain there; the rest is the tile, the order of the loops, or the threads. Libraries know the idea, too: MKL, oneDNN and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+# Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. A lead that shrinks at 512 on several cores hints at something that they share, such as a cache. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
 # The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
 
@@ -542,22 +561,27 @@ for threads in sorted({1, cores}):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# One step of one sequence is different: it uses each weight once, so packing would cost more than the step. `rnnlab.Inference(network).step(x, state)` therefore prepares nothing. It reads the rows of PyTorch's layout where they lie, and a parameter that you change counts in the next step. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
+# `rnnlab.Inference(network).step(x, state)` prepares nothing: a parameter that you change must count in the next step, and packing for each step of one sequence would cost more than the step. It reads the rows of PyTorch's layout where they lie. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
 #
-# That is where lessons 00 to 08 have come. One bound stays: no order of loops begins more multiply-adds in a cycle than the core does. Section 5's best tile shows how near to that one core comes; 100 % in this table is the library's large product, which may be slower, so a row on one core can pass it. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
+# One bound stays: no order of loops begins more multiply-adds in a cycle than the core does. Section 5's best tile is the highest rate that you have seen on one core; 100 % in this table is the library's large product, measured once: a row on one core can pass it. Rows of different runs can differ by a third. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
 #
 # ## Recap
 #
-# **A product compiled for one network can do without assembly: weights packed once, sums in registers, pieces that stay in a cache, one call for all steps. Whether that beats your library, the table says.**
+# **A product compiled for one network can do without assembly. The order of the loops and sums in registers are worth most; what packing once, pieces and one call for all steps add depends on sizes and caches. The lines below say what each was worth here.**
 
 # %% needs a compiler
+from itertools import pairwise
+
 show_table()
+for before, after in pairwise([*table][:-1]):  # on one core
+    factors = (f"{table[after][H][0] / table[before][H][0]:.2g}" for H in SIZES)
+    print(f"{after}: {' and '.join(factors)} times the rate of the row before")
 undisturbed = [step for step in table if not disturbed[step]]
 part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
                      for H in SIZES), default=(0, "", 0))
 if part > 1.05:
     says = (f"does NOT hold here; {step}, {H} units: {part:.2f} times NumPy's "
-            "rate, with as many threads")
+            "rate, as many threads, weights packed beforehand")
 elif len(undisturbed) < len(table):
     says = "is undecided: another program used the cores; run the lesson again"
 else:
@@ -570,9 +594,9 @@ rows = [
     ("tile", "r rows by v vectors of sums in registers"),
     ("registers of a tile", "r·v sums, v vectors of weights, 1 state"),
     ("loads a multiply-add", "(r + v) / (r·v)"),
-    ("a spilled sum", "comes back late, and the next term waits for it"),
+    ("a spilled sum", "is stored and loaded again in every term"),
     ("order of the calls",
-     "a piece of a panel stays until all rows have used it"),
+     "a piece that fits stays until all rows have used it"),
     ("two cores", "minibatch without barriers, or units with one a step"),
 ]
 for question, answer in rows:
@@ -602,7 +626,7 @@ rnnlab.progress("packed_products")
 # - K. Goto and R. van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008: packing, panels, and which piece lies in which cache.
 # - F. G. Van Zee and R. van de Geijn, *BLIS: A Framework for Rapidly Instantiating BLAS Functionality*, ACM TOMS 41(3), 2015: the tile as the only part that depends on the processor.
 # - T. M. Low et al., *Analytical Modeling Is Enough for High-Performance BLIS*, ACM TOMS 43(2), 2016: the tile computed from registers and latency.
-# - Intel's oneMKL reference (`cblas_sgemm_pack`, `cblas_sgemm_compute`) and FBGEMM (`PackBMatrix`): libraries that pack once if they are asked to.
-# - A. Fog, *Instruction tables*, agner.org: latencies and rates of FMA and loads; the model's figures are round ones, not those of one processor.
+# - Intel's oneMKL reference (`cblas_sgemm_pack`, `cblas_sgemm_compute`) and FBGEMM (`PackBMatrix`): libraries that can pack once.
+# - A. Fog, *Instruction tables*, agner.org: latencies and rates of FMA and loads.
 #
 # Next: [09 · First kernels](09_cuda_first_kernels.ipynb)

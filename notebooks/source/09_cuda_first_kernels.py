@@ -3,9 +3,9 @@
 # %% [markdown]
 # # 09 · First kernels
 #
-# **Claim to test: two kernels that read and write the same numbers move the same amount of memory. Is that so?**
+# **Claim to test: two kernels that read and write the same numbers ask memory for the same number of bytes. Is that so?**
 #
-# You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move. The recap has the verdict, counted in the simulator.
+# You will write kernels that run on a GPU, run them on whatever machine you have, and count what they ask for. The recap has the simulator's verdict.
 #
 # - **Time:** 95 minutes, exercises included.
 # - **You need:** [02 · Back through time](02_bptt.ipynb) for the arrays; Python functions and NumPy indexing. No GPU.
@@ -25,7 +25,7 @@ drawings.show("grid_block_warp")
 #
 # A **kernel** is a function that a GPU runs once for every **thread**. You launch it on a **grid**: so many **blocks** of so many threads each. All threads run the same lines; each one finds out its place in the grid and does its own part.
 #
-# `from rnnlab import cuda` gives Numba's CUDA words. With a GPU they are `numba.cuda`; without one they are a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both.
+# `from rnnlab import cuda` gives Numba's CUDA words. With a GPU they are `numba.cuda`. Without one, or if Jupyter is started with `RNNLAB_CUDA=simulator`, they are a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both, but only the simulator counts.
 
 # %%
 import numpy as np
@@ -59,7 +59,7 @@ scale_kernel[my_blocks, 4](np.float32(10), x, y)
 print(y)
 
 # %% [markdown]
-# With two blocks, elements 8 and 9, which no thread owned, are still 0 (element 0 is 10 · 0). With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. The next kernel lacks that line, so it runs in the simulator only.
+# With two blocks, elements 8 and 9, which no thread owned, are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. (Blocks this small are for reading; real ones have multiples of 32 threads.) The next kernel lacks that line, so it runs in the simulator only.
 
 # %%
 @cuda.jit
@@ -77,20 +77,24 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# The simulator stops and says which thread of which block reached beyond the end, on which line. A GPU would not: it has no bounds checks, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
+# The simulator stops and says which thread of which block reached beyond the end, on which line. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
 #
 # ### Exercise: saxpy
 #
 # <!-- exercise: saxpy_kernel -->
 #
-# BLAS's name for y becomes a·x + y. Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb), and one for a grid with fewer threads than elements; `cuda.gridsize(1)` is the number of all threads:
+# BLAS's name for y becomes a·x + y. Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb).
+#
+# ### Exercise: tanh with few threads
 #
 # <!-- exercise: tanh_kernel -->
+#
+# Let g = `cuda.gridsize(1)`, the number of all threads. With fewer threads than elements, thread i takes the elements i, i + g, i + 2·g, …
 
 # %% [markdown]
 # ## 2 · Threads come in warps
 #
-# A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, mostly in step: the same instruction for all of them. (Since 2017 lanes may drift apart; where their order matters, a kernel says so: section 4.) When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
+# A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, mostly in step: the same instruction for all of them. (Since 2017 lanes may drift apart: section 4.) When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
 #
 # So the price of a load is not the number of bytes that the lanes read, but the number of sectors that hold them. `cuda.observe` launches a kernel once and gives a report of both.
 
@@ -102,7 +106,7 @@ report = cuda.observe(strided_copy, 1, 32, x, y, 1, 0)
 report
 
 # %% [markdown]
-# On a GPU this cell prints a time instead: a GPU counts sectors only for a profiler. What you see here is counted from every access of every thread.
+# On a GPU this cell prints a time instead: a GPU counts sectors only for a profiler.
 #
 # **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes read 128 bytes, in 4 sectors. How many sectors does stride 2 move? And 8? And 16?
 
@@ -117,7 +121,7 @@ for stride, guess in my_guess.items():
           else "not counted on a GPU")
 
 # %% [markdown]
-# From stride 8 on every lane has a sector of its own, 32 of them, and the count gets no worse: seven eighths of what was asked for is thrown away. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.) Now move the sliders. Colours are sectors, ticks are lanes.
+# From stride 8 on every lane has a sector of its own, 32 of them, and the count gets no worse: seven eighths of the bytes moved are not used. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.) Now move the sliders. Colours are sectors, ticks are lanes.
 #
 # **Look for:** what does an offset of 1 cost at stride 1? Which offsets cost nothing?
 
@@ -127,7 +131,7 @@ from rnncourse.views.access_map import explore_stride
 explore_stride()
 
 # %% [markdown]
-# At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Lanes that read neighbouring elements are called **coalesced**. The rule to keep: *let neighbouring threads touch neighbouring elements.*
+# At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Accesses of lanes to neighbouring elements are called **coalesced**. The rule: *let neighbouring threads touch neighbouring elements.*
 #
 # ### A map over a matrix
 #
@@ -160,15 +164,15 @@ maps = []
 for kernel, (name, guess) in zip((add_bias, add_bias_exchanged),
                                  my_guess.items(), strict=True):
     y = np.zeros_like(sums)
-    mapped = cuda.observe(kernel, (4, 8), (8, 4), sums, bias, y)
-    maps.append(mapped.counts)
+    moved = cuda.observe(kernel, (4, 8), (8, 4), sums, bias, y).counts
+    maps.append(moved)
     print(f"{name}: right: {np.array_equal(y, sums + bias)};",
-          f"{mapped.counts.global_load_sectors} sectors read in "
-          f"{mapped.counts.global_load_requests} requests; you guessed {guess} "
-          "for sums" if mapped.counts else "not counted on a GPU")
+          f"{moved.global_load_sectors} sectors, {moved.global_load_requests} "
+          f"requests; sums {moved.global_load_sectors / 32 - 1:g} a warp, "
+          f"you guessed {guess}" if moved else "not counted on a GPU")
 
 # %% [markdown]
-# 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all, and the same result.
+# 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector for each of 32 warps, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all.
 #
 # ## 3 · The naive transpose: one side is not coalesced
 #
@@ -203,7 +207,7 @@ print("you guessed", my_guess)
 drawings.show("transpose_sides")
 
 # %% [markdown]
-# Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
+# Of each sector written only half is used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
 #
 # The next cell replays the kernel on 16 by 16 numbers, step by step. Press *next*, and **look for** the two requests of a warp: whose sectors are full, and whose are half empty?
 
@@ -212,9 +216,9 @@ small = np.zeros((16, 16), "float32")
 cuda.replay(naive_transpose[(2, 2), (8, 8)], small, small.copy())
 
 # %% [markdown]
-# The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+# The way out is a detour through **shared memory**, tens of kilobytes (on recent GPUs up to some 200) that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
 #
-# First a smaller case: a filter of three numbers, a **stencil**, reads nearly every element three times. Below, a block of 8 threads loads its 8 elements into shared memory once, and one neighbour at each end, its **halo**. At `cuda.syncthreads()` every thread waits until all threads of its block have arrived; section 4 is about that line.
+# First a smaller case: a filter of three numbers, a **stencil**, reads nearly every element three times. Below, a block of 8 threads loads its 8 elements into shared memory once, and one neighbour at each end, its **halo**. At `cuda.syncthreads()` every thread waits until all threads of its block have arrived (section 4).
 #
 # **Predict:** how many loads for 32 elements, directly and with a halo? What changes if blocks have 32 threads?
 
@@ -228,6 +232,7 @@ def smooth_directly(x, y):
 
 @cuda.jit
 def smooth_with_halo(x, y):
+    """x.size is a multiple of 8, the threads of a block."""
     part = cuda.shared.array(10, np.float32)  # 8 elements and 2 neighbours
     i, k = cuda.grid(1), cuda.threadIdx.x
     part[k + 1] = x[i]
@@ -254,14 +259,14 @@ for kernel in (smooth_directly, smooth_with_halo):
 print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
 # %% [markdown]
-# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With blocks of 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33) one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
+# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33, the launch `1, 32`) one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
 
 # %% [markdown]
 # ## 4 · What “wait for each other” means
 #
-# Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier**, at which all threads of the block wait for each other.
+# Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier** of a block.
 #
-# This kernel reverses the order of 32 numbers. It has no barrier. **Predict:** how many of the 32 numbers will be right here? Would they be right on a GPU?
+# This kernel reverses the order of 32 numbers. **Predict:** how many of them will be right here? Would they be right on a GPU?
 
 # %%
 my_guess = 32
@@ -283,9 +288,9 @@ print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed "
 race
 
 # %% [markdown]
-# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read elements that had not been written yet; shared memory of the simulator begins as NaN, so that this shows, and a GPU has old numbers there. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
+# Two accesses to the same element, at least one of them a write, by two threads, and nothing that orders them: a **data race**. In the simulator the first half of the threads read elements that had not been written yet; shared memory begins as NaN there, so that this shows. On a GPU it holds old numbers, and the 32 threads are one warp, mostly in step: the result would often be right. It is not promised, since lanes may run independently. The finding offers two remedies: `cuda.syncthreads()` orders the accesses of a whole block; `cuda.syncwarp()` those of one warp, also where the block's other warps never come to that line.
 #
-# A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
+# A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds a race again:
 
 # %%
 drawings.show("race")
@@ -325,7 +330,7 @@ print("findings:", [finding.kind for finding in fixed.findings])
 #
 # <!-- exercise: transpose_coalesced -->
 #
-# Section 3's way out: a tile in shared memory, and the barrier in between. The check counts sectors: no more than rows need.
+# Section 3's way out. The check counts sectors: no more than rows need.
 
 # %% [markdown]
 # ## 5 · Break it: a barrier that not all reach
@@ -354,11 +359,11 @@ except RuntimeError as fault:
 print("you guessed:", my_guess)
 
 # %% [markdown]
-# The manual forbids it: such code is likely to hang or to have unintended side effects. On a recent GPU this kernel may even pass, since a barrier there waits only for threads that have not ended, and the other 16 end. It is still not allowed. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
+# The manual forbids it: such code is likely to hang or to have unintended side effects. On a recent GPU this kernel may even pass, since a barrier there waits only for threads that have not ended. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
 #
-# **Two kernels that read and write the same numbers may move very different amounts of memory: what counts is how many sectors the lanes of a warp touch in one request.**
+# **Two kernels that read and write the same numbers may ask for different numbers of sectors, here 1.8 times as many: what counts is how many the lanes of a warp touch in one request.** How many of them reach memory itself depends on the caches, too.
 
 # %%
 rows = [
@@ -376,10 +381,10 @@ if naive.counts:
     straight, exchanged = (count.global_load_sectors for count in maps)
     factor = counts.global_store_sectors / counts.global_load_sectors
     says = "holds" if straight == exchanged else "does NOT hold"
-    print(f"\nclaim: {says}; for the same numbers add_bias reads")
+    print(f"\nclaim: {says}; for the same numbers add_bias asks for")
     print(f"{straight} sectors, add_bias_exchanged {exchanged}; the transpose "
           "reads and writes")
-    print(f"{counts.global_loads} numbers each, and its writes move {factor:g} "
+    print(f"{counts.global_loads} numbers each, and its writes need {factor:g} "
           "times the sectors of its reads")
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "

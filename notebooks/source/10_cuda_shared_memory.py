@@ -9,7 +9,7 @@
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
-# - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, recognise a bank conflict in a table of addresses, and say what a barrier costs.
+# - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, say how long rows must be to avoid bank conflicts, and what a barrier is for.
 
 # %%
 import rnnlab
@@ -65,12 +65,12 @@ if naive.counts:
 # %% [markdown]
 # **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
 #
-# All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
+# The 64 threads of a block together need only 8 rows of `a` and 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
 
 # %% [markdown]
 # ## 2 · Shared memory
 #
-# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch. The array's size must be a number, or a constant from outside the kernel: even `2 * TILE` does not compile.
+# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. It shares its place with the L1 cache, which answers in about an eighth of the L2 cache's time (measured on an H100; memory is slower still). In this lesson only its own block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch. The array's size must be a number, or a constant from outside the kernel; on a GPU even `2 * TILE` does not compile, though the simulator takes it.
 #
 # `cuda.shared.array((8, 8), np.float32)` declares a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
@@ -86,10 +86,10 @@ if naive.counts:
 #
 # <!-- exercise: tiled_matmul_kernel -->
 #
-# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). It is the longest kernel so far: the four steps above, and what happens at the edges.
+# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). The four steps above, and the edges.
 
 # %% [markdown]
-# The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. Compare the loads with those of the naive kernel: those of `a` have moved to *shared loads*.
+# The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. The loads of `a` have moved to *shared loads*.
 
 # %%
 @cuda.jit
@@ -124,11 +124,11 @@ if one_tile.counts:
 drawings.show("shared_tile")
 
 # %% [markdown]
-# **4 times instead of 32**, an eighth: a number is loaded once for every tile of `c` beside it, and there are 32 / 8 of them. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors, the price of lesson 09, `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; its tiles leave half. So a whole tiled product moves 1 024 in place of 5 120 sectors, a fifth.
+# **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors, the price of lesson 09, `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; tiles of `b` leave half of those, 512. So a whole tiled product moves 1 024 in place of 5 120 sectors, a fifth.
 #
-# The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
+# The price is two barriers a tile. At a barrier a warp may have to wait. That is one reason to have several blocks on a multiprocessor: another block's warps can work meanwhile.
 #
-# The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements; without shared memory, so that you see this effect alone. **Predict:** how many loads are left of 65 536?
+# The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements, without shared memory. **Predict:** how many loads are left of 65 536?
 
 # %%
 my_guess = 65536
@@ -159,14 +159,14 @@ if registers.counts:
           f"{naive.counts.global_load_requests}; you guessed {my_guess} loads")
 
 # %% [markdown]
-# **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
+# **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries often use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
 #
-# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a` that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (S. Boehm's worklog, see the sources, takes a kernel through these steps, and with tuned tile sizes and tiles for warps to 94 % of cuBLAS; Numba has no such load, so here it is counted on paper.)
+# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba has no such load, so it is counted on paper.)
 
 # %% [markdown]
 # ## 3 · Adding up together
 #
-# 32 numbers need 31 additions in any order. One thread takes 31 steps; 16 threads that add a pair each, then 8, then 4, take 5 steps. After each barrier half as many threads have something to do.
+# 32 numbers need 31 additions in any order. One thread takes 31 steps; 16 threads that add a pair each, then 8, 4, 2 and 1, take 5 steps. After each barrier half as many threads have something to do.
 #
 # **Predict:** what happens if the barrier stands inside the `if`, which only the threads with something to add reach?
 
@@ -240,12 +240,12 @@ if neighbours:
           f"{my_guess}")
 
 # %% [markdown]
-# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This was the first of seven kernels in Harris' famous talk of 2007, and halving the remedy. The check of your kernel counts requests, too.
+# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
 
 # %% [markdown]
 # ## 4 · From register to register
 #
-# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. The lanes in its mask wait for one another, hence `_sync`; but only `cuda.syncwarp()` also orders what they write to memory. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. The lanes in its mask wait for one another, hence `_sync`. A shuffle does not order what they write to memory; `cuda.syncwarp()` does. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
 
 # %%
 drawings.show("shuffle_down")
@@ -308,7 +308,7 @@ explore_banks()
 # %% [markdown]
 # **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
-# Your CPU has the same problem. Its caches have sets, as shared memory has banks, and with rows of 8 192 bytes a whole column lies in very few sets. **Guess:** one matrix has rows of 2 048 numbers, another rows of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
+# Your CPU has the same problem. Its caches have sets, and with rows of 8 192 bytes a whole column lies in very few sets. Caches count in lines, mostly of 64 bytes or 16 numbers: rows of 2 048 numbers are 128 lines, rows of 2 064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2 048, the other of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -320,12 +320,12 @@ padded = np.ones((2048, 2064), "float32")[:, :2048]
 timed = take_turns({"rows of 2048": lambda: square.T.copy(),
                     "rows of 2064": lambda: padded.T.copy()}, 5)
 print(disturbance(timed) or "nothing disturbed these times:")
-plain, odd = (timing.median * 1e3 for timing in timed.values())
-print(f"rows of 2048 {plain:.1f} ms, of 2064 {odd:.1f} ms: {plain / odd:.2f} "
-      f"times as long, you guessed {my_guess}")
+plain, longer = (timing.median * 1e3 for timing in timed.values())
+print(f"rows of 2048 {plain:.1f} ms, of 2064 {longer:.1f} ms: "
+      f"{plain / longer:.2f} times as long, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your processor's caches has room for enough lines of the column, or the processor chooses the sets by hashing.
+# If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your caches may have room for enough lines, for instance, or the processor chooses the sets by hashing.
 #
 # ### Exercise: a transpose without conflicts
 #
@@ -388,7 +388,7 @@ for kernel in (naive_transpose, transpose_through_a_tile,
 print("for the naive one you guessed", my_guess, "sectors")
 
 # %% [markdown]
-# **4 608**: the naive kernel reads 512 sectors and writes each of 4 096 elements into a sector of its own. Both kernels with a tile move 1 024. Padding removes the conflicts: without it the 32 lanes of a warp read one column of the tile, which lies in one bank, and 31 of them wait.
+# **4 608**: the naive kernel reads 512 sectors. Each lane of its writes touches another sector, so that 4 096 elements take as many sectors. Both kernels with a tile move 1 024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
 #
 # ## 7 · Break it: the second barrier
 #
@@ -419,15 +419,15 @@ for finding in report.findings if cuda.is_simulated else ():
     print(finding)
 
 # %% [markdown]
-# Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the eight threads that share a row of this tile lie in one warp, whose lanes run mostly in step, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
+# Wrong in the simulator, **56 of 64 elements**. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this shows. On a GPU the eight threads that share a row of this tile lie in one warp, mostly in step, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
 #
-# **A tile of 8 by 8 divides the loads by 8, its width: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
+# **A tile of 8 by 8 divides the loads of its matrix by 8, its width: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
 # %%
 rows = [
-    ("loads of a product, 32 by 32", "65 536 naive, 8 192 with tiles of 8"),
+    ("loads of a product, 32 by 32", "65 536 naive, 2 · 4 096 in tiles of 8"),
     ("barriers a tile", "2: full, and free again"),
     ("2 by 2 results a thread", "half of the loads; w by w: 2·w for w² "
      "products"),
@@ -444,7 +444,7 @@ if one_tile.counts:
     verdict = "holds" if factor == 64 else "does NOT hold"
     print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it "
           f"divides those of a by its width, {factor:g}, and costs "
-          f"{barriers:g} barriers")
+          f"{barriers:g} barriers a tile")
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "
           "the loads of a are divided by 8")
@@ -471,6 +471,6 @@ rnnlab.progress("cuda_shared_memory")
 # - NVIDIA, *CUDA C++ Programming Guide*: shared memory, its 32 banks of 4 bytes, warp shuffles; the size of shared memory by compute capability.
 # - M. Harris, *Optimizing Parallel Reduction in CUDA*, 2007: sums by halving, and neighbours first.
 # - S. Boehm, *How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance: a Worklog*, 2022: tiles in registers, vector loads; its 94 % as the author states it.
-# - The tenth in section 2 is from gpu-benches (te42kyfo/gpu-benches, gpu-latency): about 30 cycles for shared memory, 265 for the L2 cache of an H100.
+# - The eighth in section 2: te42kyfo/gpu-benches, gpu-latency, an H100's 34 cycles for the L1 cache, 265 for the L2 cache.
 #
 # Next: [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb)

@@ -9,7 +9,7 @@
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [10 · Shared memory](10_cuda_shared_memory.ipynb), and what an LSTM computes. No GPU.
-# - **Afterwards you can** count what a network launches, predict the time of a product by hand, and tell launch-bound from compute-bound on a timeline.
+# - **Afterwards you can** count what a network launches, predict the time of a product by hand, and tell a GPU that is idle in time from one that is idle in space.
 
 # %%
 import rnnlab
@@ -29,7 +29,7 @@ drawings.show("launch_timeline")
 #
 # c′ = f∘c + i∘g and h′ = o∘tanh(c′)
 #
-# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels does one step of one layer need? Count them in the equations, then run.
+# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels does one step of one layer need? Count them in the equations.
 
 # %%
 from collections import Counter
@@ -46,7 +46,7 @@ print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 # %% [markdown]
 # **25**: 8 products, 4 biases, 4 sums of two products, 4 functions of the gates, and 5 kernels for c′ and h′. `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
 #
-# Nothing has run yet. A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first operations, with the work in each.
+# Nothing has run yet. A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
 
 # %%
 for operation in [*step.operations[:3], *step.operations[-3:]]:
@@ -62,15 +62,13 @@ print(f"\nproducts: {len(products) / step.count():.0%} of the launches, "
       f"{share:.1%} of the FLOPs")
 
 # %% [markdown]
-# A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, does about one FLOP for each number, and writes its result to memory, where the next kernel reads it again.
+# A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, counts as one FLOP for each number (σ and tanh take more), and writes its result to memory, where the next kernel reads it again.
 #
-# Are those 17 kernels cheap, then? At 2.5 µs a launch (section 3, an H200) their launches take 42.5 of a step's 62.5 µs: they are not.
+# Are those 17 kernels cheap, then? The host spends 42.5 of its 62.5 µs a step on launching them (2.5 µs each, section 3). For small layers launches are the step's time (section 5). For the layer above these kernels take 8 % of a step (section 6).
 #
 # ## 2 · What such kernels look like
 #
-# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here two kernels do the step in three launches. The first kernel computes a product that begins with its bias; it is launched twice. The second kernel adds two arrays and applies tanh. Each thread computes one element.
-#
-# The second product has no bias of its own, so it gets a bias of zeros.
+# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here two kernels do the step in three launches. The first computes a product that begins with its bias. It is launched twice, for h with a bias of zeros. The second adds two arrays and applies tanh. Each thread computes one element.
 
 # %%
 import math
@@ -100,7 +98,7 @@ def tanh_of_sum(a, b, out):
         out[row, column] = math.tanh(a[row, column] + b[row, column])
 
 # %% [markdown]
-# The second kernel reads what the first has left in memory. Nothing in the code says *wait*: launches in one **stream** run one after the other, and that is all the order there is.
+# The second kernel reads what the first has left in memory. Nothing in the code says *wait*: launches in one **stream** run one after the other. (On a GPU a launch with NumPy arrays also copies them there and back, and waits; real programs keep arrays on the device.)
 #
 # The arrays `a` and `u` carry numbers from the first kernel to the second, and nobody reads them afterwards. **Predict:** for 4 sequences and 8 units, how many loads and stores are spent on `a` and `u`?
 
@@ -130,13 +128,13 @@ print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
 # %% [markdown]
-# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel would keep those numbers in registers; lesson 12 writes one for all that follows the products.
+# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel for the whole step would keep those numbers in registers. Lesson 12 first joins all that follows the products: `a` and `u` stay in memory, and the arrays after them are gone.
 #
 # ### Exercise: a GRU step in four launches
 #
 # <!-- exercise: step_kernels -->
 #
-# In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb). The lesson shows the tanh network; you write the GRU.
+# In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb).
 
 # %% [markdown]
 # ## 3 · What a launch costs
@@ -160,7 +158,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
       f"FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8. Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
+# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes. From the M40 (2015) to the H200 peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold, launches became only half as long. (Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
 #
 # The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
@@ -170,7 +168,13 @@ from rnncourse.lab.turns import disturbance, take_turns
 my_guess = 64
 
 arrays = {size: np.ones(size, "float32") for size in (16, 1024, 16384)}
-often = lambda array: [np.add(array, array) for _ in range(200)]
+
+
+def often(array):
+    for _ in range(200):
+        np.add(array, array)
+
+
 calls = {str(size): (lambda array=array: often(array))
          for size, array in arrays.items()}
 timed = take_turns(calls, 5)
@@ -181,7 +185,7 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
       f"times, you guessed {my_guess}")
 
 # %% [markdown]
-# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the additions are, and your NumPy's calls are cheap. 16 384 numbers take longer in any case, because there the additions themselves count.
+# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written.
 
 # %% [markdown]
 # ## 4 · The model that predicts a kernel's time
@@ -189,15 +193,15 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
 # So that everybody sees the same numbers, with a GPU or without, lessons 11 to 14 use a model. You can redo each of its numbers by hand. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on an H200?
 #
 # 1. *Work.* 2 · 64 · 512 · 512 = 33.6 MFLOP. At the peak of 59.3 TFLOP/s that is 0.566 µs.
-# 2. *Tiles.* A library gives each block a **tile** of 64 by 64 results. Here that makes 8 blocks for 132 multiprocessors; 124 stay empty. 132 / 8 = 16.5 times as long.
-# 3. *A lone block.* A multiprocessor hides waits by running another block meanwhile. The model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. With c = 1: 2.5 times.
+# 2. *Tiles.* In the model each block has a **tile** of 64 by 64 results; libraries choose among several sizes. Here that makes 8 blocks for 132 multiprocessors; 124 stay empty. 132 / 8 = 16.5 times as long.
+# 3. *A lone block.* A multiprocessor hides waits by running other warps meanwhile, best another block's. The model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. With c = 1: 2.5 times.
 # 4. *The rest.* The best rate is 0.85 of the peak, and reading U transposed costs 1.12: 1.32 times.
 
 # %%
 drawings.show("empty_chip")
 
 # %% [markdown]
-# 0.566 · 16.5 · 2.5 · 1.32 = **30.8 µs**, 54 times the time at the peak. A timeline adds the 1.3 µs that each kernel costs the device: 32.1 µs. The 16.5 can be counted. The constants 1.5, 0.85 and 1.12 were fitted to published times, so they are assumptions; docs/timeline_model.md says how well they do elsewhere. Libraries have a remedy that the model leaves out: **split-K** gives several blocks a part of one tile's inner sum, and adds the parts afterwards.
+# 0.566 · 16.5 · 2.5 · 1.32 = **30.8 µs**, 54 times the time at the peak. A timeline adds the 1.3 µs that each kernel costs the device: 32.1 µs. Tiles of 64 by 64 are an assumption; with them the 16.5 can be counted. The constants 1.5, 0.85 and 1.12 were fitted to published times, so they are assumptions, too; docs/timeline_model.md says how well they do elsewhere. Libraries have a remedy that the model leaves out: **split-K** gives several blocks a part of one tile's inner sum, and adds the parts afterwards.
 #
 # ### Exercise: the model, written
 #
@@ -227,14 +231,14 @@ print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. With more blocks the time grows, but less than you may expect: twice the blocks, 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
+# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
 #
-# You have just derived the first stage of what NVIDIA built into cuDNN 5; lesson 12 builds it. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
+# This is the first stage of what NVIDIA built into cuDNN 5; lesson 12 builds it. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
 
 # %% [markdown]
 # ## 5 · The timeline
 #
-# The picture below is a **prediction** of that model, not a measurement. Its rows are the host, which issues one kernel after the other, and the layer. The upper panel is the whole pass, the panel below it a part of the launches; a gap is time in which the device runs nothing. Point at a bar to read its name. At the bottom five ways to launch the same pass are compared: `kernel_per_operation` is the naive one of this lesson, lessons 12 to 14 build the others.
+# The picture below is a **prediction** of that model, not a measurement. Its rows are the host, which issues kernels, and the layer. The upper panel is the whole pass, the panel below it a part of the launches; a gap is time in which the device runs nothing. Point at a bar to read its name. TFLOP/s are those of the products. At the bottom five ways to launch the same pass are compared: `kernel_per_operation` is the naive one of this lesson, lessons 12 to 14 build the others.
 #
 # **Predict** for 64 units and 16 sequences: after which kernels is there a gap, the products or the others?
 
@@ -251,7 +255,7 @@ small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
-# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one has been issued; the gaps after products are the short ones. The device waits for the host after each kernel. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
+# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one is issued; the gaps after products are the short ones. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
 #
 # **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
@@ -268,18 +272,18 @@ for H in (16, 32, 64, 128, 256, 512):
           f"{result.idle:3.0%}; launches {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
-# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on the 25 kernels of a step together take longer than their 25 launches: launched kernels queue up, and the gaps close.
+# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a step's 25 kernels take longer than their launches: they queue up, and the gaps close.
 #
 # Now move the sliders. **Look for** the hidden size at which the last gap disappears for 64 sequences, and read the TFLOP/s in the title there.
 #
-# <details><summary>What you find</summary>At 64 units, with 0.07 TFLOP/s: a thousandth of the peak. A pass without gaps need not do much work. On an M40 there are no gaps at 32 units either: there a kernel costs the device 8 µs and the host only 5.</details>
+# <details><summary>What you find</summary>At 64 units, with 0.07 TFLOP/s: a thousandth of the peak. A pass without gaps need not do much work.</details>
 
 # %%
 explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20,
                  launches_shown=25)
 
 # %% [markdown]
-# If your machine has a GPU, the next cell measures a kernel that does nothing, a thousand launches in a row. **Guess** first. The result contains what Python and Numba add to each launch; a loop in C comes nearer to the data sheet. A **profiler** shows the real timeline: `nsys profile python script.py` draws launches, kernels and gaps like the picture above, and `ncu` counts what one kernel does.
+# If your machine has a GPU, the next cell measures a kernel that does nothing, a thousand launches in a row. **Guess** first. The result contains what Python and Numba add to each launch. A **profiler** shows the real timeline: `nsys profile python script.py` records launches, kernels and gaps, Nsight Systems draws them, and `ncu` counts what one kernel does.
 
 # %%
 from time import perf_counter
@@ -308,7 +312,7 @@ else:
 # %% [markdown]
 # ## 6 · A pass without gaps
 #
-# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? Guess a percentage, then run. The figures are for 100 steps, the picture for 14.
+# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? The figures are for 100 steps, the picture for 14.
 
 # %%
 from dataclasses import replace
@@ -330,7 +334,7 @@ print(f"time in products: {in_products:.0%}, each on "
 draw_schedule(replace(large, steps=14), launches_shown=50)
 
 # %% [markdown]
-# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But 8 of 132 multiprocessors hold a block, and none of those has a second block that hides its waits.
+# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But while a product runs, 8 of 132 multiprocessors hold a block, and none of those has a second block that hides its waits.
 #
 # **Break it:** `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left for 64 units, and for 512? Guess two percentages.
 
@@ -370,7 +374,7 @@ for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     print("{:11} = {:8} + {:6} + {:4}".format(*backward))
 
 # %% [markdown]
-# **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. And a value that several nodes read collects several gradients, one more addition each (lesson 04).
+# **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. The other 16 are 11 local derivatives (two for each ∘, one for each function), tanh(c′) once more, and 4 sums: x, h, c′ and h′ each collect several gradients (lesson 04).
 #
 # A training step of 4 layers over 100 steps therefore launches this many kernels:
 
@@ -381,10 +385,12 @@ launches = forward.count() + backward.count()
 gflops = (forward.flops + backward.flops) / 1e9
 print(f"{forward.count()} + {backward.count()} = {launches} launches")
 print(f"at {H200.launch} µs each {launches * H200.launch / 1e3:.0f} ms")
+print("all kernels of the forward pass alone, in the model: "
+      f"{predict(forward, H200).makespan / 1e3:.0f} ms")
 print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 
 # %% [markdown]
-# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak.
+# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. The step takes longer than either: its products leave the chip nearly empty.
 #
 # ## 8 · What is to come
 #
@@ -411,11 +417,11 @@ for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8). Lesson 12 is about these two and the streams between them.
+# In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8).
 #
 # ## Recap
 #
-# **A GPU that always runs a kernel can be nearly empty: in the model, 512 units keep an H200 busy all the time and reach 1.6 % of its peak.**
+# **A GPU that always runs a kernel can be nearly empty: in the model, 512 units and 64 sequences keep an H200 busy all the time and reach 1.6 % of its peak.**
 
 # %%
 rows = [
@@ -448,14 +454,14 @@ rnnlab.progress("naive_gpu_rnn")
 #
 # <details><summary>A tool shows 100 % utilisation. Is the GPU busy?</summary>Some kernel runs all the time. The figure does not say how much of the chip it fills.</details>
 #
-# <details><summary>Why do 64 sequences of 512 units fill so little of an H200?</summary>Tiles of 64 by 64: one gate's product is 8 blocks for 132 multiprocessors.</details>
+# <details><summary>Why do 64 sequences of 512 units fill so little of an H200?</summary>In the model tiles are 64 by 64: one gate's product is 8 blocks for 132 multiprocessors.</details>
 #
 # <details><summary>Why does an M40's timeline have no gaps at 64 units?</summary>In the model a kernel costs the device 8 µs and the host 5: the device is the slower one.</details>
 
 # %% [markdown]
 # ## Sources
 #
-# - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946; LSTM.cu in NVIDIA's code samples, with its 27.8 ms. The factors of section 8: the report of Shubodh/Optimizing-LSTMs-on-GPU.
+# - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946; LSTM.cu in NVIDIA's code samples. The factors of section 8: the report of Shubodh/Optimizing-LSTMs-on-GPU.
 # - E. Elsen, *Optimizing RNN Performance*, 2015 (svail/rnn_perf): launches of about 5 µs on GPUs of that time.
 # - te42kyfo/gpu-benches, gpu-small-kernels: launch and node of an H200. Where the table says *assumed*, they are those of a similar GPU; the M40's are fitted.
 # - NVIDIA's data sheets: multiprocessors, clocks, bandwidths. Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the ladder of section 8; docs/timeline_model.md holds it against eighteen published figures.

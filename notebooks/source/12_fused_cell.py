@@ -5,7 +5,7 @@
 #
 # **Claim to test: an LSTM step in three launches in place of twenty-five is 25/3 times as fast, on every device and for every size. Is it?**
 #
-# You will group its products, launch them in two streams, and write one kernel for everything else, forward and backward. Each of the three ideas removes another cost, and the timeline shows which. The recap answers the question.
+# You will group its products, launch them in two streams, and write one kernel for everything else, forward and backward. The recap answers the question.
 #
 # - **Time:** 100 minutes, exercises included.
 # - **You need:** [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb). No GPU.
@@ -23,9 +23,9 @@ drawings.show("fused_cell")
 # %% [markdown]
 # ## 1 · Products that share a factor
 #
-# The four gates of an LSTM multiply the same x with four matrices, and the same h with four others. Stack the matrices, and four products become one with four times as many columns: **grouped** gates. The FLOPs stay the same.
+# The four gates of an LSTM multiply the same x with four matrices, and the same h with four others. Stack the matrices, and four products become one with four times as many columns: **grouped** gates.
 #
-# Lesson 11 found that four gates take 1.00 times as long as one on an H200: 32 blocks, 132 multiprocessors. An M40 has 24. **Predict** with your `product_time`: how many times as long do four gates take there?
+# Lesson 11 found that four gates take 1.00 times as long as one on an H200: 32 blocks, 132 multiprocessors. An M40 has 24 multiprocessors. **Predict** with your `product_time`: how many times as long do four gates take there?
 
 # %%
 drawings.show("grouped_gates")
@@ -54,7 +54,7 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
           f"others, {plan.flops / 1e6:.0f} MFLOP, {plan.bytes() / 1e6:.1f} MB")
 
 # %% [markdown]
-# **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, in the model 1.33 each, as if blocks could be divided. (A multiprocessor holds whole blocks: a third of them would hold two, and by lesson 11 two take 1.4 times as long as one.) By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
+# **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, in the model 1.33 each, as if blocks could be divided. By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
 #
 # The FLOPs are the same, and of 16.0 MB 15.2 are left: x and h are read once, and most of the bytes are weights. So grouping gains in two ways, fewer launches and a fuller chip.
 #
@@ -79,7 +79,7 @@ print(f"four products {four:.0f} µs, one {one:.0f} µs: {four / one:.2f} times 
       f"as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# If yours is near 1, a single gate already fills your cores, and grouping only saves three calls. If it is well above 1, one gate's product was too small for your cores or your BLAS: the effect of the H200.
+# Near 1 or below, a single gate already fills your cores. Well above 1, one gate's product was too small for your cores or your BLAS, as on the H200. In between, the costs of a call may be the cause: the call itself, and h prepared four times.
 #
 # ### Exercise: group the gates
 #
@@ -92,7 +92,7 @@ print(f"four products {four:.0f} µs, one {one:.0f} µs: {four / one:.2f} times 
 #
 # x·Wᵀ of a step does not wait for the step before; h·Uᵀ does. In one stream the two still run one after the other, because a **stream** is a queue. In two streams they may run at the same time, each on its part of the chip. Where the sum needs both results, an **event** makes one stream wait until the other has reached a certain operation.
 #
-# **Predict** before you look at the picture, for an M40: which of the two streams will have gaps, that of the recurrence or that of the input products? The picture has a row for each; `beside` is the stream of the input products.
+# **Predict** before you look at the picture, for an M40: which of the two streams will have gaps, that of the recurrence or that of the input products? The picture has a row for each; `beside` is the stream of the input products. The bars below it are the forms of lessons 11 to 14; not each of them gains with one layer.
 
 # %%
 from rnncourse.views.schedule_view import (
@@ -112,7 +112,7 @@ drawings.show("two_streams")
 # %% [markdown]
 # **The input products.** Their stream runs ahead of the recurrence and then waits for the host, which issues 19 kernels a step and only one of them for this stream.
 #
-# On a chip that one product fills many times over, two products at the same time take as long as one after the other. **Predict** the gain of the second stream on both devices.
+# **Predict** the gain of the second stream on both devices.
 
 # %%
 my_guess = {"M40": 1.0, "H200": 2.0}
@@ -121,17 +121,22 @@ for device in ("M40", "H200"):
     one, two = (prediction(Settings(**start | {"device": device},
                                     streams=streams)).makespan
                 for streams in ("one for all", 2))
+    sheet = DEVICES[device]
+    inputs = Work.of(products[1], sheet, itemsize=4).solo_us + sheet.node
+    share = start["steps"] * inputs / one
     print(f"{device:4}: one stream {one / 1e3:.2f} ms, two {two / 1e3:.2f} ms: "
           f"{one / two:.2f} times as fast, you guessed {my_guess[device]}")
+    print(f"      input products take {share:.0%} of the one stream: hidden "
+          f"completely, they gain {1 / (1 - share):.2f}")
 
 # %% [markdown]
-# **1.26 and 1.57.** The H200 gains more because it has room: 32 blocks for each of two products, 132 multiprocessors. The M40 has none left: one product alone has 32 blocks for its 24 multiprocessors. It gains all the same. Most input products run beside the small kernels, which leave the chip nearly idle; where two products meet, more blocks on a multiprocessor hide more waits.
+# **1.26 and 1.57.** A second stream can hide no more than the input products. They are a larger share of a step on the H200, because its small kernels are short. It hides nearly all of them: two products have 32 blocks each, and it has 132 multiprocessors. The M40 has no free multiprocessor, since one product has 32 blocks for its 24. But most input products run beside the small kernels, which leave the chip nearly idle.
 #
 # ## 3 · One kernel for the rest
 #
 # Only 8 of a naive step's 25 launches are products. Each of the other 17 reads arrays, does one operation for each number, and writes an array that the next one reads again. If they are **fused** into one kernel, the numbers in between stay in registers.
 #
-# Here is a GRU's pointwise work as one kernel; you write the LSTM's. A thread computes one unit of one sequence, and stores each of its results once. The sigmoid is written as σ(a) = (1 + tanh(a/2)) / 2, which cannot overflow: tanh stays between −1 and 1, while exp(−a) becomes infinite for a = −100.
+# Here is a GRU's pointwise work as one kernel; you write the LSTM's. A thread computes one unit of one sequence, and stores each of its results once. The sigmoid is written as σ(a) = (1 + tanh(a/2)) / 2, which cannot overflow: tanh stays between −1 and 1, while exp(−a) in float32 becomes infinite for a = −100.
 
 # %%
 import math
@@ -182,7 +187,7 @@ print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, "
 drawings.show("one_thread_one_unit")
 
 # %% [markdown]
-# **7 + 1 against 29.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The 11 naive kernels move 3.6 times as much, and each of their launches costs more than its work.
+# **7 + 1 against 29.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The 11 naive kernels move 3.6 times as much, and with 512 units and 64 sequences, by the model of lesson 11, the launch of each costs more than its work.
 #
 # ### Exercise: the LSTM's kernel
 #
@@ -193,7 +198,7 @@ drawings.show("one_thread_one_unit")
 # %% [markdown]
 # Why does the recurrent product stay outside of that kernel? A library's tiled product is fast, and the next step needs the new h of *all* blocks: without a barrier of the whole grid (lesson 15) only the next launch may read it. Here is a step of a tanh network in one kernel and one array; a line is missing.
 #
-# **Predict:** which thread reads a number that another one has already replaced? Press *show step* of the two accesses. Then add `cuda.syncthreads()` before the last line, and run the cell again.
+# **Predict:** which thread reads a number that another one has already replaced? Then press *show step*: it shows two accesses whose order is not fixed. Add `cuda.syncthreads()` before the last line, and run the cell again.
 
 # %%
 @cuda.jit
@@ -218,7 +223,7 @@ cuda.replay(step_in_place[1, 8], np.eye(8, dtype="float32"),
 # %% [markdown]
 # ## 4 · The backward pass
 #
-# In the backward pass, too, a step's pointwise work is one kernel. It reads the gates and the cells that the forward kernel stored; it writes the gradients of the sums, which the two following products read.
+# In the backward pass, too, a step's pointwise work is one kernel. It reads the gates and the cells that the forward kernel stored; it writes the gradients of the sums, which all other operations of the step read.
 #
 # Look at the tanh network, the smallest case. **Predict:** how many numbers does its kernel load and store for each unit?
 
@@ -251,7 +256,7 @@ print("agrees with the finite difference:",
 #
 # <!-- exercise: lstm_pointwise_backward_kernel -->
 #
-# Two gradients come in, five go out. Below its check the notebook compares your two kernels with each other.
+# Two gradients come in, five go out.
 
 # %% [markdown]
 # Backward, products can be joined in a second way. The gradient of h is a sum of four products, one for each gate. Put the four factors side by side, [B, 4H], and the four weight matrices on top of each other, [4H, H]: **one product with a longer inner size** then computes the products and their sum. **Predict:** an LSTM's backward step has 36 launches; how many are left?
@@ -274,7 +279,7 @@ print("an LSTM's backward step:",
       ", ".join(operation.name for operation in remaining))
 
 # %% [markdown]
-# **6:** the pointwise kernel, the products for the gradients of x, h and the two weights, and the sum for the biases. A GRU has 9, because its candidate treats the recurrent part differently from the other gates.
+# **6:** the pointwise kernel, the products for the gradients of x, h and the two weights, and the sum for the biases. A GRU has 9: in this course's plans the gradient of its candidate's recurrent part has a buffer of its own, so three of these take two launches.
 
 # %% [markdown]
 # ## 5 · Switch by switch
@@ -312,7 +317,7 @@ for H, T in ((512, 100), (2048, 20)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **Grouped gates, on both**: 2.25 and 3.20, before 2.15 and 1.64 of the fused kernel. Another order gives other factors: alone, grouping gains these 2.25 and 3.20, a second stream 1.63 and 1.85, fusing 1.26 and 1.08. At 2 048 units fusing gains only 1.07 and 1.10, because products take so long that the other kernels hardly count; grouping still gains 1.6 and 3.7. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, where the model has 2.2, 2.9 and 6.1; there grouping and fusing gain 1.9 each.
+# **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2 048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is no test of it.
 #
 # **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 
@@ -321,13 +326,13 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
                  steps=20, device="M40", group_gates=True)
 
 # %% [markdown]
-# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. The more room a chip has beside one product, the more the first two steps gain.</details>
+# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02, together 1.4; on an H200 1.81, 1.21 and 1.03, together 2.3. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. The more room a chip has beside one product, the more the first two steps gain.</details>
 #
-# So 25/3 = 8.3 is no rule. The step becomes faster by what 22 launches and a fuller chip are worth: 6.1, 8.3, 2.1 or 5.9 times here. 512 units on an H200 give 8.3 by chance.
+# So 25/3 = 8.3 is no rule: 512 units on an H200 give it by chance.
 #
 # ## Recap
 #
-# **Three launches in place of twenty-five gain what 22 launches and a fuller chip are worth: 2.1 to 8.3 times in the model, not 25/3 everywhere.**
+# **Three launches in place of twenty-five gain what 22 launches and a fuller chip are worth, not 25/3 everywhere: in the model 2.1 to 8.3 times in the table's four cases, and 1.4 with 2 048 units and 256 sequences on an M40.**
 
 # %%
 rows = [
@@ -355,7 +360,7 @@ rnnlab.progress("fused_cell")
 #
 # Answer first, then open.
 #
-# <details><summary>Why does a product of four gates take no longer than one gate's on an H200, at 512 units?</summary>32 blocks still leave 100 of 132 multiprocessors empty; all run at once.</details>
+# <details><summary>Why does a product of four gates take no longer than one gate's on an H200, at 512 units and 64 sequences?</summary>32 blocks still leave 100 of 132 multiprocessors empty; all run at once.</details>
 #
 # <details><summary>Which product may run ahead of the recurrence, and which may not?</summary>x·Wᵀ may, because all x are known; h·Uᵀ waits for the step before.</details>
 #

@@ -23,9 +23,9 @@ drawings.show("hazard")
 # %% [markdown]
 # ## 1 · Which of these nine may leave?
 #
-# After lesson 12 a step of an LSTM has three launches forward and six backward. The cell below prints what each of them reads and writes in step 1. A buffer's name ends in the number of its layer, `_l0`; `~hU_l0` is a small buffer that every step overwrites. `h_l0[0]` and `c_l0[0]` are the initial states, so step 1 writes place 2. `dh_l0` and `dc_l0` have two places, which the steps use in turn.
+# After lesson 12 a step of an LSTM has three launches forward and six backward. The cell below prints what each of them reads and writes in step 1. A buffer's name ends in the number of its layer, `_l0`; `~hU_l0` is a small buffer that every step overwrites. `h_l0[0]` and `c_l0[0]` are the initial states, so step 1 writes place 2. `dh_l0` and `dc_l0` have two places, which the steps use in turn. Of `x` and `dy`, printed without a step, each step reads its own rows.
 #
-# **Predict** from the printed lines, before you go on to the next cell: which of the nine could be done once for all steps? Look at the buffers alone.
+# **Predict** from the printed lines, before you go on to the next cell: which of the nine could be done once for all steps?
 
 # %%
 from rnnlab.schedule.build import backward_plan, forward_plan
@@ -59,7 +59,7 @@ for direction, plan in plans.items():
 # %% [markdown]
 # What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before or after the loop.
 #
-# Two operations must keep their order if one of them changes a region that the other one reads or changes: a **hazard**. There is one exception. Two operations that only add to the same sum may change places.
+# Two operations must keep their order if one of them changes a region that the other one reads or changes: a **hazard**. There is one exception. Two operations that only add to the same sum may change places: one still runs after the other, and only the rounding may differ.
 #
 # ### Exercise: must it wait?
 #
@@ -71,7 +71,7 @@ for direction, plan in plans.items():
 #
 # <!-- exercise: leaves_loop -->
 #
-# The check has loops that you have not seen, among them a network that reads its own output. Below the check the notebook applies your two functions to this LSTM.
+# The check has loops that you have not seen, among them a network that reads its own output.
 
 # %%
 from rnnlab.schedule.hazards import dependencies
@@ -92,7 +92,7 @@ print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
 drawings.show("fused_layer")
 
 # %% [markdown]
-# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U may surprise you. Step by step it grows, so it seems to need the loop; but nothing waits for the sum before all of it is there. Both pointwise kernels and both products with U stay. Lesson 15 is about them.
+# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U grows step by step, so it seems to need the loop; but nothing waits for the sum before all of it is there. Both pointwise kernels and both products with U stay.
 #
 # **Break it:** the course's plans refuse what your test forbids. Here the recurrent product of step 1 is moved to the front. **Predict:** which region does the message name?
 
@@ -110,11 +110,11 @@ except ValueError as hazard:
     print(hazard)
 
 # %% [markdown]
-# The region is the state after step 0, h_l0[64:128], which nobody has written yet. Every optimisation of the course goes through this check. It compares regions of memory, and needs no knowledge of RNNs.
+# The region is the state after step 0, h_l0[64:128], which nobody has written yet. Every optimisation of the course goes through this check, which needs no knowledge of RNNs.
 #
 # ## 2 · The inputs of all steps
 #
-# The first of the five. k steps of B sequences are one product with k·B rows. **Predict:** how many times as fast is one product of 100 steps as 100 products, on an H200 with 64 sequences and 512 units? The model of lesson 11 answers: one step has 32 blocks, 100 steps have 3 200.
+# k steps of B sequences are one product with k·B rows. **Predict:** how many times as fast is one product of 100 steps as 100 products, on an H200 with 64 sequences and 512 units? The model of lesson 11 answers: one step has 32 blocks, 100 steps have 3 200.
 
 # %%
 drawings.show("inputs_of_k_steps")
@@ -161,7 +161,7 @@ for name, way in (("step by step", two),
           f"{last} of 0 to {two.sizes.T - 1}")
 
 # %% [markdown]
-# It is legal. Before, layer 1 could begin after step 0 of layer 0; now it waits for the last step. So the layers can no longer overlap. Lesson 14 is about that price.
+# It is legal, but now layer 1 waits for the last step of layer 0. So the layers can no longer overlap: lesson 14.
 #
 # ## 3 · The gradients of the weights
 #
@@ -193,7 +193,7 @@ print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 #
 # ## 4 · Transposed once
 #
-# One more piece of work leaves the loop, and neither list shows it: the transposing of U. h·Uᵀ reads U transposed in every step, which costs 12 % in the model. Making a transposed copy once reads 4·H² numbers and writes as many. **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
+# One more cost leaves the loop, and neither list shows it: h·Uᵀ reads U transposed in every step, which takes 12 % longer in the model. Making a transposed copy once, a new operation before the loop, reads 4·H² numbers and writes as many. (The switch copies W, too.) **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
 
 # %%
 from math import ceil
@@ -210,17 +210,17 @@ gain = Work.of(slow, M40, 4).solo_us - Work.of(fast, M40, 4).solo_us
 transposition = next(operation for operation in transposed.operations
                      if operation.kind == "transpose")
 price = Work.of(transposition, M40, 4).solo_us + M40.node
-print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
-      f"{price / gain:.1f} times as much, so it pays off from "
+print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: it "
+      f"costs the gain of {price / gain:.1f} products, so it pays off from "
       f"{ceil(price / gain)} steps on; you guessed {my_guess}")
 drawings.show("transposed_once")
 
 # %% [markdown]
-# **6 steps.** The backward pass multiplies with U as it is stored, so it would pay the 12 % if U were kept in transposed form alone. Hence a copy.
+# **6 steps.** The backward pass multiplies with U as it is stored, so it would pay the 12 % if U were kept in transposed form alone.
 #
 # ## 5 · Which of the three gains most?
 #
-# All switches in the model, one after the other, 100 steps, one layer, one stream. **Guess** which one gains most backward: `"transposed"`, `"inputs"` or `"gradients"`.
+# All switches in the model, one after the other, 100 steps, one layer. **Guess** which one gains most backward, in one stream: `"transposed"`, `"inputs"` or `"gradients"`.
 
 # %%
 from rnncourse.views.schedule_view import Settings, explore_schedule, prediction
@@ -231,24 +231,53 @@ moves = {"transposed": {"transpose_once": True},
          "inputs": {"batch_inputs": "T"},
          "gradients": {"weight_gradient_after_loop": True}}
 gains = {}
+print(f"{'times as fast by':34}", *(f"{name:>10}" for name in moves))
 for direction in ("forward", "backward"):
     for device in ("M40", "H200"):
-        settings = {"direction": direction, "device": device, "layers": 1,
-                    "group_gates": True, "fuse_pointwise": True}
-        before = prediction(Settings(**settings)).makespan
-        line = []
-        for name, move in moves.items():
-            settings |= move
-            time = prediction(Settings(**settings)).makespan
-            gains[direction, device, name], before = before / time, time
-            line.append(f"{name} {gains[direction, device, name]:.2f}")
-        print(f"{direction:8} {device:4}: times as fast by", ", ".join(line))
+        for streams in ("one for all", 2):
+            settings = {"direction": direction, "device": device, "layers": 1,
+                        "group_gates": True, "fuse_pointwise": True,
+                        "streams": streams}
+            before = prediction(Settings(**settings)).makespan
+            line = []
+            for name, move in moves.items():
+                settings |= move
+                time = prediction(Settings(**settings)).makespan
+                line.append(before / time)
+                gains[direction, device, streams, name] = line[-1]
+                before = time
+            print(f"{direction:8} {device:4}  streams: {streams!s:11}",
+                  *(f"{gain:10.2f}" for gain in line))
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **The inputs, in all four lines:** 1.35 and 1.78 forward, 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %, the transposed weights about a tenth forward and nothing backward. In one stream and with 64 sequences nothing gets slower; with a second stream the inputs may run beside the loop anyway, and batching them can lose (lesson 14).
+# **The inputs, in one stream:** 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %. (Forward there is no gradient to compare with.) In two streams little of both is left, and several moves lose: what leaves the loop no longer runs beside the recurrence.
 #
-# A published measurement disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of the 107.8, 1.44 times as long. The project does not say exactly what it batched. A measurement on a GPU would show which of them is right.
+# **Predict:** which backward products of one step fill an M40's 24 multiprocessors, `"dx"` or `"dweight"`? And from how many sequences down does moving the gradients *alone* gain more than moving the inputs alone?
+
+# %%
+my_guess = ("dx", 32)
+
+for operation in in_loop.operations:
+    if operation.steps == (1, 2) and operation.kind == "gemm":
+        work = [Work.of(operation, device, 4) for device in (M40, H200)]
+        print(f"{operation.name:21} {work[0].blocks:4} blocks, M40 "
+              f"{work[0].solo_us:5.1f} µs, H200 {work[1].solo_us:5.1f} µs")
+for device in ("M40", "H200"):
+    for count in (1, 16, 32, 64):
+        settings = {"direction": "backward", "device": device, "layers": 1,
+                    "minibatch": count, "group_gates": True, "fuse_pointwise": True}
+        before = prediction(Settings(**settings)).makespan
+        alone = {name: before / prediction(Settings(**settings | move)).makespan
+                 for name, move in moves.items()}
+        print(f"{device:4} {count:3} sequences, each alone: inputs "
+              f"{alone['inputs']:.2f}, gradients {alone['gradients']:.2f}")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# **A gradient of the weights has 256 blocks, dx has 8.** In the loop the gradient already fills either chip, so moving it saves only bytes and launches. With few sequences it does little arithmetic for each number that it reads and writes, and the bytes decide: on an M40 with 16 or 1, on an H200, whose memory is faster, with 1.
+#
+# A published measurement disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of 107.8. The project does not say exactly what it batched.
 #
 # Now **measure** both on your machine, with NumPy: the products of 50 steps one by one, and as one product. Guess two factors.
 
@@ -285,9 +314,9 @@ for name, timing in timed.items():
           f"{loop / once:.1f} times as fast; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# On a CPU the sum in the loop is read and written 50 times, and 1 MB of it does not stay in the nearest cache. If your `gradients` gain more than your `inputs`, the claim holds on your CPU. (NumPy also writes each step's product to a new array of 1 MB, which a GPU's product does not: that makes the gain larger.) If it is the other way round, it does not: your caches are large, or the products of 16 rows are slow.
+# On a CPU the sum in the loop is read and written 50 times, and with its 1 MB it does not fit into the nearest cache. If your `gradients` gain more than your `inputs` by a fifth or more, the claim holds on your CPU; if your `inputs` do, it does not. In between, it is not decided. (NumPy writes each step's product to a new array of 1 MB, too; a GPU's product adds in place, and would gain less.)
 #
-# Move the switches yourself. **Look for** a minibatch for which the gradients make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
+# Move the switches yourself, in two streams. The bars show fused_layer, the form with all three moves, slower than fused_cell. **Look for** a minibatch for which the gradients alone make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
 
 # %%
 explore_schedule(passes=("transpose_once", "batch_inputs",
@@ -296,11 +325,11 @@ explore_schedule(passes=("transpose_once", "batch_inputs",
                  direction="backward")
 
 # %% [markdown]
-# <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. A product of few rows does little arithmetic for each number of dU that it reads and writes, so the bytes decide. With 64 sequences the arithmetic takes longer, and halving the bytes gains little. In one stream and with 16 sequences the gradients gain more than the inputs, 1.45 against 1.28; with 32 sequences they gain less, 1.19 against 1.40. So the claim holds for small minibatches.</details>
+# <details><summary>What you find</summary>16 sequences: 1.65 times as fast; 1 sequence: 3.1 times. With 64 it is 1.03.</details>
 #
 # ## Recap
 #
-# **An operation may leave the loop if it never waits for itself; here five of nine may. In one stream the inputs gain most, because they fill the chip; only with small minibatches do the bytes of the weight gradients decide.**
+# **An operation may leave the loop if it never waits for itself; here five of nine may. In the model, in one stream and with 64 sequences, the inputs gain most: their products have 8 or 32 blocks in a step, those of the weight gradients 256 already. With few sequences the bytes decide: on an M40 with 16, on an H200 with one.**
 
 # %%
 rows = [
@@ -308,20 +337,23 @@ rows = [
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),
     ("hazard", "one operation changes what another one touches"),
     ("inputs of k steps", "gain most in one stream, 64 sequences; need memory"),
-    ("gradients after the loop", "same FLOPs, half of the bytes, a few % in "
-     "the model"),
+    ("gradients after the loop", "same FLOPs, half of the bytes; gain a few "
+     "% there"),
     ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 "
      "units on an M40"),
 ]
 for question, answer in rows:
     print(f"{question:26}{answer}")
 
-largest = {device: max(moves, key=lambda name: gains["backward", device, name])
-           for device in ("M40", "H200")}
+one_stream = {device: {name: gains["backward", device, "one for all", name]
+                       for name in moves} for device in ("M40", "H200")}
+largest = {device: max(gain, key=gain.get)
+           for device, gain in one_stream.items()}
 holds = all(name == "gradients" for name in largest.values())
 print("\nclaim, what moves the most bytes gains most: "
-      f"{'holds' if holds else 'does NOT hold'} in the model, backward;",
-      ", ".join(f"{device}: {name} {gains['backward', device, name]:.2f}"
+      f"{'holds' if holds else 'does NOT hold'} in the model, backward, one "
+      "stream, 64 sequences;",
+      ", ".join(f"{device}: {name} {one_stream[device][name]:.2f}"
                 for device, name in largest.items()))
 rnnlab.progress("fused_layer")
 

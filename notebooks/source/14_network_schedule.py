@@ -5,7 +5,7 @@
 #
 # **Claim to test: layers overlap if the host launches them in the order in which they can run. Is it the order that does it?**
 #
-# A layer can begin before the layer below has finished. You will find out in which order, how the queues of a GPU have to be used for it, and what delays a layer that could already run: the queue, the batched inputs, or the host. The recap answers the question.
+# Layers can overlap: one can begin before the layer below has finished. Then four take less than four times as long as one. You will find out what makes them overlap, and what delays a layer that could already run: the queue, the batched inputs, or the host. The recap answers the question.
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [13 · May it leave the loop?](13_fused_layer.ipynb). No GPU.
@@ -52,7 +52,7 @@ show(figure, "The first round in which each cell can run: 0 for layer 0 at "
 # %% [markdown]
 # **13.** The numbers are layer + step: cells with the same number lie on a **diagonal**, and all cells of a diagonal can run at the same time. Running the diagonals one after the other is called a **wavefront**. Four layers of 100 steps take 103 rounds in place of 400.
 #
-# The chip must have room for them. By the model of lesson 11 the grouped product of a cell occupies 32 of an H200's 132 multiprocessors, so the recurrent products of four layers need 128.
+# The chip must have room for them. By the model of lesson 11 the grouped product of a cell occupies 32 of an H200's 132 multiprocessors (512 units, 64 sequences), so the recurrent products of four layers need 128.
 #
 # ### Exercise: along the diagonals
 #
@@ -66,7 +66,7 @@ drawings.show("wavefront")
 # %% [markdown]
 # ## 2 · Order or queue?
 #
-# A GPU runs the operations of one **stream** in the order in which they were issued: a stream is a queue (lesson 12). There are two switches now. The order of issue: layer after layer, or along the diagonals. And the queues: one for all, or two a layer, one for its recurrence and one for its input products. **Predict:** what does each of the two gain alone?
+# A GPU runs the operations of one **stream** in the order in which they were issued: a stream is a queue (lesson 12). There are two switches now. The order of issue: layer after layer, or along the diagonals. And the queues: one for all, one a layer, or two a layer, one for its recurrence and one for its input products. **Predict:** what do the order and a stream a layer gain alone?
 
 # %%
 from rnncourse.views.schedule_view import (
@@ -79,11 +79,11 @@ from rnncourse.views.schedule_view import (
 base = dict(layers=4, hidden_size=512, minibatch=64, steps=50, device="H200",
             group_gates=True, fuse_pointwise=True, transpose_once=True,
             batch_inputs=2)
-my_guess = {"order alone": 2.0, "streams alone": 1.0}
+my_guess = {"order alone": 2.0, "a stream a layer alone": 1.0}
 
 times = {}
 for wavefront in (False, True):
-    for streams in ("one for all", 2):
+    for streams in ("one for all", 1, 2):
         result = prediction(Settings(**base, wavefront=wavefront,
                                      streams=streams))
         times[wavefront, streams] = result.makespan
@@ -91,15 +91,19 @@ for wavefront in (False, True):
               f"{result.makespan / 1e3:5.2f} ms, {result.tflops:4.1f} TFLOP/s")
 none = times[False, "one for all"]
 for name, time in {"order alone": times[True, "one for all"],
-                   "streams alone": times[False, 2]}.items():
+                   "a stream a layer alone": times[False, 1]}.items():
     print(f"{name} gains {none / time:.2f}; you guessed {my_guess[name]}")
-print(f"with streams, the order gains {times[False, 2] / times[True, 2]:.2f} "
-      "more")
+print(f"a second one {times[False, 1] / times[False, 2]:.2f} more; then")
+for steps in (10, 50, 100):
+    late, early = (prediction(Settings(**base | {"steps": steps}, streams=2,
+                                       wavefront=order)).makespan
+                   for order in (False, True))
+    print(f"the order {late / early:.2f} more, with {steps} steps")
 
 # %% [markdown]
-# **The order alone gains nothing (1.00), the streams alone gain 3.4.** In one queue each cell waits for the one issued before it, in whatever order. With streams, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. Then the order adds 1.19, because what can run first is issued first: 1.02 for 10 steps, 1.19 for 50, 1.24 for 100.
+# **The order alone gains nothing (1.00), a stream a layer alone gains 2.7.** In one queue each cell waits for the one issued before it, in whatever order. With a stream a layer, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. (A real host stops when its queue is full; then the order counts more.) A second stream for a layer's inputs (lesson 12) gains 1.24 more. Then the order adds 1.02 to 1.24, more for longer sequences, because what can run first is issued first.
 #
-# So the queues decide whether layers overlap, and once they do, the order gains at most 24 % more here. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
+# So the queues decide whether layers overlap. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
 # %%
 draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
@@ -109,18 +113,20 @@ draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
 my_guess = 4.0
 
 long = base | {"steps": 100, "wavefront": True, "streams": 2}
-of_layers = {layers: prediction(Settings(**long | {"layers": layers})).makespan
-             for layers in (1, 2, 3, 4)}
-print(", ".join(f"{layers} layers {time / of_layers[1]:.2f}"
-                for layers, time in of_layers.items()),
-      f"times as long as one; for four you guessed {my_guess}")
-long |= {"batch_inputs": "off"}
-one, four = (prediction(Settings(**long | {"layers": layers})).makespan
-             for layers in (1, 4))
-print(f"with k = 1 input at a time: four layers {four / one:.2f}")
+of_layers = {}
+for device, k in (("H200", 2), ("H200", "off"), ("H200", "T"), ("M40", 2)):
+    for L in (1, 2, 3, 4):
+        result = prediction(Settings(**long | {"layers": L, "device": device,
+                                               "batch_inputs": k}))
+        of_layers[device, k, L] = result.makespan
+    one, *more = (of_layers[device, k, L] for L in (1, 2, 3, 4))
+    print(f"{device:4}, k = {1 if k == 'off' else k}: two, three and four "
+          "layers take", ", ".join(f"{time / one:.2f}" for time in more),
+          "times as long as one")
+print("you guessed", my_guess)
 
 # %% [markdown]
-# **1.42 times**, where the rounds alone would give 103 / 100 = 1.03. A layer here waits for two steps of the layer below (`batch_inputs=2`), which costs 0.03: with k = 1 it is 1.39. The rest is room: two layers still fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places.
+# **1.42 times on an H200**, where the rounds alone would give 103 / 100 = 1.03. A layer here waits for two steps of the layer below (k = 2), which costs 0.03: with k = 1 it is 1.39. The rest is room: two layers nearly fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places. An M40 has less room. With k = T, all inputs in one product, layers run in turn (section 4).
 #
 # You can measure a queue on your CPU, too. Two networks that know nothing of each other are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
 
@@ -157,12 +163,12 @@ print(f"one queue {one * 1e3:.0f} ms, two {two * 1e3:.0f} ms: {one / two:.2f} "
       f"times as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is near 2, a core was free (in between, partly), as multiprocessors are on the GPU; above 2, a cache or an uneven turn helped, too: measure again. If it is near 1, the cores were in use already, or there is one alone, as in a browser: then a second queue finds no room, on a GPU just as here.
+# Near 1, the cores were in use already, or there is only one, as in a browser: a second queue finds no room. Between 1 and 2, a core was free for a part of the time. Near 2, it was free, as multiprocessors are on the GPU. Well above 2: measure again.
 
 # %% [markdown]
 # ## 3 · Events
 #
-# Different streams run independently. Where an operation reads what an operation in another stream writes, an **event** is recorded in the writing stream, and the reading stream waits for it. Too few events give wrong numbers in some runs; too many cost host time, and delay operations that could run.
+# Different streams run independently, if the GPU has a queue for each: by default it has eight (`CUDA_DEVICE_MAX_CONNECTIONS`). Where an operation reads what an operation in another stream writes, an **event** is recorded in the writing stream, and the reading stream waits for it. Too few events give wrong numbers in some runs; too many cost host time, and delay operations that could run.
 #
 # The course derives events from the regions that operations read and write, by the test that you wrote in lesson 13. **Predict:** 10 steps of 4 layers have 90 dependencies between operations of different streams. How many of them need an event?
 
@@ -212,7 +218,7 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
           f"{int(np.isnan(y).sum())} of {y.size}")
 
 # %% [markdown]
-# All of layer 1's outputs are NaN. On a GPU there is no NaN to warn you: the buffers hold the numbers of the previous pass, and the result looks plausible. PyTorch's CUDA sanitizer finds a missing event for PyTorch's own tensors; compute-sanitizer does not look for it. So it pays to derive events instead of writing them by hand.
+# All of layer 1's outputs are NaN. On a GPU there is no NaN to warn you: the buffers hold the numbers of the previous pass, and the result looks plausible. PyTorch's CUDA sanitizer finds a missing event for PyTorch's own tensors; compute-sanitizer does not look for it.
 #
 # ### Exercise: streams and events
 #
@@ -240,9 +246,9 @@ for name, (layers, streams) in networks.items():
           f" best {min(line, key=line.get)}; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# Predicted, for an M40. In one stream k = T is best and no batching worst. In two streams, and with four layers, k = 2 is best and k = T worst (for one layer in two streams no batching is as good, to the digits shown). Three effects act against each other. In one stream the input products delay the recurrence, so few large products are better. In a stream of their own they run beside the recurrence, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
+# Predicted, for an M40. In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
 #
-# A smaller k means emptier products and more launches. Which k is best depends on minibatch, layers and device: on an H200 with 64 sequences and four layers it is k = 1, no batching at all (section 6).
+# Which k is best depends on streams, layers and minibatch: with 64 sequences and four layers k = 1, no batching at all, is better than k = 2, on an M40 and on an H200 (section 6).
 #
 # ### Exercise: how many at a time?
 #
@@ -272,7 +278,7 @@ for H, B in ((128, 16), (256, 16), (512, 16), (512, 64)):
 drawings.show("graph_of_launches")
 
 # %% [markdown]
-# **5.0, 3.55, 2.1, and nothing.** With 16 sequences the device waits for the host, and the graph removes that. With 64 sequences the host is far ahead; there a graph even costs a little, because each of its nodes takes the device some time. A graph is recorded for one choice of sizes and addresses: another sequence length needs another graph.
+# **5.0, 3.55, 2.1, and nothing**, in the model, for an H200. With 16 sequences the device waits for the host, and the graph removes that. With 64 sequences the host is far ahead, and a graph gains nothing. A graph is recorded for one choice of sizes: another sequence length needs another graph.
 #
 # ## 6 · Every switch at once
 #
@@ -294,24 +300,41 @@ moves = {"group_gates off": {"group_gates": False},
          "batch_inputs T": {"batch_inputs": "T"},
          "wavefront off": {"wavefront": False},
          "one stream": {"streams": "one for all"}}
-with_all = prediction(Settings(**all_on)).makespan
-slower = {name: prediction(Settings(**all_on | move)).makespan / with_all
+
+
+def milliseconds(**move):
+    """Of a pass with all switches but this move: by launches, as a graph."""
+    return [prediction(Settings(**all_on | move | {"graph": graph})).makespan
+            / 1e3 for graph in (False, True)]
+
+
+with_all = milliseconds()
+slower = {name: np.divide(milliseconds(**move), with_all)
           for name, move in moves.items()}
-for name, factor in sorted(slower.items(), key=lambda item: -item[1]):
-    note = ("  (more than double)" if factor > 2 else "  (faster without it)"
-            if factor < 0.995 else "")
-    print(f"{name:19} {factor:4.2f} times as "
-          f"long{note}{'  <- your guess' if name == my_guess else ''}")
-for steps, device, B in ((10, "H200", 64), (50, "H200", 64), (100, "H200", 64),
-                         (50, "M40", 64), (50, "H200", 32), (50, "M40", 32)):
-    sizes = all_on | {"steps": steps, "device": device, "minibatch": B}
-    k_1, k_2 = (prediction(Settings(**sizes | {"batch_inputs": k})).makespan
-                for k in ("off", 2))
-    print(f"{device:4}, {B} sequences, {steps:3} steps: k = 1 "
-          f"{k_1 / 1e3:6.3f} ms, k = 2 {k_2 / 1e3:6.3f} ms")
+print("times as long         launches  as a graph")
+for name, (launches, graph) in sorted(slower.items(),
+                                      key=lambda item: -item[1][0]):
+    print(f"{name:19}{launches:11.2f}{graph:12.2f}"
+          f"{'  <- your guess' if name == my_guess else ''}")
 
 # %% [markdown]
-# All switches at once are **not** the fastest way here. Fused kernels, grouped gates and streams are worth a factor of 3.2 to 3.3 each, transposed weights 1.09, the wavefront 1.02. With k = T the pass takes 2.3 times as long. And k = 2 loses: without `batch_inputs` the pass takes 0.87 of the time for 10 steps, 0.97 for 50, 0.98 for 100. With k = 2 a layer waits for two steps of the layer below. The last lines show when that pays: with 32 sequences on both devices, with 64 on neither. So the minibatch decides here, not the device.
+# All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host: without them it issues 748 launches in 1.9 ms. As a graph they are worth 1.6. **Predict** for which of the next cases k = 2 pays, against k = 1.
+
+# %%
+my_guess = {("M40", 64)}
+
+print("                                launches        as a graph")
+print("ms with k =                     1       2        1       2")
+for steps, device, B in ((10, "H200", 64), (50, "H200", 64), (100, "H200", 64),
+                         (50, "M40", 64), (50, "H200", 32), (50, "M40", 32)):
+    sizes = {"steps": steps, "device": device, "minibatch": B}
+    k_1, k_2 = (milliseconds(**sizes, batch_inputs=k) for k in ("off", 2))
+    print(f"{device:4}, {B} sequences, {steps:3} steps{k_1[0]:9.3f}"
+          f"{k_2[0]:8.3f}{k_1[1]:9.3f}{k_2[1]:8.3f}")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# **With 32 sequences.** With k = 2 a layer waits for two steps of the layer below, in place of one. With 64 sequences nothing makes up for that. With 32 on an H200 the host decides: for k = 1 it issues 608 launches in 1.52 ms, and as a graph k = 1 is as good. On an M40 k = 2 gains as a graph, too, so there it is not the host.
 #
 # **Find** a network in which the wavefront's order gains less than 1 %.
 #
@@ -330,7 +353,7 @@ print(report.page(records.read(stored[-1])) if stored
 # %% [markdown]
 # ## Recap
 #
-# **Layers overlap because of queues, not because of the order of launches: here streams alone gain 3.4 times, the order alone nothing. Four layers take 1.42 times as long as one: the chip has no room for all of them at once.**
+# **Layers overlap because of queues, not because of the order of launches: in the model a stream a layer alone gains 2.7 times on an H200, the order alone nothing. With 512 units and 64 sequences four layers take 1.4 times as long as one there, on an M40, which has less room, 2.8 times; with k = T 4.0 times.**
 
 # %%
 rows = [
@@ -338,8 +361,7 @@ rows = [
     ("wavefront", "one diagonal after another: L + T − 1 rounds"),
     ("streams and events",
      "queues side by side; one waits for another's result"),
-    ("k inputs at a time", "large k in one stream, 1 or 2 where layers "
-     "overlap"),
+    ("k inputs at a time", "large in one stream, small where layers overlap"),
     ("CUDA graph", "all launches as one; for one choice of sizes"),
     ("what remains", "the weights, read again in every step"),
 ]
@@ -347,11 +369,12 @@ for question, answer in rows:
     print(f"{question:22}{answer}")
 
 order, queues = (none / times[key]
-                 for key in ((True, "one for all"), (False, 2)))
+                 for key in ((True, "one for all"), (False, 1)))
+four_layers = of_layers["H200", 2, 4] / of_layers["H200", 2, 1]
 print("\nclaim, the order makes layers overlap: "
       f"{'holds' if order > queues else 'does NOT hold'} in the model; alone "
-      f"the order gains {order:.2f}, the streams {queues:.2f}; four layers "
-      f"take {of_layers[4] / of_layers[1]:.2f} times as long")
+      f"the order gains {order:.2f}, a stream a layer {queues:.2f}; four "
+      f"layers take {four_layers:.2f} times as long on an H200")
 rnnlab.progress("network_schedule")
 
 # %% [markdown]
@@ -367,7 +390,7 @@ rnnlab.progress("network_schedule")
 #
 # <details><summary>Why is a missing event worse on a GPU than a crash?</summary>The old numbers of the buffer look like results.</details>
 #
-# <details><summary>When is k = T right?</summary>In one stream, where nothing could run beside the product: with one layer, or with layers that run one after the other anyway. With a stream for the inputs a smaller k is better even for one layer (section 4).</details>
+# <details><summary>When is k = T right?</summary>In one stream, where nothing could run beside the product.</details>
 
 # %% [markdown]
 # ## Sources

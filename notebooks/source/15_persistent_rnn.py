@@ -33,7 +33,7 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of "
       f"{titan.peak:.1f} TFLOP/s")
 
 # %% [markdown]
-# At the peak rates of the data sheet, reading takes nine times as long as computing. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass, and that is why the group wanted small minibatches.
+# At the peak rates of the data sheet, reading takes nine times as long as computing. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass. That is one reason why the group wanted small minibatches; lesson 17 has the other.
 #
 # The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1 152 units on a TitanX. **Predict:** how long is one step at these two rates, beside the 15.8 µs of one reading?
 
@@ -48,12 +48,12 @@ for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
 drawings.show("weights_on_chip")
 
 # %% [markdown]
-# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings: those products were written for larger minibatches. (The source's text and its figure differ: at 4 sequences the figure shows 0.05 and 0.12 TFLOP/s for two older libraries, lesson 16.)
+# Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings, probably because those products were written for larger minibatches. (The source's figure shows 0.05 and 0.12 TFLOP/s at 4 sequences for two older libraries.)
 
 # %% [markdown]
 # ## 2 · What fits
 #
-# A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors. On a TitanX or a V100 all registers together are larger than the second-level cache (on an A100 or an H200 they are smaller). There registers, normally the smallest memory, are the largest one near the arithmetic (the authors call this an *inverted memory hierarchy*). **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
+# A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors. On a TitanX or a V100 registers, normally the smallest memory, are all together larger than the second-level cache (the authors call this an *inverted memory hierarchy*). On an A100 or an H200 they are smaller than that cache. **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
 
 # %%
 my_guess = {"MiB": 4, "units": 500}
@@ -69,7 +69,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 040 units. Half, because a thread also needs registers for sums, addresses and loads in flight, and a compiler usually leaves no more. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 887.
 #
-# Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer clusters run at once than 132 / 16 suggests; `cudaOccupancyMaxActiveClusters` returns how many.
+# Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer than the 8 that 132 / 16 suggests may run at once; `cudaOccupancyMaxActiveClusters` returns how many.
 #
 # Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change: they hold √2 times the units.
 
@@ -88,7 +88,7 @@ explore_chip()
 #
 # The course's kernel gives each warp whole units, with all gates of each unit, so that the warp alone can compute the unit. The columns are distributed over the 32 lanes. **Predict:** which columns has lane 3 for 100 units?
 #
-# In a Numba kernel, `cuda.local.array(n, np.float32)` declares an array that each thread has for itself. If n is a constant and the compiler can unroll the loops over it, the array lives in registers; else it lives in *local memory*, which is as slow as global memory. The size must be a constant, as for a shared array.
+# In a Numba kernel, `cuda.local.array(n, np.float32)` declares an array that each thread has for itself. The size must be a constant, as for a shared array. If the compiler can unroll every loop over the array, the array lives in registers; else it lives in *local memory*, which is as slow as global memory.
 
 # %%
 from rnnlab.kernels.persistence.tiles import weights_of_thread
@@ -160,11 +160,11 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
 # - **Order.** A thread sees its own writes in order. Another thread may see them in any order, unless both synchronise.
 # - **Release.** `cuda.threadfence()`, then an atomic write to a flag: everything that the thread wrote before is published with the flag.
 # - **Acquire.** An atomic read that sees the flag, then `cuda.threadfence()`: everything that was published with the flag is visible to later reads. Both sides need their fence.
-# - **Scope.** `syncthreads` orders the threads of one block. `threadfence` orders memory for the whole device, `threadfence_system` also for the CPU and other GPUs.
+# - **Scope.** `syncthreads` orders the threads of one block. `threadfence` orders memory for the whole device.
 
 # %% [markdown]
-# - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block. A fence by every writer before the barrier is right as well, only more work.
-# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever. The compiler may also take a read out of the loop, or remove a loop that only reads, even with `cuda.ldcv`, which does not take the cached value; the machine code for three GPUs shows it. So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
+# - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block.
+# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever. `cuda.ldcv` does not take the cached value. But the compiler may move even this read out of the loop, or remove a loop that only reads ([docs/simulator.md](../docs/simulator.md)). So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
 #
 # With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
 
@@ -197,7 +197,7 @@ print("you guessed", my_guess)
 drawings.show("not_resident")
 
 # %% [markdown]
-# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
+# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device.
 #
 # On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
 #
@@ -210,9 +210,9 @@ drawings.show("not_resident")
 # %% [markdown]
 # ## 5 · The kernel
 #
-# Now everything together: weights into registers, a loop over time, an exchange of h, a barrier a step. h is exchanged through the history of all states, which the backward pass needs anyway: each element is written once, so no block can read an old number or overwrite one that is still needed.
+# Now everything together: weights into registers, a loop over time, an exchange of h, a barrier a step. h is exchanged through the history of all states, which the backward pass needs anyway: each element is written once, so no block overwrites a number that is still needed. The barrier prevents that a block reads too early.
 #
-# Below is the barrier of the course's kernels. `load_acquire` is an atomic read with a fence in it; `syncthreads_or` is a barrier that also returns whether any thread passed a value other than 0, here: whether a thread waited too long.
+# Below is the barrier of the course's kernels. `load_acquire` is an atomic read with a fence in it; `syncthreads_or` is a barrier that also returns whether any thread passed a value other than 0, here `late`: whether a thread waited too long for one of the flags that it reads.
 #
 # **Predict:** how many loads of weights does a persistent kernel make in all, for 12 by 12 weights and 8 steps?
 
@@ -249,7 +249,7 @@ for steps in (1, 8):
 print("you guessed", my_guess, "for 8 steps")
 
 # %% [markdown]
-# On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. (A GPU does not count loads by line, and prints none.) Only the loads of h, inputs and flags grow with the steps. In a real layer with few sequences B, weights are nearly all of the bytes: H² numbers a step, against H·B numbers for each block.
+# On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. The loads of h, inputs and flags grow with the steps. Here h is loaded as often as weights would be, since a block has only one unit. The 24 blocks of Diamos and his colleagues read at most 24 · 4 · H numbers of h a step for 4 sequences, a twelfth of the H² weights. With more blocks or sequences that share grows.
 #
 # The replay shows two steps of a smaller one: 4 units, a block for each. Choose an element of `flags` and press *next access*. **Look for:** who sets it, who polls it, and what do the other threads of those blocks do meanwhile?
 
@@ -272,9 +272,9 @@ cuda.replay(four[few.blocks, few.threads], weights[:4, :4].copy(), *arrays,
 # The smallest one: 16 units, one thread for each. It is graded by its loads.
 
 # %% [markdown]
-# Two changes lie between that kernel and the course's own: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
+# Two of the changes between that kernel and the course's own: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
 #
-# **Predict:** with 3 sequences instead of 1, how many times as many loads of weights, and of h?
+# **Predict:** with 3 sequences instead of 1, how many times as many loads of weights, and of h and inputs?
 
 # %%
 import math
@@ -296,7 +296,7 @@ def lanes_share_a_row(h, weights, inputs):
         cuda.cg.this_grid().sync()
 
 # %%
-my_guess = {"weights": 3, "h": 3}
+my_guess = {"weights": 3, "h, inputs": 3}
 shared_row = rng.normal(size=(32, 32)).astype("float32") / 6
 for B in (1, 3):
     a, h = (rng.normal(size=(4, B, 32)).astype("float32"),
@@ -314,12 +314,13 @@ for B in (1, 3):
         counted = f"loads: {of_weights} of weights, {sum(others)} of h, inputs"
     print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: "
           f"{len(launch.findings)}, {counted}")
+print("you guessed", my_guess)
 
 # %% [markdown]
 # 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
-# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run. They are a rung of the ladder like any other.
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run.
 
 # %%
 from rnnlab import reference
@@ -338,44 +339,46 @@ print("right:", np.allclose(y, want, atol=1e-5),
 print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 
 # %% [markdown]
-# They were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
+# With 1 100 units for 132 · 8 warps a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane. So this kernel ends at 1 024 units, before section 2's 1 040.
+#
+# The kernels were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
 
 # %% [markdown]
 # ## 6 · What small minibatches are for
 #
 # A layer saves its inputs and states for the backward pass. This memory grows with the minibatch; the weights do not. The group states: with 64 sequences 7 layers fit, with 4 sequences 110, trained as a residual network.
 #
-# That is 16 times as many layers with a sixteenth of the sequences: 110 / 7 = 15.7. It holds if activations are all that needs memory. But each layer also has weights, gradients and momenta. **Predict:** how many times as many layers fit then?
+# That is 110 / 7 = 15.7 times as many layers with a sixteenth of the sequences, as if only activations needed memory. But each layer also has weights, gradients and momenta. **Predict:** how many times as many layers fit then?
 
 # %%
 my_guess, layers_held = 16, []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
-    layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
+    layers = 6 * 10**9 / (saved_bytes + 3 * 2 * 1152**2 * 4)
     print(f"minibatch {B}: {saved_bytes / 1e6:.0f} MB a layer for 700 steps of "
-          f"1152 units, two arrays; 6 GB hold {layers} layers, "
+          f"1152 units, two arrays; 6 GB hold {layers:.1f} layers, "
           f"{layers * 2 * 1152**2 / 1e6:.0f} million weights")
     layers_held.append(layers)
 print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
       f"the layers; you guessed {my_guess}")
 
 # %% [markdown]
-# 8.0 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. The paper reports twelve times the parameters in the same memory, between this and the 16 of activations alone, and does not say what it counts.
+# 7.7 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. (The 700 steps are the group's; 6 GB and two arrays are assumptions, and give 13 layers at 64 sequences where the group states 7.) The paper reports twelve times the parameters in the same memory, and does not say what it counts.
 #
 # ### Exercise: choose the minibatch
 #
 # <!-- exercise: choose_minibatch -->
 #
-# Depth fixes the minibatch, the minibatch fixes whether reading the weights or computing takes longer, and that decides whether the weights should stay.
+# Depth fixes the minibatch, and the minibatch decides whether reading the weights or computing takes longer.
 
 # %% [markdown]
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
-# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today. It still saves launches, and it need not read the weights from the cache in each step. In a cluster h need not go through the cache either. Only a measurement can tell how much that is.
+# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence. A node of a CUDA graph takes 1.3 µs there, and a barrier of all blocks 1.05 µs (published, lesson 16). So a persistent kernel with a barrier a step gains less today. It still saves launches and readings of the weights from the cache.
 #
 # ## Recap
 #
-# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. What a step pays instead is a barrier of all blocks.** Must bandwidth limit small minibatches? In the group's older kernel it did not yet: a step took 7.5 times as long as one reading.
+# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. In this lesson's kernel a step pays a barrier of all blocks instead.** Must bandwidth limit small minibatches? In the group's older kernel it did not yet: a step took 7.5 times as long as one reading.
 
 # %%
 rows = [
@@ -385,8 +388,8 @@ rows = [
     ("barrier of flags", "block barrier, fence, flag; all flags, fence, block "
      "barrier"),
     ("co-resident", "no more blocks than can run at once"),
-    ("history", "each element is written once: no reader finds an old number"),
-    ("small minibatch", "memory for depth, and for more GPUs"),
+    ("history", "each element is written once: nothing is overwritten"),
+    ("small minibatch", "leaves memory for depth, and sequences for more GPUs"),
 ]
 for question, answer in rows:
     print(f"{question:18}{answer}")
@@ -396,6 +399,8 @@ if observation.counts:
     print("\nclaim, weights must be loaded in each step: "
           f"{'holds' if holds else 'does NOT hold'};", f"{weight_loads} loads "
           f"for {steps} steps")
+else:
+    print("\nclaim: not counted on a GPU; the simulator counts 144 loads")
 rnnlab.progress("persistent_rnn")
 
 # %% [markdown]
@@ -411,7 +416,7 @@ rnnlab.progress("persistent_rnn")
 #
 # <details><summary>Why does the reader need a fence, too?</summary>Without it, its plain reads of the data may happen before its read of the flag, or return old values from the L1 cache.</details>
 #
-# <details><summary>Why is h exchanged through the whole history, and not through two buffers in turn?</summary>The backward pass needs the history anyway, and an element that is written once can be neither old nor overwritten early.</details>
+# <details><summary>Why is h exchanged through the whole history, and not through two buffers in turn?</summary>The backward pass needs the history anyway, and an element that is written once cannot be overwritten too early.</details>
 #
 # <details><summary>A thread stores 216 weights. Why not 255?</summary>It has 255 registers in all, and needs some for sums, addresses and loads.</details>
 

@@ -33,11 +33,13 @@ prices = {"launch": H200.launch, "graph node": H200.node,
           "read of the second-level cache": H200.l2}
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
+print(f"bandwidths: second-level cache {H200.l2_bandwidth} GB/s, push into one "
+      f"block {H200.push_bandwidth} GB/s")
 print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# The launch is the slowest, and a barrier costs four pushes. The barrier takes 3.5 times as long as an exchange, so these kernels have none. This course measured none of the prices. Launch, node and barrier are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (CUDA's own `grid.sync()` takes a little longer than this flag barrier. The left half of the drawing shows lesson 15's barrier.)
+# The launch is the slowest, and a barrier costs four pushes. This course measured none of the prices. The exchange, twice the cache's latency, and the push's time are estimates; the others are published measurements (sources). The measured barrier takes 3.5 times as long as the estimated exchange. So these kernels have no barrier of the chip, but only a GPU can tell how much that saves.
 #
 # A **floor** is an estimate of a lower bound of a step's time. It adds three parts that follow one another:
 #
@@ -48,7 +50,7 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
 # A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
-# The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The data sheet states their peak, and the floor counts with 65 % of it: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper also has `wgmma`, an instruction of four warps. It reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The floor counts with 65 % of the data sheet's peak: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper's `wgmma`, of four warps, reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. (With 64 sequences `wgmma` would do more; these kernels do not use it.) Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -75,9 +77,9 @@ print("you guessed", my_guess)
 # %% [markdown]
 # With 512 units and 8 sequences a step takes 0.33 µs over the whole chip and 0.61 µs in a cluster: the grid is ahead. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
 #
-# The last column is the exchange's share of a step, all that the claim counts. With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes (the column *broadcast*, less one latency). A cluster takes 8 sequences, has all weights and waits for no other cluster, so 64 sequences take as long as 8 if all 8 clusters run at once. It pays the push of its h into each of its blocks, 8 for 256 units and 16 for 512.
+# The last column is the exchange's share of a step, all that the claim counts. (With an exchange of 1.05 µs it would be 53 % for 512 units and 64 sequences.) With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes. A cluster takes 8 sequences, has all weights and waits for no other cluster, so 64 sequences take as long as 8 if 8 clusters run at once. It pays the broadcast of its h into each of its blocks.
 #
-# Do they? On paper 132 multiprocessors hold 8 clusters of 16, a non-portable size; `cudaOccupancyMaxActiveClusters` must confirm it. With room for 7 the pass takes twice as long.
+# On paper 132 multiprocessors hold 8 clusters of 16 (lesson 15). If only 7 fit, they take two turns, 1.21 µs: no gain over the grid.
 #
 # Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
 
@@ -123,7 +125,7 @@ print("you guessed lane", my_guess)
 both = [4 * sequence + row // 2 % 4
         for row in range(16) for sequence in range(8)
         if 4 * (row % 8) + sequence // 2 == 4 * sequence + row // 2 % 4]
-print(f"sums of units 0 to 15 in the lane that needs their h: {len(both)} of "
+print(f"plain RNN: sums in the lane that needs their unit's h: {len(both)} of "
       f"{16 * 8}, in lanes {sorted(set(both))}")
 drawings.show("fragment_of_a_lane")
 
@@ -156,7 +158,7 @@ else:
     print("compiled, not run:", kernel.registers, "registers")
 
 # %% [markdown]
-# The lane that has a unit's sum is mostly not the lane that needs its h in the next step: only 16 of 128 coincide. (Lane 9 of the drawing has such sums; lane 8 has none.) So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
+# The lane that has a unit's sum is mostly not the lane that needs its h in the next step: only 16 of 128 coincide for a plain RNN, where a row is a unit. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
 #
 # Lane 4g + t needs words t and t + 4 of sequence g: two reads of 4 bytes, four reads for two tiles. One read of 16 bytes would do, if those four words were neighbours. The hardware does not know which number of h a word is, and a sum may add its terms in any order. So the kernels take tiles in **pairs** over 16 words: the lane reads words 4t to 4t + 3, and gives the first two to one tile, the others to the second. **Predict:** does the product change? (In the cell a word is one number.)
 
@@ -218,12 +220,13 @@ print(f"beside the weights, over all kernels: {min(beside)} to {max(beside)}",
         for name, registers in by_kernel.items()), sep="; ")
 
 # %% [markdown]
-# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
+# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes: it has up to eight reads of h in flight, and it loads a step's inputs before it waits, fewer beside many weights.
 #
-# **Break it:** ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread? (Without the compilers the cell shows what they made of it when the page was written.)
+# **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread? (Without the compilers the cell shows what they made of it when the page was written.)
 
 # %%
 my_guess = {"bytes spilled": 0}
+print("cluster kernel, lstm, 512 units, bfloat16")
 if compilers.missing():
     print("recorded:", next(line for line in page if line.startswith("with ")),
           *register_table.recorded_crowded(), compilers.missing(), sep="\n")
@@ -248,17 +251,22 @@ drawings.show("registers_of_a_thread")
 # A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
 
 # %%
+from textwrap import fill
+
 drawings.show("flag_or_value")
 
 exchange = (SOURCES / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
+kernel = (SOURCES / "persistent_grid.cu").read_text(encoding="utf-8")
+loop = next(line for line in kernel.splitlines() if "for (Watch watch" in line)
+print("the loop that polls:", fill(loop.strip(), 76), sep="\n", end="\n\n")
 begin = text.index("DEVICE void push")
 print(text[begin:text.index("DEVICE void push(Remote to, uint2")])
 
 # %% [markdown]
-# <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait after 50 ms.</details>
+# <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait 50 ms after its 256th look. (`each_read` reads the lane's words again.)</details>
 #
-# A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks. (16 bytes are 8 units in bfloat16. A warp has four, so two warps fill a packet together.)
+# A cluster need not poll h. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks.
 #
 # Each block has two buffers for h. Can a push overwrite a buffer that a warp still reads? h(t+2) is written over h(t). Before a warp pushes a part of h(t+2), it must have all of h(t+1). Every warp of the cluster has pushed its part of h(t+1), and did so after it had read h(t). So at that time no warp reads h(t) any more. Two buffers and one wait a step are enough. At the end, no block may return while others still push into its shared memory, so a cluster barrier stands there.
 
@@ -321,14 +329,14 @@ print(next(line.strip() for line in kernel.splitlines()
 # %% [markdown]
 # In none of them. Before a warp writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
 #
-# How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
+# How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU.
 #
-# The fastest of all ways for a shape is chosen by floors such as those of section 1, and each way that cannot run says why: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
+# Such floors also choose the fastest way for a shape: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
 
 # %% [markdown]
 # ## 5 · Published times
 #
-# The fastest published time here is that of cuDNN's persistent LSTM. FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how many times our grid kernel's floor is it?
+# The fastest published time here is that of cuDNN's LSTM, in its persistent algorithm by PyTorch's rules (sources). FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how many times our grid kernel's floor is it?
 
 # %%
 my_guess = {"cuDNN over floor": 1.0}
@@ -352,10 +360,10 @@ print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} "
 print("you guessed", my_guess)
 
 # %% [markdown]
-# cuDNN takes 3.5 times our floor. The published times were read off a figure. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.30 µs, and cuDNN would take 1.5 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block. So only a GPU can tell how near a kernel comes to either floor.
+# cuDNN takes 3.5 times our floor. The published times were read off a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.30 µs, and cuDNN would take 1.5 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block. So only a GPU can tell how near a kernel comes.
 
 # %% [markdown]
-# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain? (Eight times the rate: the other seven sequences cost no time.)
+# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: what does the larger minibatch gain?
 
 # %%
 from rnncourse.views.minibatch_view import explore_minibatch
@@ -363,11 +371,13 @@ from rnncourse.views.minibatch_view import explore_minibatch
 explore_minibatch()
 
 # %% [markdown]
+# <details><summary>What you find</summary>By the floor a step takes as long for 8 sequences as for 1: eight times the rate.</details>
+#
 # On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every time of ours here is a prediction; only the registers come from a compiler. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
 #
 # ## Recap
 #
-# **On paper, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of a step, the push of h the rest.**
+# **On paper, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of a step, the broadcast the rest.**
 
 # %%
 rows = [
@@ -407,7 +417,7 @@ rnnlab.progress("persistent_cuda")
 #
 # <details><summary>Why may the kernels pair tiles over 16 words?</summary>A sum may add its terms in any order, as long as weights and h have the same order.</details>
 #
-# <details><summary>Why not two blocks on a multiprocessor?</summary>They share 65 536 registers; each thread would have half, and spill.</details>
+# <details><summary>Why not two blocks on a multiprocessor, with 128 words of weights a thread?</summary>They share 65 536 registers; each of 512 threads would have 128, and spill.</details>
 #
 # <details><summary>Why was a single row a race in the backward pass, though the block waits for its bytes?</summary>A block's barrier counts the bytes that are pushed to it; its own slow warp pushes to another block.</details>
 #

@@ -48,7 +48,7 @@ print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} "
       "ms")
 
 # %% [markdown]
-# 31 ms, for one layer, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
+# 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (So it is for lesson 16's two kernels; other designs may wait less.) What would help is fewer steps that wait for each other.
 #
 # ## 2 · A step is a map
 #
@@ -106,7 +106,7 @@ print("you guessed", my_guess)
 drawings.show("scan_levels")
 
 # %% [markdown]
-# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, one that adds these to the next chunk's steps. Step through the two trees; a tile names the steps that its map covers.
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, and one that composes each result with all steps of the next chunk. Step through the two trees.
 #
 # ### Exercise: a scan by chunks
 #
@@ -121,19 +121,22 @@ drawings.show("scan_levels")
 #
 # $$z_t = \sigma(W_z x_t + b_z), \qquad h_t = (1 - z_t)\,h_{t-1} + z_t\,(W_n x_t + b_n)$$
 #
-# Its a is 1 − z and its b is z·n: all of them can be computed at once, before the first state is known. It has no recurrent weights. The course has it as a cell, `min_gru`, and a rung that runs it by a scan.
+# Its a is 1 − z and its b is z·n: all of them can be computed at once, before the first state is known. It has no recurrent weights. The course has it as a cell, `min_gru`, with a rung of its own.
 
 # %%
 from rnnlab import reference
 from rnnlab.ladder import find
 from rnnlab.network import Network
 
-network = Network.create("min_gru", 8, 32, layers=2, seed=0)
+network = Network.create("min_gru", 8, 32, seed=0)
 x = rng.standard_normal((1000, 4, 8)).astype("float32")
-y, _, saved = find("parallel_in_time").module.forward(network, x)
+layer = network.layer(0)
+z, n = np.split(x @ layer.weight_ih.T + layer.bias_ih, 2, axis=-1)
+z = 1 / (1 + np.exp(-z))
+by_scan = scan.states(Maps(1 - z, z * n), np.zeros((4, 32), "float32"))
 loop, _, _ = reference.forward(network, x)
-print(f"largest difference of scan and loop: {np.abs(y - loop).max():.1e}, of "
-      f"numbers up to {np.abs(loop).max():.1f}")
+print(f"largest difference of scan and loop: {np.abs(by_scan - loop).max():.1e}"
+      f", of numbers up to {np.abs(loop).max():.1f}")
 print(find("parallel_in_time").refuses(Network.create("gru", 8, 32), 1000, 4))
 
 # %% [markdown]
@@ -158,11 +161,11 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1),
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
+# The tanh network learns nothing in these 400 updates: here 99.5 % of the baseline's error is left. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % is left, and with two layers 2.4 %. The GRU leaves less than 1 %. One layer learns more slowly: with four times the updates it came below 1 %, too. But it cannot let a *stored* number decide what happens to the next one. A second layer can, so such cells are stacked.
 #
 # ### A trap: dividing by a product
 #
-# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: two cumulative sums, no tree. **Predict:** what happens after 1 100 gates of 0.9 in float32?
+# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1 100 gates of 0.9 in float32?
 
 # %%
 my_guess = 0.9  # the formula's result after 1100 steps
@@ -177,11 +180,11 @@ for t in (99, 799, 999, 1099):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
+# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Who needs the quotient takes logarithms (Heinsen 2023), or chunks so short that nothing underflows.
 #
 # ## 4 · On a GPU: a chain of blocks
 #
-# A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
+# A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
 
 # %%
 from rnncourse import look_back
@@ -213,7 +216,7 @@ if launch.counts:
           f"{(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
-# On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and others read these while they look back.
+# On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and 11 read the state before theirs. On a GPU blocks run side by side, and read maps, too.
 #
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
@@ -233,7 +236,7 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
                 print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
 
 # %% [markdown]
-# With tickets 1920; without, a deadlock. Forty blocks wait for one that cannot start before one of them ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
+# On the simulator 1920 with tickets; without, a deadlock. (On a GPU it would not end, so the cell runs nothing.) Forty blocks wait for blocks before them, and no other can start before one of the forty ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
 #
 # ### Exercise: a block's scan
 #
@@ -261,7 +264,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
         for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
-# The only difference is rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
+# Only rounding differs, about 1e-15: this is back-propagation through time itself. Blelloch's scan has about 2·log₂T levels. Its price is the matrices: for a state of S numbers (an LSTM's h and c: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
 #
 # ### Exercise: BPTT by a scan
 #
@@ -269,7 +272,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
 #
 # ## 6 · The GRU, all steps at once
 #
-# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, and in each round on all steps at once. Write how many rounds it needs:
+# A GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, on all steps at once. Write how many it needs:
 
 # %%
 my_guess = 512  # rounds
@@ -291,13 +294,13 @@ exact_after = next(k for k, error in enumerate(largest, 1) if error < 1e-10)
 diagonal = newton.iterate(steps, np.zeros((1, 16)), diagonal=True)
 diagonal_after = next(k for k, guess in enumerate(diagonal, 1)
                       if np.abs(guess - one_by_one).max() < 1e-10)
-print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the "
-      f"diagonals alone {diagonal_after}")
+print(f"within 1e-10 after {exact_after} rounds; you guessed {my_guess}; with "
+      f"the diagonals alone {diagonal_after}")
 
 # %% [markdown]
-# **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round squares it. `one_by_one` is the loop: compare single states, if you do not believe it. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
+# **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round about doubles the right digits. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
 #
-# State 511 depends on state 0 through 511 tanhs. Where did that dependence go? Move the sliders; the picture calls a round an iteration. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
+# State 511 depends on state 0 through 511 steps. Where did that dependence go? Move the sliders; the picture calls a round an iteration. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
 
 # %%
 from rnncourse.views.newton_view import explore_newton
@@ -305,9 +308,9 @@ from rnncourse.views.newton_view import explore_newton
 explore_newton()
 
 # %% [markdown]
-# <details><summary>At which weights?</summary>At twice the weights the picture's GRU needs five rounds, at four times nine; at eight times 24 rounds are not enough.</details>
+# <details><summary>At which weights, and which states?</summary>At twice the weights the picture's GRU needs five rounds, at four times nine; at eight times 24 rounds are not enough. After k rounds at least the first k states are exact.</details>
 #
-# After k rounds at least the first k states are exact: round 1 starts from the given state, so state 0 is right, then state 1, and so on. So the method always ends, at the latest after T rounds. It is quick where old states are forgotten: a wrong guess far back then does no harm.
+# Round 1 starts from the given state, so state 0 is right, then state 1, and so on: the method ends after T rounds at the latest, unless a product of growing Jacobians overflows first. It is quick where old states are forgotten: a wrong guess far back then does no harm.
 #
 # ### Exercise: states by Newton's method
 #
@@ -336,22 +339,24 @@ from rnncourse.figures.picture import PALETTE, canvas, show
 
 figure, axis = canvas(width=6.4, height=3.2)
 axis.plot(rates, rounds, "o-", color=PALETTE["blue"])
-axis.axhline(256, linestyle="--", color=PALETTE["red"],
-             label="T: no better than the loop")
+levels = 2 * 8 - 1  # of Blelloch's scan of 256 steps, in every round
+axis.axhline(256 / levels, linestyle="--", color=PALETTE["red"],
+             label="above: a longer chain than the loop's")
 axis.axvline(0, color=PALETTE["black"], linewidth=0.8)
-axis.set(xlabel="growth of a difference, log a step", ylabel="rounds",
+axis.set(xlabel="largest Lyapunov exponent, a step", ylabel="rounds",
          title="Newton's rounds for 256 steps")
 axis.legend()
 show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
      f"{rates[0]:.2f}, {rounds[-1]} of 256 at {rates[-1]:.2f}; they rise "
-     "steeply where the exponent comes near zero.")
+     "steeply where the exponent comes near zero, and above "
+     f"{256 / levels:.0f} rounds the chain is longer than the loop's.")
 
 # %% [markdown]
-# The rounds become many already just below zero. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed. Where they grow, 120 to 256 are needed: in the end as many rounds as steps. The same quantity makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
+# The rounds become many already just below zero. A round is a scan of 15 levels: beyond 17 rounds the chain is longer than the loop's 256 steps. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed; where they grow, 120 to 256. **Where differences fade, time can be parallel; where they grow, this method gains nothing** (Gonzalez and others 2025 relate the rounds to the exponent). Long memory has its price here: it means an exponent near zero. Only a cell that is linear in h pays nothing: its tangent is the step itself, and one round is exact.
 #
 # ## 8 · Is it faster?
 #
-# A CPU's few cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy, two for each of √T chunks; where there is Numba, one compiled loop runs all steps of so short a sequence. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
+# A loop in Python pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy it scans by √T chunks; with Numba one compiled loop runs all steps of so short a sequence, without a scan. **Predict** for this machine: how many times as long as the loop does this rung take for the minimal GRU, with 1 unit and with 512?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -365,22 +370,25 @@ for H in my_guess:
                        rounds=5)
     if warning := disturbance(times):
         print(warning)
-    loop, by_scan = (times[name].median
-                     for name in ("one_big_gemm", "parallel_in_time"))
-    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, scan "
-          f"{1e3 * by_scan:.1f} ms, {by_scan / loop:.2f} times as long; you "
+    loop, rung = (times[name].median
+                  for name in ("one_big_gemm", "parallel_in_time"))
+    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, rung "
+          f"{1e3 * rung:.1f} ms, {rung / loop:.2f} times as long; you "
           f"guessed {my_guess[H]}")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. If the rung is many times as fast there, it is because it makes fewer of them: with Numba none in a step, without it about 90 in place of 2000 for each operation. With 512 units the loop makes the same calls, and both rungs pay for arithmetic and memory on top: the ratio comes nearer to 1, and may pass it. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. None of this says anything about a GPU. For that there is only a model: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none for each step; without Numba about 90 in place of 2000, for every operation of a step. With 512 units both pay for arithmetic and memory on top: the ratio comes nearer to 1, and may pass it. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. For a GPU there is only a model, of exchanges, bytes and operations: none has run this yet.
 #
-# The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
+# The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs, lesson 16), and the bytes of its maps. Newton's method with full Jacobians writes each of them once and reads it twice, 3·H² words a step, and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The table's peak is that of float32; the last line has that of tensor cores, on which the loop's bound counts.
 
 # %%
-def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
+from rnnlab.kernels.persistence.floor import tensor_peak
+
+def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2, teraflops=0):
     """Milliseconds on the H200 of section 1: the loop, a linear cell's scan,
     Newton's method twice."""
-    exchange, peak = 0.3, gpu.peak * 1e6  # µs; operations a µs
+    exchange = 0.302  # µs
+    peak = (teraflops or gpu.peak) * 1e6  # operations a µs
     levels = 2 * np.ceil(np.log2(T)) * exchange
     scan_us = levels + 3 * word * T * B * H / (gpu.bandwidth * 1e3)
     matrices = 3 * word * T * B * H**2 / (gpu.bandwidth * 1e3)
@@ -396,16 +404,19 @@ for H in (64, 256, 512):
     for T in (1_000, 100_000):
         print(f"{H:13} {T:7,}",
               "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
+fast = predicted_ms(T, H, teraflops=tensor_peak(gpu))
+print(f"the last row by tensor cores, 16 bits: Newton {fast[2]:.0f}, with "
+      f"diagonals {fast[3]:.1f}")
 
 # %% [markdown]
-# By this model the linear cell's scan takes less than 0.1 ms at T = 100 000, where the loop takes about 30 ms. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, if 16 rounds are enough (section 7 says when they are), and no longer with 512: 44 against 32. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
+# By this model the linear cell's scan takes less than 0.1 ms at T = 100 000, where the loop takes about 30 ms. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, and with 512 only by tensor cores: 44 or 4 against 32. All this if 4 and 16 rounds are enough, as in float64 for the small random GRU of section 6; nothing here shows it for larger or trained ones, or for 16 bits. **Change** B: at which minibatch does the loop win again for 256 units in float32? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
 #
 # Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
 
 # %% [markdown]
 # ## Recap
 #
-# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each of which is such a scan. The nearer a network is to chaos, the more rounds it needs: in the end T.**
+# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each of which is such a scan. The nearer a network is to chaos, the more rounds it needs, until the loop is the shorter chain.**
 
 # %%
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
@@ -414,14 +425,14 @@ rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b�
                   "tickets by an atomic"),
         ("backward", "linear for every cell: one scan in reverse"),
         ("Newton", "tangents at a guess, a scan, repeat: exact after a few "
-         "rounds"), ("limit", "rounds follow from the growth of differences; "
-                     "in chaos up to T")]
+         "rounds"), ("limit", "rounds grow as differences grow, for steps that "
+                     "are not linear in h")]
 for name, answer in rows:
     print(f"{name:11}{answer}")
-holds = exact_after >= 512
+dependent = exact_after * (2 * 9 - 1)  # levels of Blelloch's scan of 512 steps
 print("\nclaim, T steps need T dependent steps: "
-      f"{'holds' if holds else 'does NOT hold'}; {exact_after} rounds for 512 "
-      "steps of a GRU")
+      f"{'holds' if dependent >= 512 else 'does NOT hold'};\n{exact_after} "
+      f"rounds of 17 levels, {dependent} dependent steps for 512 of a GRU")
 rnnlab.progress("parallel_in_time")
 
 # %% [markdown]
@@ -437,9 +448,7 @@ rnnlab.progress("parallel_in_time")
 #
 # <details><summary>Why is an LSTM's backward pass one scan, and its forward pass not?</summary>Backward each step multiplies dh by a known matrix. Forward the next state is a nonlinear function of an unknown one.</details>
 #
-# <details><summary>After 10 rounds of Newton's method, which states are right in any network?</summary>At least the first 10.</details>
-#
-# <details><summary>What do exploding gradients have to do with parallel time?</summary>Both follow from products of Jacobians that grow. Where they grow, a wrong guess spoils everything after it, and Newton's method needs a round for nearly every step.</details>
+# <details><summary>What do exploding gradients have to do with parallel time?</summary>Both follow from products of Jacobians that grow. Where they grow, a wrong guess spoils everything after it: section 7 needed 120 to 256 rounds for 256 steps.</details>
 
 # %% [markdown]
 # ## Sources
@@ -449,6 +458,6 @@ rnnlab.progress("parallel_in_time")
 # - E. Martin and C. Cundy, *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018, arXiv 1709.04057.
 # - L. Feng and others, *Were RNNs All We Needed?*, 2024, arXiv 2410.01201: the minimal GRU. F. Heinsen, 2023, arXiv 2311.06281: the scan in log space.
 # - Y. H. Lim and others, *Parallelizing non-linear sequential models over the sequence length* (DEER), 2024, arXiv 2309.12252. X. Gonzalez and others, 2024, arXiv 2407.19115 (diagonals), and 2025, arXiv 2508.16817 (predictability).
-# - F. Danieli and others, *ParaRNN*, 2025, arXiv 2510.21450: 665 times, 7 billion parameters; their figures.
+# - F. Danieli and others, *ParaRNN*, 2025, arXiv 2510.21450.
 #
 # Next: [19 · Capstone](19_capstone.ipynb)

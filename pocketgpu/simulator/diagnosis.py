@@ -96,7 +96,7 @@ class Diagnosis:
             atomic = ", or an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
             warps = {*self.log.warp_of(self.log.thread[[*pair]]).tolist()}
-            remedy += "; where only some threads come, a cuda.syncwarp() among one warp" * (len(warps) == 1)
+            remedy += "; for these two alone, of one warp, a cuda.syncwarp() is enough" * (len(warps) == 1)
         else:
             remedy = (
                 "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "

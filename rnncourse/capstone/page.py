@@ -13,7 +13,7 @@ FEWEST = 6  # measurements: below that, no two of them bracket the median with 9
 ROUNDING = 0.005  # relative: a page states three digits
 TEMPLATE = """# Prediction and measurement
 
-what: training step with recomputation, in training steps without
+what: time of a training step with recomputation, divided by that of one without
 prediction:
 measurements:
 median:

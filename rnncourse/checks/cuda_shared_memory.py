@@ -153,7 +153,7 @@ EXERCISES = (
     ),
     ANSWERS["transpose_without_conflicts"].exercise(
         check_transpose_without_conflicts,
-        lambda rng: ((64, 32), (32, 32), (40, 24), (int(rng.integers(33, 40)), 35)),
+        lambda rng: ((64, 32), (32, 32), (24, 40), (int(rng.integers(33, 40)), 35)),
         is_kernel=True,
     ),
 )

@@ -120,6 +120,7 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
         (13, 16, 5, 1, 3),
         (3, 16, 4, 2, 2),  # fewer rows than the best tile of a large minibatch has
         (7, 20, 5, 1, 1),
+        (2, 16, 8, 2, 2),  # tiles wait for their own latency each, not once together
     ]
     more = ANSWERS["choose_tile"].number("state_registers", 1) - 1  # so that the same tiles fit
     return [*((B, registers + more, *core) for B, registers, *core in cores), drawn]

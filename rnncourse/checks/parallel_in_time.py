@@ -261,6 +261,9 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
     while True:
         network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
         if not rounds:
+            if T == 2 and _changes(network, first)[1, 0].max() > 0:
+                continue  # where all states fall at once, a rule without absolute values stops
+            network.reset()
             return network, first, 1e-12 if gain else 0.0  # without weights round 2 changes nothing at all
         residual, change = np.abs(_changes(network, first))  # [rounds,T,B,n] both
         largest = lambda sizes: sizes.max(axis=(1, 2, 3))
@@ -356,6 +359,7 @@ EXERCISES = (
             (13, 1, 3, 1.5, 4),
             (1, 2, 3, 1.0),
             (3, 2, 2, 4.0),
+            (2, 1, 2, 1.0),
             (int(rng.integers(17, 30)), 3, 4, 1.5, 6),
             (5, 1, 2, 0.0),
         ),

@@ -150,6 +150,7 @@ def draw_networks(rng) -> list[tuple]:
         (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7), "registers": 4 * 64**2}),
         (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7) - 1, "registers": 4 * 64**2 - 4}),
         (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3) + 100}),  # U is too large by half
+        (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3), "bandwidth": 1, "peak": 2000}),  # reads
         (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5}),  # fits, and is slower
         (700, 1152, 110, device | {"memory": 6 * 10**9 * copies, "registers": 216 * 256 * 4 * 24}),
         (300, 900, 5, device | drawn | wide | {"registers": 4 * 10**6}),

@@ -109,7 +109,7 @@ def named_places(axis: Axes, places: Sequence[float], direction: str) -> list[st
     words = {round(float(place), 6): label.get_text() for place, label in labels}
     named = (words.get(round(float(place), 6), "") for place in places)
     return [
-        word if re.search(r"[^\W\d_]", word) and "$" not in word else number(place)
+        word if re.search(r"[^\W\d_]|×", word) and "$" not in word else number(place)
         for word, place in zip(named, places, strict=True)
     ]
 

@@ -46,7 +46,7 @@ def finding(record: dict) -> str:
         if mean:
             least, most = min(ratios), max(ratios)
             sentences.append(
-                f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, {mean:.2g} in the mean"
+                f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, geometric mean {mean:.2g}"
             )
     return f"The fastest rung on {record['machine']['cores']} cores. {'; '.join(sentences)}."
 

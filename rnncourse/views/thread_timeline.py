@@ -46,9 +46,10 @@ class Run(NamedTuple):
 
 @lru_cache(maxsize=256)
 def work(threads: int, steps: int, uneven: int) -> np.ndarray:
-    """[threads, steps] duration of every share; the same for the same arguments."""
+    """[threads, steps] duration of every share; those of a step add up to STEP."""
     draw = np.random.default_rng(7).uniform(-1, 1, (max(THREADS), max(STEPS)))[:threads, :steps]
-    return STEP / threads * (1 + uneven / 100 * draw)
+    shares = 1 + uneven / 100 * draw
+    return STEP * shares / shares.sum(0)
 
 
 def barrier_every_step(threads: int, steps: int, barrier: float, uneven: int) -> Run:

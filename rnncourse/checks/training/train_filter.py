@@ -147,7 +147,7 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
     if name == OTHERS and sum(matches) < 0.5 * len(matches):
         name = RESCALED
-    elif name == TOO_EARLY and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
+    elif name != UNTOUCHED and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
         name = RESTARTED
     finding, next_step = SEEN[name]
     return Wrong(

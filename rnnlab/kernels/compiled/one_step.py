@@ -1,8 +1,8 @@
 """One step of a few sequences in one compiled call, with the weights read in the rows of PyTorch's layout.
 
-x [B,I], states h and c [B,H], weights [G·H,I] and [G·H,H].  h_next and c_next [B,H] are written; a cell
-without c is given h in its place.  Calling a BLAS costs more than the products of small weights; `finish` is
-for products that a BLAS has computed.
+x [B,I], states h and c [L,B,H], weights [G·H,I] and [G·H,H].  h_next and c_next [L,B,H] are written at one
+layer; a cell without c is given h in its place.  Calling a BLAS costs more than the products of small
+weights; `finish` is for products that a BLAS has computed.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ EXACT = OPTIONS | {"fastmath": False}  # fast arithmetic takes every number for 
 
 
 @njit(**OPTIONS)
-def step(kind, x, parameters, h, c, h_next, c_next):
-    """h_next and c_next; False if x or the state holds a number that is not finite."""
-    weight_ih, weight_hh, bias_ih, bias_hh = parameters
+def step(kind, x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
+    """The layer's h_next and c_next; False if x or its state holds a number that is not finite."""
+    h, c, h_next, c_next = h[layer], c[layer], h_next[layer], c_next[layer]
     if not (is_finite(x) and is_finite(h) and is_finite(c)):
         return False
     gates_x = np.empty((len(x), len(weight_ih)), x.dtype)

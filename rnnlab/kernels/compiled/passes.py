@@ -53,21 +53,24 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
-    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite."""
-    kind, h, h_next = one_step.KINDS[network.facts.name], state[0], final[0]
-    c, c_next = state[-1], final[-1]  # of a cell without c: h once more
+def write_step(kind: int, network: Network, x: np.ndarray, state: State, final: State) -> bool:
+    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite.
+
+    kind: the cell's number in one_step.KINDS.
+    """
+    states = state[0], state[-1], final[0], final[-1]
     for index in range(network.layers):
-        parameters = tuple(map(np.ascontiguousarray, network.layer(index)))
-        own = h[index], c[index], h_next[index], c_next[index]
-        if _is_large(len(x), parameters[1].size):
-            if not (np.isfinite(x).all() and np.isfinite(own[:2]).all()):
+        parameters = list(map(np.ascontiguousarray, network.layer(index)))
+        if not _is_large(len(x), parameters[1].size):
+            if not one_step.step(kind, x, *parameters, index, *states):
                 return False
-            gates = x @ parameters[0].T, own[0] @ parameters[1].T  # by all threads of BLAS
+        else:
+            h, c, *_ = own = [part[index] for part in states]  # of a cell without c: h once more
+            if not all(np.isfinite(part).all() for part in (x, h, c)):
+                return False
+            gates = x @ parameters[0].T, h @ parameters[1].T  # by all threads of BLAS
             one_step.finish(kind, *gates, *parameters[2:], *own)
-        elif not one_step.step(kind, x, parameters, *own):
-            return False
-        x = h_next[index]
+        x = final[0][index]
     return True
 
 

@@ -30,7 +30,7 @@ def grid_barrier(flags, failed, step):
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
         cuda.atomic.exch(flags, cuda.blockIdx.x, step)
-    late = 0  # of those this thread reads; if all threads read `failed`, that alone would take a step's time
+    late = 0  # 1: a flag that this thread reads did not come; to read `failed` too would take a step's time
     start = nanoseconds()
     for block in range(cuda.threadIdx.x, cuda.gridDim.x, cuda.blockDim.x):
         looks = 0

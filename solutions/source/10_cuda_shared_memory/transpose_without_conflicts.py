@@ -111,3 +111,22 @@ def transpose_without_conflicts(x, y):
         row, column = cuda.blockIdx.x * 32 + i, cuda.blockIdx.y * 32 + j
         if row < y.shape[0] and column < y.shape[1]:
             y[row, column] = tile[j * 33 + i]
+
+# %% [right]
+@cuda.jit
+def transpose_without_conflicts(x, y):
+    """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 32
+    by 8 threads."""
+    tile = cuda.shared.array(1024, np.float32)
+    lane, group = cuda.threadIdx.x, cuda.threadIdx.y
+    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
+    rows, columns = x.shape
+    for part in range(4):
+        r = 4 * group + part
+        if top + r < rows and left + lane < columns:
+            tile[32 * r + (lane + r) % 32] = x[top + r, left + lane]
+    cuda.syncthreads()
+    for part in range(4):
+        k = 4 * group + part
+        if left + k < columns and top + lane < rows:
+            y[left + k, top + lane] = tile[32 * lane + (k + lane) % 32]

@@ -91,6 +91,10 @@ check(newton_states)
 # - np.abs(change).max()
 # + np.abs(change[:, 0]).max()
 
+# %% [mistake] takes a large negative change for none
+# - np.abs(change).max()
+# + change.max()
+
 # %% [mistake] looks at the mean change
 # - np.abs(change).max()
 # + np.abs(change).mean()

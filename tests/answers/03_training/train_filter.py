@@ -217,3 +217,20 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, gradients = loss_and_gradients(parameters, x[:, rows], target[:, rows])
         trained = {name: parameters[name] - 0.05 * gradients[name] for name in parameters}
     return trained
+
+# %% [wrong] adds up gradients that are all taken at the parameters given
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    trained = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in parameters.items()}
+    v = {name: np.zeros_like(array) for name, array in parameters.items()}
+    for s in range(1, 2001):
+        rows = rng.integers(0, x.shape[1], 32)
+        _, g = loss_and_gradients(parameters, x[:, rows], target[:, rows])
+        for name in trained:
+            m[name] = 0.9 * m[name] + 0.1 * g[name]
+            v[name] = 0.999 * v[name] + 0.001 * g[name] ** 2
+            m_hat = m[name] / (1 - 0.9**s)
+            v_hat = v[name] / (1 - 0.999**s)
+            trained[name] = trained[name] - 0.01 * m_hat / (np.sqrt(v_hat) + 1e-8)
+    return trained

@@ -163,3 +163,19 @@ def choose_tile(B, registers, latency, multiplies, loads):
 
     sizes = range(registers, 0, -1)
     return min(((r, v) for r in sizes for v in sizes if r * v + v + 1 <= registers), key=lambda tile: cost(*tile))
+
+# %% [wrong] takes the largest time of all tiles together, not of each
+def choose_tile(B, registers, latency, multiplies, loads):
+    best, best_cost = None, None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            heights = [r] * (B // r) + ([B % r] if B % r else [])
+            products = sum(t * v for t in heights)
+            moved = sum(t + v for t in heights)
+            cycles = max(products / multiplies, moved / loads, latency)
+            cost = (cycles / v, moved / v)
+            if best is None or cost < best_cost:
+                best, best_cost = (r, v), cost
+    return best

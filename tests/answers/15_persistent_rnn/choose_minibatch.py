@@ -58,3 +58,15 @@ def choose_minibatch(T, H, layers, device):
 # %% [wrong] asks whether W and U together fit into the registers
 # -     if size > device["registers"]
 # +     if 2 * size > device["registers"]
+
+# %% [wrong] takes 1 GB/s for a million bytes a microsecond
+def choose_minibatch(T, H, layers, device):
+    weights = 4 * 3 * 2 * H * H
+    B = int((device["memory"] // layers - weights) // (4 * 2 * T * H))
+    read = 4 * H * H / (device["bandwidth"] * 1e6)
+    compute = 2 * B * H * H / (device["peak"] * 1e6)
+    launched = device["launch"] + max(read, compute)
+    persistent = device["barrier"] + compute
+    if 4 * H * H <= device["registers"] and persistent < launched:
+        return B, True, persistent
+    return B, False, launched
