@@ -140,8 +140,8 @@ def messages_behind_work() -> Sheet:
     s = Sheet(
         "Messages behind the backward pass",
         "Layer by layer, the gradients of upper layers travel while lower layers still compute; on the "
-        "wavefront all gradients become complete late, and with slow links most messages remain. Both panels "
-        "have the backward pass of three layers and the links below it, on one scale of time.",
+        "wavefront all gradients become complete late in the pass, and with slow links most messages remain. "
+        "Both panels have the backward pass of three layers and the links below it, on one scale of time.",
         420,
     )
     s.heading(20, "Layer by layer: messages hide behind the work")
@@ -151,7 +151,7 @@ def messages_behind_work() -> Sheet:
     for n in range(3):
         s.arrow((267 + 150 * n, 90), (272 + 150 * n, 103), role="gradient")
     s.rule((20, 164), (880, 164))
-    s.heading(20, "Wavefront: all gradients are complete late", y=200)
+    s.heading(20, "Wavefront: all gradients are complete late in the pass", y=200)
     for n, name in enumerate(names):
         lane(s, 120, 222 + 30 * n, "backward" if n == 1 else "", f"gap {30 * n} | gradient 180 {name}", 26)
     lane(s, 120, 326, "links", "gap 180 | " + " | ".join(f"data 120 {name}" for name in names))

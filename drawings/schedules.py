@@ -15,7 +15,7 @@ def fused_layer() -> Sheet:
         "What stays in the loop over time",
         "Only what waits for the step before stays in the loop over time. Above, every step forward "
         "multiplies its input and its state, and every step backward adds its part of dW and dU. Below, all "
-        "inputs are one large product before the loop, dW and dU come after it, and the steps are short.",
+        "inputs are one large product before the loop, dW and dU come after it; dx and db are left out.",
         430,
     )
     s.heading(20, "All products inside the loops")
@@ -40,7 +40,7 @@ def fused_layer() -> Sheet:
     s.arrow((422, 308), (464, 308), role="gradient")
     for x, words in ((77, "before"), (295, "the loop, forward"), (593, "the loop, backward"), (823, "after")):
         s.text(x, 384, words, bold=True)
-    s.text(450, 412, "not to scale; the states of all steps are kept for dU", colour=QUIET)
+    s.text(450, 412, "not to scale, without dx and db; the states of all steps are kept for dU", colour=QUIET)
     return s
 
 

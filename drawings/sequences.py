@@ -139,9 +139,9 @@ def two_truncations() -> Sheet:
     """Lesson 02: a window goes k steps back from every loss, chunks cut the sequence."""
     s = Sheet(
         "Two ways to cut a sequence",
-        "A window lets every loss reach three steps; chunks let no gradient cross a cut, so the loss right "
-        "after a cut reaches its own step alone. Both panels have eight steps and the losses of steps 3, 4 "
-        "and 5, with a bar over the steps that each reaches.",
+        "A window lets every loss reach up to three steps; chunks let no gradient cross a cut, so the loss "
+        "right after a cut reaches its own step alone. Both panels have eight steps and the losses of steps "
+        "3, 4 and 5, with a bar over the steps that each reaches.",
         350,
     )
     panels(
@@ -192,7 +192,7 @@ def central_difference() -> Sheet:
         s.element("circle", cx=x, cy=y, r=5, fill=HIGHLIGHT, stroke=INK)
         s.text(x, 352, words)
     s.note(56, 120, "dashed: the difference")
-    s.note(56, 144, "straight: the gradient", "gradient")
+    s.note(56, 144, "solid: the gradient", "gradient")
     for place, sign in enumerate("+−"):
         y = 130 + 92 * place
         array(s, (520, y), f"w {sign} ε", "weights", 70)

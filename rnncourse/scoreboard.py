@@ -27,6 +27,7 @@ T, B, H = 16, 64, 256
 FORWARD, TRAINING = 1, 3  # passes: the backward pass computes each product of the forward pass twice
 FILE = "scoreboard.json"
 NOTE = "* other programs used the cores: run the lesson of that row again"
+HIGH = "a row without threads is above 110 %: lesson 00's row may have been disturbed; run that lesson again"
 PRODUCT = "one large product on one core"  # lesson 00's row: the rate that the others are compared with
 
 
@@ -119,4 +120,6 @@ def table() -> str:
         mark = "  *" if row.disturbed else ""
         lines.append(f"{row.lesson:8}{row.way:38}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
     lines += [NOTE] * any(row.disturbed for row in in_order)
+    if product and any(row.rate > 1.1 * product and "threads" not in row.way for row in in_order):
+        lines.append(HIGH)
     return "\n".join(lines)

@@ -9,7 +9,7 @@
 #
 # - **Time:** 65 minutes, exercises included.
 # - **You need:** Python, and NumPy as far as `a @ b` and `a.shape`.
-# - **Afterwards you can** read a check's verdict, count the FLOP of a network, measure a rate, and say whether arithmetic or memory holds a product back.
+# - **Afterwards you can** read a check's verdict, count the FLOP of a network, measure a rate, and say whether arithmetic, memory or neither holds a product back.
 
 # %%
 import rnnlab
@@ -18,11 +18,11 @@ rnnlab.banner()
 # %% [markdown]
 # ## How to work
 #
-# Each lesson opens with a drawing of its question.
+# Each lesson opens with a drawing. The **banner** above says what is live (runs here), simulated (on the CPU) and recorded (measured earlier).
 #
-# Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again as often as you like. If a cell does not end, stop it with the **■** above the notebook.
+# Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook.
 #
-# Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find out why they differ. Write your prediction down before you run the cell. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
+# Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find the reason. Write your prediction down first. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
 # %%
 from rnncourse import drawings
@@ -42,7 +42,7 @@ doctor.report(measured=False)
 # %% [markdown]
 # ## 2 · A check that says no
 #
-# The outputs of a network are one array, `y [T,B,H]`: `T` steps in time, `B` sequences that are computed together (a **minibatch**), `H` hidden units. A **unit** is one number that the network computes at every step. Square brackets after a name always give its shape, in this course and in its code.
+# The outputs of a network are one array, `y [T,B,H]`: `T` steps in time, `B` sequences that are computed together (a **minibatch**), `H` hidden units. A **unit** is one number that the network computes at every step. After a name and a space, square brackets give a shape; without the space, as in `y[0]`, they pick a part.
 #
 # The function below should return the outputs at the **last step**, but it contains a mistake. Run it, and then the check after it.
 
@@ -58,7 +58,7 @@ rnnlab.check(last_step, practice=True)
 # %% [markdown]
 # A verdict has three parts, always in this order: **what differs** first, in a small case; the **likely mistake**, if it is a known one; and **what to do next**.
 #
-# The check drew random arrays, ran the function on copies of them, and compared the results. It examines only what the function returns, not how you wrote it. If you are stuck, ask for a hint. There are three hints for each exercise; run the cell again for the next one. Hints that you have opened are remembered.
+# The check drew random arrays, ran the function on copies of them, and compared the results. It examines only what the function returns, not how you wrote it. If you are stuck, ask for a hint. There are three hints for each exercise; run the cell again for the next one.
 
 # %%
 rnnlab.hint(last_step)
@@ -85,12 +85,12 @@ rnnlab.progress("start_here")
 #
 # A **FLOP** is one operation on floating-point numbers: one multiplication or one addition. A product of an [m,k] array with a [k,n] array has m·n results, and each of them is a sum of k products: k multiplications and about k additions.
 #
-# So a product takes **2·m·n·k FLOP**. A recurrent network computes one product at every step: all states `h [B,H]` times the weights `weight_hh [H,H]`, transposed. (A **state** `h [B,H]` is what the network remembers: H numbers for each sequence. The **weights** are the numbers that training changes. Lesson 01 explains both.)
+# So a product takes **2·m·n·k FLOP**. At every step, a recurrent network multiplies all states `h [B,H]` by the weights `weight_hh [H,H]`, transposed; its inputs need another product. (A **state** `h [B,H]` is what the network remembers: H numbers for each sequence. The **weights** are the numbers that training changes. See lesson 01.)
 
 # %%
 H = 1024
 for B in (1, 64):
-    print(f"B = {B:2}: {2 * B * H * H / 1e6:7.2f} MFLOP a step")
+    print(f"B = {B:2}: {2 * B * H * H / 1e6:7.2f} MFLOP for the states")
 
 # %% [markdown]
 # ## Exercise: count_rnn_flops
@@ -111,7 +111,7 @@ guess_64 = 64
 # %% [markdown]
 # The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower.
 #
-# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores. Then the first line of the output is a warning: do not believe the numbers below it, and run the cell again later.
+# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was probably using the cores. Then the first line of the output is a warning: do not believe the numbers below it, and run the cell again later.
 
 # %%
 import timeit
@@ -146,9 +146,9 @@ for B, guess in ((2, guess_2), (64, guess_64)):
 drawings.show("shared_weights")
 
 # %% [markdown]
-# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read, from memory or from a cache (section 6), for one row; for 64 they are read once for 64 rows.
+# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read, from memory or from a cache (section 6), for one row; for 64, one such reading serves 64 rows. A library may also use more cores.
 #
-# The factor for two sequences differs from machine to machine. If it is below 2, the second row shares the reading, as in the drawing. If it is well **above 2**, the library probably computes two rows with another routine than one row. See section 5.
+# The factor for two sequences differs from machine to machine. If it is below 2, the two rows share the reading, as in the drawing, or the cost of the call. If it is well **above 2**, the library probably computes two rows with another routine than one row. See section 5.
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -176,7 +176,7 @@ finding = (f"The rate is {rate[1]:.3g} GFLOP/s for one sequence, {change} to "
 show(figure, f"{finding}, and is best for {best}: {rate[best]:.3g} GFLOP/s.")
 
 # %% [markdown]
-# Look at the left end. Where the rate **falls** from one sequence to two, two sequences took more than twice as long as one. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy can cost more than the product itself. Where the rate **grows** from the beginning, two rows cost less than twice one row; the picture does not say by which routine.
+# Look at the left end. Where the rate **falls** from one sequence to two, two sequences took more than twice as long as one. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy can cost more than the product itself. Where the rate **grows** from the beginning, two rows cost less than twice one row.
 
 # %% [markdown]
 # ## Exercise: measure_gemm
@@ -220,7 +220,7 @@ for B in (2, 64):
           f"times as long as one; measured {ratios[B]:.1f}")
 
 # %% [markdown]
-# For one sequence it is nearly ½ for every large H: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance to see which limit holds there. The last two lines say how much of section 4 the roofs explain; what they leave out stands below.
+# For one sequence the intensity is nearly ½ for every large H: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance to see which limit holds there. The last two lines say how much of section 4 the roofs explain.
 #
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
 #
@@ -234,7 +234,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # %% [markdown]
 # A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
 #
-# A point far **below** both limits pays a cost that the roofs leave out. From two sequences on, many libraries first copy the weights (section 5), and for few rows the copy can take most of the time. Starting threads takes time, too. Another program can also be the reason, and a steady one gives no warning: run section 4 again and compare. If points lie far above the **level** part, something may have slowed the measurement of the roof: repeat it.
+# A point far **below** both limits pays a cost that the roofs leave out, such as the copy of the weights (section 5) or the start of threads. Another program can also be the reason, and a steady one may give no warning: run section 4 again and compare. If points lie far above the **level** part, something may have slowed the measurement of the roof: repeat it.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
@@ -268,16 +268,16 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")
 
 # %% [markdown]
-# Usually the median changes least. One slow run, often the first one, moves the mean, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: only a second measurement shows that.
+# Usually the median changes least. One slow run, often the first one, moves the mean, but hardly the median. If times still fall from run to run, the median depends on how many runs you take. A program that keeps the cores busy slows **every** run: only a later measurement can show that.
 #
-# One sequence usually takes less time here than in section 4; if it took clearly more, another program may have been using the cores: run both again. There, products for other minibatches ran between its runs. Their data may have taken its place in the caches; threads that had to wake up may be another reason. So a time depends on what ran just before, and so does the factor in the last line.
+# One sequence usually takes less time here than in section 4. There, other products ran between two runs for one sequence. Their data may have pushed the weights out of the caches, and threads may have had to wake up. So a time depends on what ran just before, and so does the factor in the last line.
 
 # %% [markdown]
 # ## Recap
 #
-# Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one, because its weights are read once; a product for two may take more than twice as long, where another routine computes it.** Below is what your machine says about both halves, with the products taking turns.
+# Time does not follow arithmetic. **A product for 64 sequences takes less than 64 times as long as for one: one reading of the weights serves all rows, and more cores may share the work; a product for two may take more than twice as long, where another routine computes it.** Below is what your machine says about both halves.
 #
-# The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute networks of one size (16 steps, 64 sequences, 256 units) in ever better ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core. The amounts of work differ: compare times within a lesson, percentages between lessons. Different runs of the same code may differ by a third.
+# The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute networks of one size (16 steps, 64 sequences, 256 units) in different ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core. The amounts of work differ: compare times within a lesson, percentages between lessons. Different runs of the same code may differ by a third.
 
 # %%
 from rnncourse import scoreboard
@@ -290,10 +290,11 @@ for B in (1, 64):
 for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
     disturbed = disturbance({name: timings[name]
                              for name in ("B = 1", f"B = {B}")})
+    close = 0.75 < ratios[B] / B < 1.25 and not disturbed
+    result = "is too close to call" if close else verdict(holds, disturbed)
     words = (f"{B} sequences take {'less' if B == 64 else 'more'} than {B} "
              "times as long as one")
-    print(f"{words}: this {verdict(holds, disturbed)}; {ratios[B]:.1f} times "
-          "in this run")
+    print(f"{words}: this {result}; {ratios[B]:.1f} times in this run")
 scoreboard.measure_product()
 print(scoreboard.table())
 rnnlab.progress("start_here")
@@ -305,14 +306,14 @@ rnnlab.progress("start_here")
 #
 # <details><summary>What are T, B and H in y [T,B,H]?</summary>Steps in time, sequences in the minibatch, hidden units.</details>
 # <details><summary>How many FLOP does a product [m,k] × [k,n] need?</summary>2·m·n·k: a multiplication and an addition for each of k terms in m·n results.</details>
-# <details><summary>Why the median of several runs, and why is the first run left out?</summary>One disturbed run moves a mean but not a median; the first run also pays for filling caches and starting threads.</details>
+# <details><summary>Why the median of several runs, and why is the first run left out?</summary>One disturbed run moves a mean but hardly a median; the first run also pays for filling caches and starting threads.</details>
 # <details><summary>What is arithmetic intensity, and what does a larger minibatch do to it?</summary>FLOP per byte moved. The weights are read once for all sequences, so intensity grows with B.</details>
 # <details><summary>When may a product run faster than bandwidth × intensity?</summary>When its numbers come from a cache instead of memory.</details>
 
 # %% [markdown]
 # ## Sources
 #
-# - The effect on a GPU: Erich Elsen, *Optimizing RNN Performance* (2015, svail/rnn_perf), reports 14 times the throughput when the minibatch grows from 1 to 32 at fixed weights, with cuBLAS on a TitanX.
+# - The effect on a GPU: Erich Elsen, *Optimizing RNN Performance* (2015, svail/rnn_perf), reports 14 times the throughput when the minibatch grows from 1 to 32 at weights of one size, with cuBLAS on a TitanX.
 # - The two roofs: S. Williams, A. Waterman, D. Patterson, *Roofline: An Insightful Visual Performance Model for Multicore Architectures*, Communications of the ACM 52 (2009).
 #
 # Next: [01 · A recurrent network runs](01_rnn_forward.ipynb)

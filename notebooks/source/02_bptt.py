@@ -47,14 +47,14 @@ def problem(T, B=4, seed=0):
 # %% [markdown]
 # ## 2 · One step backward
 #
-# A **cell-backward** takes the gradient `dh` that arrives at one state, and computes from it the gradients of everything that this step was computed from: its input, the state before it, and the parameters. This lesson counts cell-backwards.
+# A **cell-backward** takes the gradient `dh` that arrives at one state, and computes from it the gradients of everything that this step was computed from: its input, the state before it, and the parameters.
 #
 # The forward step is $a = x\,W_{ih}^T + h\,W_{hh}^T + b$ and $h' = \tanh(a)$, where each row of $x [B,I]$, $h [B,H]$ and $a [B,H]$ is one sequence.
 
 # %% [markdown]
-# First in numbers: input 2, state 0.1 before the step and $h' = 0.5$ after it, $W_{ih} = 3$, $W_{hh} = -1$, and $dh = 2$ arrives. The slope of tanh there is 1 − 0.5² = 0.75, so $da = 1.5$. Each factor of a product gets 1.5 times the other factor: $dx = 4.5$, $dh_{before} = -1.5$, $dW_{ih} = 3$, $dW_{hh} = 0.15$. The bias is only added: it gets 1.5.
+# First in numbers: input 2, state 0.1, $W_{ih} = 0.3$, $W_{hh} = -1$ and bias 0.05 give $a = 0.55$ and $h' = 0.5$ (rounded); $dh = 2$ arrives. The slope of tanh there is 1 − 0.5² = 0.75, so $da = 1.5$. Each factor of a product gets 1.5 times the other factor: $dx = 0.45$, $dh_{before} = -1.5$, $dW_{ih} = 3$, $dW_{hh} = 0.15$. The bias is only added: it gets 1.5.
 #
-# For arrays, five lines lead back. In each of them, write down one number of the result first, and then look for the matrix product that computes all of them:
+# For arrays, five lines lead back. In each of them, write down one number of the result first, and then look for the array operation that computes all of them:
 
 # %% [markdown]
 # 1. **Through tanh.** If $a$ changes by a little $\delta$, $h'$ changes by $\tanh'(a)\,\delta$, and $\tanh' = 1 - \tanh^2$. So $da = dh \circ (1 - h'^2)$, where ∘ multiplies element by element. This slope needs only the output $h'$, which is saved anyway; $a$ need not be saved.
@@ -123,7 +123,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     print(f"{name:11} {np.abs(own).max():14.2f} {off[0]:22.0e} {off[1]:25.0e}")
 
 # %% [markdown]
-# `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.**
+# `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1, not the function. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.**
 #
 # The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a transposed product is off by about as much as its numbers, one that is 1 % too large by a hundredth of them. The state before the step is random: with a zero state the right $dW_{hh}$ is zero, which hides several mistakes.
 #
@@ -140,7 +140,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 #
 # ## 3 · Back from every loss
 #
-# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss, and add up all gradients. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.
+# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss, and add up all gradients. A tutorial writes back-propagation through time in this way, with a cut (Sources). We call it the **quadratic sweep**.
 #
 # **Predict:** how many cell-backwards does that take for a sequence of 16 steps? And by what factor does the number grow when T doubles? Write your two numbers in the cell, then run it.
 
@@ -159,7 +159,7 @@ print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
 # %% [markdown]
 # **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? The next picture shows it: rows are losses, columns are steps. **Predict**, before you run its cell: if visits to the same column could be merged, how few would be enough for 32 steps?
 #
-# Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column? Section 4 answers.
+# Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column?
 
 # %%
 from rnncourse.views.sweeps import explore_sweeps
@@ -187,7 +187,7 @@ drawings.show("arrows_back")
 #
 # Here is the course's own linear sweep beside the quadratic one. They add the same terms in another order, so expect differences of the size of float64's rounding (about 1e-16 for a number of size 1).
 #
-# The cell after it times both on the scoreboard's network, forward pass included. A rate counts the FLOP that the gradient needs, so work done twice counts nothing. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
+# The cell after it times both on the scoreboard's network, forward pass included. A rate counts the FLOP that the gradient needs, so repeated work counts only once. **Predict** the ratio of the two times: the quadratic sweep makes 136 visits there, the linear one 16.
 
 # %%
 x, state, dy = problem(T=32)
@@ -216,11 +216,11 @@ slow, fast = (timing.median for timing in times.values())
 print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 
 # %% [markdown]
-# The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it. Sections 5 and 6 separate the two for the small network.
+# The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it.
 #
 # ## 5 · Does the clock agree with the count?
 #
-# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, as other programs can only make a run longer. If the first line of the output is a warning, run the cell again.
+# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven: a fit needs undisturbed times, and other programs only make a run longer. If the first line of the output is a warning, run the cell again.
 
 # %%
 my_exponents = {"quadratic": 1, "linear": 1}
@@ -258,7 +258,7 @@ for name, guess in my_exponents.items():
 #
 # T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each sweep also has a cost that it pays once, whatever T; it makes the exponent of the linear sweep smaller than 1.
 #
-# Test that explanation. Take the time of a step from the forward pass and that of a cell-backward from the *linear* sweep, and predict the *quadratic* times from the counts alone.
+# Take the time of a step from the forward pass and that of a cell-backward from the *linear* sweep, and predict the *quadratic* times from the counts alone.
 
 # %%
 T = lengths[-1]
@@ -266,14 +266,18 @@ forward_step = shortest["forward"] / T
 cell_backward = seconds["linear"][-1] / T - forward_step
 print(f"one step forward {forward_step * 1e6:.0f} µs")
 print(f"one cell-backward {cell_backward * 1e6:.0f} µs")
-for T, measured in zip(lengths, seconds["quadratic"], strict=True):
-    predicted = T * forward_step + T * (T + 1) / 2 * cell_backward
+predictions = [T * forward_step + T * (T + 1) / 2 * cell_backward
+               for T in lengths]
+for T, predicted, measured in zip(lengths, predictions, seconds["quadratic"],
+                                  strict=True):
     error = measured / predicted - 1
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured "
           f"{measured * 1e3:6.1f} ms ({error:+.0%})")
+print(f"exponent: predicted {fitted_exponent(lengths, predictions):.2f}, "
+      f"measured {fitted_exponent(lengths, seconds['quadratic']):.2f}")
 
 # %% [markdown]
-# The counts grow 61-fold from T = 16 to 128. Where each time is within 30 % of its prediction, they explain most of this growth. If short sequences take longer than predicted, a cost that the counts leave out matters there, and lowers the exponent further. At a larger difference, another program may have used the cores (run sections 5 and 6 again), or the time of a cell-backward depends on the length.
+# The counts explain the distance from 2 to the predicted exponent. If short sequences take longer than predicted, a cost that the counts leave out, such as starting each loss, matters there and lowers the exponent further. Where a time is more than 30 % off, another program may have used the cores (run sections 5 and 6 again), or the time of a cell-backward depends on the length.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?
@@ -328,23 +332,23 @@ def remainders(gradient, direction, steps):
             for eps in steps]
 
 
-my_slopes = {"exact gradient": 1, "1 % too large": 1}
+my_slopes = {"exact gradient": 1, "gradient to test": 1}
 steps = np.logspace(-5, -2, 7)
 direction = np.random.default_rng(5).standard_normal(weight_hh.shape)
-gradients = {"exact gradient": exact, "1 % too large": 1.01 * exact}
+gradients = {"exact gradient": exact, "gradient to test": 1.01 * exact}
 curves = {name: remainders(gradient, direction, steps)
           for name, gradient in gradients.items()}
 axes = {"xlabel": "distance ε", "ylabel": "remainder r(ε)"}
 show(figure_powers(steps, curves, **axes),
      powers_in_words("Remainder over ε", steps, curves))
 for name, guess in my_slopes.items():
-    print(f"{name:14} slope {fitted_exponent(steps, curves[name]):.2f}, your "
+    print(f"{name:16} slope {fitted_exponent(steps, curves[name]):.2f}, your "
           f"guess {guess}")
 print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
       f"r(ε) = {curves['exact gradient'][0] / steps[0]**2:.1f} ε²")
 
 # %% [markdown]
-# An error of one part in a hundred, which a training curve would hardly show, changes the slope from 2 to 1 here. A smaller error needs a smaller ε.
+# An error of one part in a hundred changes the slope from about 2 to about 1 here. A smaller error needs a smaller ε.
 #
 # **Break it:** change `1.01` to `1.0001` and run the cell again. Below which ε can you see that the gradient is wrong? Then change it to `-1`.
 #
@@ -374,7 +378,7 @@ print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
 # %% [markdown]
 # The window goes back to step 1, two steps before step 3. The second chunk begins with step 3, so there its loss reaches no earlier step.
 #
-# A window treats all losses in the same way, at the price of up to k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps. **What a cut saves is memory:** k steps must be saved instead of T. (The course's code keeps all of them.) It saves no cell-backwards.
+# A window treats all losses in the same way, at the price of up to k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps. **What a cut saves is memory:** k steps must be saved instead of T. (The course's code keeps all of them.) Compared with one sweep it saves no cell-backwards.
 #
 # When a paper or a library says "truncated after k steps", it may mean either method, and may or may not count the loss's own step.
 #
@@ -434,7 +438,7 @@ explore_gradient_flow()
 # 2. The picture uses orthogonal matrices (matrices that keep the length of every vector) times the radius. Without tanh, radius 1.0 would keep every gradient at its length. With tanh it does not. Why?
 # 3. At which radius does a gradient that has gone back 100 steps neither vanish nor explode?
 #
-# <details><summary>Answers</summary>1. After 49 steps. 2. Each step back also multiplies by the slopes of tanh, and these are below 1 for every unit whose state is not 0. 3. Near 1.15: of a gradient of size 1, 0.89 are left after 100 steps. At 1.0 it is 0.0016, at 1.5 it is 480.</details>
+# <details><summary>Answers</summary>1. After 49 steps. 2. Each step back also multiplies by the slopes of tanh, and these are below 1 for every unit whose state is not 0. 3. Near 1.15 in this picture: of a gradient of size 1, 0.89 are left after 100 steps. At 1.0 it is 0.0016, at 1.5 it is 480.</details>
 #
 # The dotted line is float32's rounding: well below it, a single contribution is lost when it is added to a number of size 1.
 
@@ -461,11 +465,11 @@ print(f"your guess: radius {my_guess}; furthest off: radius "
       f"{max(errors, key=errors.get)}")
 
 # %% [markdown]
-# Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past. A network with a long memory needs the long sweep. Lesson 03 shows how gradients vanish and explode *while a network learns*, and what helps.
+# Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Here gradients shrink even at 1.2, unlike in the picture: the inputs are larger, so states are larger and slopes of tanh smaller. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past. Lesson 03 shows how gradients vanish and explode *while a network learns*.
 #
 # ## Recap
 #
-# **The exact gradient of a sequence of T steps needs T cell-backwards; going back from every loss separately needs T(T+1)/2 of them and gives the same numbers, up to rounding.**
+# **T cell-backwards give the exact gradient of a layer over T steps; going back from every loss separately takes T(T+1)/2 of them and gives the same numbers, up to rounding.**
 
 # %%
 T, k = 48, 8
@@ -502,7 +506,7 @@ rnnlab.progress("bptt")
 #
 # <details><summary>Why is tanh's slope taken from the output and not from the input of tanh?</summary>1 − h² needs only h, which is saved anyway.</details>
 #
-# <details><summary>A remainder shrinks with slope 1 in the Taylor test. What do you know?</summary>The gradient is wrong. Slope 2 does not prove it right: an error below the ε² part stays hidden.</details>
+# <details><summary>A remainder shrinks with slope 1 in the Taylor test. What do you know?</summary>The gradient is wrong, unless the function has a kink there. Slope 2 does not prove it right: an error below the ε² part stays hidden.</details>
 #
 # <details><summary>Which truncation costs T cell-backwards, and what does it do to the first loss of a chunk?</summary>Chunks; that loss reaches only its own step.</details>
 

@@ -51,7 +51,7 @@ print(f"the last takes {last / first:.1f} times as long as the first; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# If that factor is near 1, shapes do not matter here. If it is well above 1, the last product waits for something else. The next drawing counts, for three small products of equal work, the numbers that each must read or write.
+# If that factor is near 1, shapes do not matter here. If it is well above 1, the last product waits for something other than its arithmetic. The next drawing counts, for three small products of equal work, the numbers that each must read or write.
 
 # %%
 from rnncourse import drawings
@@ -59,7 +59,7 @@ from rnncourse import drawings
 drawings.show("equal_arithmetic")
 
 # %% [markdown]
-# The weights of the first product are 1 MB, those of the last one 67 MB. However few sequences there are, all weights must come from memory, or from a cache, into the arithmetic units. A product with few sequences is finished no sooner than they have been read.
+# The weights of the first product are 1 MB, those of the last one 67 MB. However few sequences there are, all weights must come from memory, or from a cache, into the arithmetic units. A product with few sequences is finished no sooner than all weights have been read.
 
 # %% [markdown]
 # ## 2 · Work for each byte
@@ -68,7 +68,7 @@ drawings.show("equal_arithmetic")
 #
 # 2·B·H² / (4·(H² + 2·B·H))
 #
-# For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the highest rate of its BLAS, here called the peak, and its bandwidth times the intensity. The lower one holds.
+# For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the highest rate of its BLAS, here called the peak, and its bandwidth times the intensity. For arrays that come from memory the lower one holds.
 #
 # **Predict** for H = 1024: from which minibatch on does your machine reach four fifths of its best rate at this H? Then move the slider: where do the bounds meet?
 
@@ -99,7 +99,7 @@ print(f"reading 67 MB of weights takes {67 / roof.bandwidth:.2g} ms at this "
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
-# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 in our runs), and four fifths of the best rate can need many more (32 or 64 in our runs: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
+# The crosses are your measurements. Some may lie above the slope, mostly that of one row: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 on two cores that we tried), and four fifths of the best rate can need many more (32 or 64 there: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
 #
 # ### Exercise: FLOP a byte
 #
@@ -128,9 +128,9 @@ for k, library in enumerate(svail_gemm.LIBRARIES):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 24 % and 51 %: memory would allow about 85 % (15.6 FLOP a byte times 336 GB/s, of 6.14 TFLOP/s). So the libraries must explain most of the rest, and they differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: most of the price of an odd size comes from the library, too.
+# 24 % and 51 %: memory would allow about 85 % (15.6 FLOP a byte times 336 GB/s, of 6.14 TFLOP/s). So for cuBLAS the library must explain most of the rest, and the two differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: most of the price of an odd size comes from the library, too.
 #
-# **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's.
+# **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's, at 1 024 units.
 
 # %%
 from rnncourse.views.gemm_view import explore_gemm
@@ -158,7 +158,7 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
       f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# If that factor is below 1.1, no size stands out, whichever is named: your library handles the numbers left over at the end of a row well, and padding buys nothing. If it is larger and 1 023 or 1 025 is lowest, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. If another size is lowest, measure again. **Break it:** try 1 500 and 1 504 units, or 63 sequences.
+# If that factor is below 1.1, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 10 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 10 %?
 #
 # ## 4 · Which way the weights lie
 #
@@ -187,11 +187,11 @@ print(f"transposed at every step: {turned / stored:.2f} times as long; you "
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX the layout doubled the time: 2.60 TFLOP/s against 1.28, for 2 560 units and 64 sequences in cuBLAS. There it can pay to transpose U once a pass. With 64 rows most BLAS libraries copy the weights into an order of their own at every call, however they are stored; a factor near 1 says that both orders cost the same to copy, a larger one that the transposed order costs more. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps. A difference of a few percent decides nothing.
+# On the TitanX the transposed read doubled the time: 1.28 TFLOP/s against 2.60, for 2 560 units and 64 sequences in cuBLAS. There it can pay to transpose U once a pass. With 64 rows most BLAS libraries copy the weights into an order of their own at every call, however they are stored; a factor near 1 says that both orders cost the same, any other that one costs more, in the copy or in the product. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps.
 #
 # ## 5 · Products over time
 #
-# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step, but not for the recurrent product.
+# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the backward pass, but not for the recurrent product.
 #
 # **Predict:** B = 4, T = 64. How much faster is one product of 256 rows than 64 of 4?
 
@@ -216,7 +216,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The arithmetic is the same in all three lines. A factor of 64 would say that 256 rows take no longer than 4. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach 79 to 93 % of the TitanX's peak, for 512 to 2 560 units.
+# The arithmetic is the same in all three lines. A product of 4 or 16 rows may take up to twice as long here as in section 2; we do not know why. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen measured 79 to 93 % of the TitanX's peak with 4 096 rows.
 #
 # ### Exercise: several steps at a time
 #
@@ -233,6 +233,7 @@ print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %%
 my_guess = 0.5
+# x stands for the states, so no product waits for the one before
 parts = take_turns({"inputs": ways["1 product of 256 rows"],
                     "recurrent": lambda: [h_t @ weights for h_t in x]}, 9)
 fast, recurrent = (parts[name].median for name in ("inputs", "recurrent"))
@@ -258,11 +259,11 @@ ways = {
 timings = scoreboard.measure("05", ways, network)
 
 # %% [markdown]
-# The rows marked 05 are this lesson's. With 64 rows a product has already come nearer to the best rate (section 2). The scoreboard also has smaller weights (256 units) and one core; all three change the gain. And half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
+# Less, usually (rows 05: a forward pass, 256 units, one core). With 64 rows a product has already come nearer to the best rate (section 2), and half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 #
-# **However few its multiply-adds, a product takes no less time than reading its weights. With few rows that, and the library's copying, can take longer than the arithmetic. What an odd size or a transposed layout costs depends on the library.**
+# **However few its multiply-adds, a product takes no less time than bringing its weights from memory, or from a cache. With few rows that, and probably the library's copying, can take longer than the arithmetic. What an odd size or a transposed layout costs depends on the library.**
 
 # %%
 rows = [
@@ -272,7 +273,7 @@ rows = [
     ("an odd size", "its price is the library's; measure before you pad"),
     ("layout", "as stored, or transposed once if that is faster"),
     ("batched over time",
-     "input products and weight gradients: T·B rows in one"),
+     "input products: T·B rows in one; weight gradients, too"),
     ("what remains", "the recurrent product: B rows, T times, the same "
      "weights"),
 ]
@@ -290,11 +291,11 @@ rnnlab.progress("gemm_shapes")
 #
 # <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
 #
-# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
+# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: 25 sequences and more: 26 for 1 024 units, 41 for 128.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #
-# <details><summary>Which product cannot be batched over time? Can it be batched over gates?</summary>The recurrent one: each step needs the state of the step before. Over gates it can in an LSTM, where all gates read the same h. In a GRU it can only if the reset gate acts after the product (lesson 04).</details>
+# <details><summary>Which product cannot be batched over time? Can it be batched over gates?</summary>The recurrent one: each step needs the state of the step before. Over gates it can in an LSTM, where all gates read the same h. In a GRU all three can only if the reset gate acts after the product; otherwise only r and z (lesson 04).</details>
 
 # %% [markdown]
 # ## Sources

@@ -5,7 +5,7 @@
 #
 # **Claim to test: for the gates of an LSTM, NumPy spends most of its time on passes over memory, which one compiled loop saves. Is that so?**
 #
-# You will count the passes, time a loop that makes only one, and find out what else its time is spent on. The recap prints the verdict for your machine.
+# You will count the passes, time a loop that makes only one, and find out what else that loop spends its time on. The recap prints the verdict for your machine.
 #
 # - **Time:** 80 minutes, exercises included.
 # - **You need:** [01 · A recurrent network runs](01_rnn_forward.ipynb), what an LSTM computes (section 4 of [lesson 04](04_differentiable_graphs.ipynb)), and Numba, which `make lab` installs. No GPU.
@@ -53,14 +53,14 @@ print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
 # %% [markdown]
-# 18 passes, and 5.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass is cheap; where they do not, each pass waits for memory again. Each result here has 128 KiB, so these passes load and store mostly in caches.
+# 18 passes, and 5.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass costs less; where they do not, each pass waits for memory again. Each result here has 128 KiB, so these passes load and store mostly in caches.
 #
 # **Loop fusion** changes the order: one loop over the units, and all operations of unit j inside it. The results in between stay in registers.
 
 # %% [markdown]
 # ## 2 · One loop, and a surprise
 #
-# **Numba** translates a Python function to machine code when it is first called; `@njit` is all it takes. Here is the same step in one loop. It makes one pass where NumPy makes many.
+# **Numba** translates a Python function to machine code when it is first called; `@njit` is all it takes. Here is the same step in one loop.
 #
 # **Predict:** by what factor is it faster than NumPy? Both run on one core here.
 
@@ -97,20 +97,20 @@ print(f"{factor:.2f} times NumPy's speed; you guessed {my_guess}")
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# The loop moves 5.7 times fewer bytes. If its factor is well below that, something else takes its time. Below 1 the loop has lost. (`settled` runs each once untimed first, so that its arrays lie in caches.) Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back. The results differ then, and the divisions keep a test for zero (section 4).
+# The loop moves 5.7 times fewer bytes. If its factor is well below that, something else takes its time. (`settled` waits until BLAS's threads rest, and runs each once untimed, so that its arrays lie in caches.) Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back. The results differ then, and the divisions keep a test for zero (section 4).
 #
 # ### Exercise: a GRU's gates in one loop
 #
 # <!-- exercise: fused_gates -->
 #
-# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). Its arrays notice a second pass.
+# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). The check's arrays notice a second pass.
 
 # %% [markdown]
 # ## 3 · What a call in a loop costs
 #
 # A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler can use them if the loop's body is arithmetic alone. `math.tanh` is a function, usually the C library's, which is called for one number at a time. Such a call goes number by number, whatever the rest of the loop does. (Where Numba finds Intel's SVML, it calls a tanh for a whole register.)
 #
-# **Guess** which of these two loops becomes vectors, and how many times as fast that makes it. The evidence is the machine code, and the clock.
+# **Guess** which of these two loops becomes vectors, and how many times as fast it is. The evidence is the machine code, and the clock.
 
 # %% needs a compiler
 import re
@@ -145,7 +145,7 @@ print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it takes each of them apart for the calls, one for each number. (A tanh is also more work than a division.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
+# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it takes each of them apart for the calls: one for each number, however often the code names tanh. (A tanh is also more work than a division: 16 lanes alone give a factor of 16 at most.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
 #
 # tanh a = a / (1 + a² / (3 + a² / (5 + a² / (7 + …))))
 #
@@ -188,7 +188,7 @@ print(summary, "· you guessed", my_guess)
 # %% [markdown]
 # 13 levels: with 12 the error still reaches 6 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
 #
-# ### Exercise: a tanh of multiplications
+# ### Exercise: a tanh of arithmetic
 #
 # <!-- exercise: fast_tanh -->
 #
@@ -255,9 +255,9 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
       "as slow")
 
 # %% [markdown]
-# No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, so the compiler does not make vectors of it. A factor near 1 says that yours found a way around the test. NumPy's own tanh is made of vectors, too, on most processors, but cannot keep its result in a register for the next operation.
+# No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, which usually keeps the compiler from making vectors. A factor near 1 says that yours found a way around the test. NumPy's own tanh is made of vectors, too, on most processors, but cannot keep its result in a register for the next operation.
 #
-# Seven levels are too few for large numbers. The course's own is a better fit: 11 coefficients, where thirteen levels have 14, and within 5 ulps.
+# Seven levels are too few for large numbers. The course's own stays within 5 ulps, with 11 coefficients; thirteen levels have 14.
 #
 # **Break it:** leave the coefficients in float64, as Python has them. Each product with a coefficient then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
@@ -309,8 +309,10 @@ def in_one_pass(function):
     @njit(error_model="numpy", fastmath=True)
     def loop(a, first, y):
         for b in range(y.shape[0]):
-            for j in range(y.shape[1]):
-                y[b, j] = function(a[b, first + j])
+            # a slice: `first + j` could be negative, and Numba would test that
+            row, result = a[b, first : first + y.shape[1]], y[b]
+            for j in range(result.size):
+                result[j] = function(row[j])
 
     return loop
 
@@ -380,7 +382,7 @@ all_rows(a.copy(), zeros, c, c_next, h_next)
 print("same results:", np.allclose(h_next, wanted, atol=1e-6))
 
 # %% [markdown]
-# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, which store and load every result in between. Below, the rest matters more: arithmetic and new arrays. A negative number says that `step_in_passes` is slower than NumPy. That loss must not count as passes, so the percentage is at most what the loop saves in all. **Change** B in section 1 to 8, then to 1 024, and run from there. How does the share of the passes change? At B = 8 the cost of each call into NumPy adds to it.
+# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, here mostly over caches. Below, the rest matters more: arithmetic and new arrays. If the first saving is negative, `step_in_passes` is slower than NumPy and cannot tell passes from the rest; the claim is then undecided. **Change** B in section 1 to 8, then to 1 024, and run from there. How does the share of the passes change? At B = 8 the cost of each call into NumPy adds to it.
 
 # %% [markdown]
 # ## 6 · What compiling costs
@@ -420,7 +422,7 @@ for state, seconds in first.items():
 print("you guessed", my_guess)
 
 # %% [markdown]
-# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or loading what was compiled, and Numba's own start, which no cache shortens. The project at CMU measured in Halide 8.9 s an epoch with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. A change in another file that it calls is not noticed: empty the cache then. The ladder's functions are all cached.
+# In each process the second call does the same work as the first. So the rest of the first call's time is compiling, or loading what was compiled, and Numba's own start. A project at CMU (lesson 07) measured in Halide 8.9 s an epoch with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next process compiles again. A change in another file that it calls is not noticed: empty the cache then.
 
 # %% [markdown]
 # ## 7 · A whole layer
@@ -444,7 +446,7 @@ plain, one_pass = (timing.median for timing in measured.values())
 print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 
 # %% [markdown]
-# The products are the same on both sides. What fusing removes lies between them: calls into NumPy, passes, new arrays. A star marks a row that another program disturbed. Below 1 without a star, your BLAS does the products of NumPy's version faster than those inside the compiled loop.
+# The products are the same, but NumPy's version calls NumPy's BLAS, and the compiled loop SciPy's. Between them lie calls into NumPy, passes and new arrays, which fusing removes, and the course's own functions. A star marks a row that another program disturbed. Below 1 without a star, the likeliest reason is that NumPy's BLAS is the faster one here.
 #
 # ## Recap
 #
@@ -454,6 +456,8 @@ print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 says = verdict(of_passes > 0.5, disturbed)
 if abs(of_passes - 0.5) < 0.05 and not disturbed:
     says = "is undecided: the part is too near one half"
+elif by_functions < 0 and not disturbed:
+    says = "is undecided: step_in_passes is slower than NumPy"
 print(f"claim: {says}; here fewer passes save {of_passes:.0%} of NumPy's time")
 
 # %%

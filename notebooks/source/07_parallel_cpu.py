@@ -20,7 +20,7 @@ rnnlab.banner()
 #
 # A step waits for the step before it, so time cannot be shared directly. Three things can: the **products** (each thread takes some rows), the **units** of a layer, and the **sequences** of a minibatch, which are independent of each other in the forward pass.
 #
-# NumPy's BLAS shares products by itself, unless it is held to one thread, as in lesson 06 and on the scoreboard. `numba_parallel` shares sequences: each thread takes its own through all steps.
+# NumPy's BLAS shares products by itself, unless it is held to one thread, as in lesson 06. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
 # **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
 
@@ -78,14 +78,14 @@ print(f"one thread's share of the sequences, alone: {1e3 * share:.1f} ms")
 drawings.show("three_cuts")
 
 # %% [markdown]
-# A factor near the number of cores says that sharing cost nothing. Below it, something was lost. With shared products, NumPy's passes between the products stay on one core. Each product is small, too: 32 sequences with 256 units are 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Below 1, this cost more than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. Below it, something was lost. With shared products, NumPy's passes between the products stay on one core. The products in the loop over time are small, too: 32 sequences with 256 units are 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Below 1, this cost more than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
-# Shared sequences lose something else. The last line is what one thread's share takes alone: its products have fewer rows, but a BLAS usually packs all weights for each of them (lesson 05). What shared sequences take beyond it, the threads cost each other: by SMT, a shared cache or other programs, and hardly by one barrier a pass. If both factors are alike, barriers are cheap beside these products, and the sequences' shorter times come from lesson 06's loops.
+# The last line is what one thread's share takes alone: its products have fewer rows, but a BLAS usually packs all weights for each of them (lesson 05). What shared sequences take beyond it is serial work (starting, adding up gradients), waiting for the slower thread, and what threads lose by SMT, a shared cache, a lower clock or other programs. With one thread the two differ, too: shared sequences use lesson 06's loops.
 
 # %% [markdown]
 # ## 2 · Barriers
 #
-# A point at which all threads wait for each other is a **barrier**; to wait there is to *synchronise*. To share products takes a barrier at every product. To share sequences takes one a pass, at its end. A thread that arrives early waits, and that happens all the time: another program runs, or a cache misses.
+# A point at which all threads wait for each other is a **barrier**; to wait there is to *synchronise*. To share products takes a barrier at every product. To share sequences takes one a layer and pass, at its end. A thread that arrives early waits, and that happens all the time: another program runs, or a cache misses.
 #
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and a share is up to a fifth longer or shorter than an even one. What is left of the fourfold speed with a barrier at every step?
 
@@ -137,10 +137,10 @@ for steps in pieces:
 # %% needs a compiler
 barrier = max(times[1].median - times[100].median, 0.0) / 99
 print(f"a barrier with its calls costs about {1e6 * barrier:.0f} µs, one step "
-      f"of all sequences {1e4 * times[100].median:.0f} µs")
+      f"of all sequences on all cores {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
-# That is why the loop over time belongs *inside* a thread. (A barrier of 0 µs says that another program disturbed the run, or that there is one core.) Numba's `prange`, OpenMP and BLAS have T barriers, too, if they share work in the time loop. Theirs are cheaper, without calls from Python; the smaller the steps, the more they count. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
+# That is why the loop over time belongs *inside* a thread. (A barrier of 0 µs says that another program disturbed the run.) Numba's `prange`, OpenMP and BLAS have T barriers, too, if they share work in the time loop. Theirs are cheaper, without calls from Python; the smaller the steps, the more they count. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
 #
 # ### Exercise: the shares
 #
@@ -151,7 +151,7 @@ print(f"a barrier with its calls costs about {1e6 * barrier:.0f} µs, one step "
 # %% [markdown]
 # ## 3 · Where sequences are added
 #
-# The gradient of a weight is a sum over all sequences. If each thread adds to the same array, two of them may read the same old value, and one addition is lost: a **race**. See it happen, with threads that you start: `nogil` lets compiled functions run at the same time, although Python itself runs one line at a time.
+# The gradient of a weight is a sum over all sequences. If each thread adds to the same array, two of them may read the same old value, and one addition is lost: a **race**. See it happen, with threads that you start: `nogil` lets compiled functions run at the same time, although Python's own code runs in one thread at a time.
 #
 # **Predict:** two threads add 1 to the same 64 counters, 20 million times each. What do the counters add up to?
 
@@ -223,7 +223,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # ## 4 · Two thread pools on the same cores
 #
-# BLAS has threads of its own, and each of our threads calls BLAS. Then there are more threads than cores. Idle threads of BLAS do not sleep at once: they *spin*, which means that they look for work in a loop and keep their core busy.
+# BLAS has threads of its own, and each of our threads calls BLAS. Then there can be more threads than cores. Idle threads of BLAS do not sleep at once: they *spin*, which means that they look for work in a loop and keep their core busy.
 #
 # **Predict:** how many times as long does our loop take if BLAS keeps its threads?
 
@@ -259,16 +259,16 @@ print(f"with its own threads {several.median / single.median:.2f} times as "
 drawings.show("two_thread_pools")
 
 # %% [markdown]
-# If the halves overlap, this run shows no difference, whatever the factor. If they do not, a factor above 1 says that BLAS's threads and ours took turns on the cores, and that threads at the next barrier waited for them. Below 1, our threads left cores idle, and BLAS used them. On two busy cores, where other programs ran four threads a core, we saw a factor of 18.
+# If the halves overlap, this run shows no difference, whatever the factor. If they do not, a factor above 1 can have three reasons: threads take turns on the cores, the library lets one caller at a time use its threads, or each small product gets barriers of its own. Below 1, BLAS may have used cores that ours left idle. On two busy cores, where other programs ran four threads a core, we saw a factor of 18.
 #
-# `numba_parallel` holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. Where you see no difference, that costs nothing and guards against busy cores. The caller's other threads have a single-threaded BLAS meanwhile, too. A library should never assume that the cores are its own.
+# `numba_parallel` holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. The caller's other threads have a single-threaded BLAS meanwhile, too. A library should never assume that the cores are its own.
 
 # %% [markdown]
 # ## 5 · How far can it go?
 #
 # Some work stays serial: calls, the sum of the gradients, and whatever was not split. **Amdahl's law** says what is left: if a share s of the run is serial, no number of threads gives more than 1/s. If each further thread also adds a cost at the barrier, there is a best number of threads, and more threads are slower.
 #
-# Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit. What the threads lose in other ways (section 1) counts as serial, too: “not shared, or lost”. The ranges come from the quartiles of the measured times: a wide one says that two times cannot tell the limit.
+# Below, the law is fitted to your machine from two times: one thread, and all threads. What the threads lose in other ways (section 1) counts as serial, too: “not shared, or lost”. The ranges come from the quartiles of the measured times: a wide one says that two times cannot tell the limit.
 
 # %% needs a compiler
 times = take_turns({n: partial(training_step, numba_parallel, n)
@@ -287,7 +287,8 @@ if not gained:
 else:
     lost = [(cores / speed - 1) / (cores - 1) for speed in quartiles]
     low, high = (f"{1 / part:.1f}" if part > 0 else "∞" for part in lost)
-    print(f"Amdahl's limit for this step: {low} to {high} times one thread")
+    print(f"Amdahl's limit, if all of it is serial: {low} to {high} times one "
+          "thread")
 print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. "
       f"{disturbance({str(n): times[n] for n in times})}")
 
@@ -325,7 +326,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 #
 # <!-- exercise: amdahl_limit -->
 #
-# Then put your own machine's numbers into it: what is not shared as serial, the shared time, and the barrier's from section 2.
+# Then put your own machine's numbers into it: what is not shared as serial, the shared time, and the barrier's from section 2. (The fit has barriers in it already: the answer is rough.)
 
 # %% [markdown]
 # ## 6 · The order of work, as data
@@ -349,9 +350,9 @@ else:
     print("no record is kept; `rnnlab bench cmu --record` makes one")
 
 # %% [markdown]
-# One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose **sums stay in registers**: they load a vector of weights, multiply once, and load the next. Each load feeds one multiply-add, so the loads set the pace. The experiment below shows what a tile alone is worth; the rest has other reasons.
+# One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such a tile is worth; with Numba its sums stay in a cache.
 #
-# A schedule need not be a language. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
+# A schedule needs no language of its own. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
 
 # %% needs a compiler
 from importlib.util import find_spec
@@ -361,8 +362,8 @@ from rnncourse.lab.apart import ProcessEnded, call_apart
 
 sizes = (288, 288, 288)
 tries = {
-    "vectors": {"tile": {"n": 16}, "vectorise": 16},
-    "vectors, threads": {"tile": {"n": 16}, "vectorise": 16, "parallel": True},
+    "vectors": {"tile": {"n": 16}, "vectorise": 8},
+    "vectors, threads": {"tile": {"n": 16}, "vectorise": 8, "parallel": True},
     "a tile of 4 rows by 2 vectors":
         {"tile": {"m": 4, "n": 16}, "vectorise": 8},
     "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16},
@@ -382,9 +383,9 @@ for by, races in raced.items():
     print(f"{by}: the tile reaches {gain:.1f} times the rate of vectors alone")
 
 # %% [markdown]
-# Each vector of weights that the tile loads serves four rows, each number of the states two vectors. Outside, k makes every sum a load and a store again.
+# Each vector of weights that the tile loads serves four rows, each number of the states two vectors. With k outside, all sums, 332 kB, pass by once for each term; in a tile the same 64 sums stay at hand.
 #
-# Halide keeps the tile in registers: loads no longer set its pace. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back. That sets Numba's pace. Which tile is the best one, and how Numba is made to keep it in registers after all: that is lesson 08.
+# Halide keeps them in registers ([docs/halide.md](../docs/halide.md)). Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the nearest cache and reads it back. Lesson 08 finds the best tile, and makes Numba keep its sums in registers.
 #
 # **Break it:** let threads share the outermost loop of the last schedule, the one with k outside. **Predict** what that gains.
 
@@ -398,7 +399,7 @@ except ValueError as refused:
     print(f"{refused}; you guessed {my_guess}")
 
 # %% [markdown]
-# Nothing: it is refused. All threads would add to the same sums, which is the race of section 3. A schedule changes the order of the work, so it decides which orders are right, too.
+# Nothing: it is refused. All threads would add to the same sums, which is the race of section 3. A schedule changes only the order of the work, but not every order is right.
 
 # %% [markdown]
 # ## 7 · Beside the others
@@ -422,7 +423,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# Where steps are small, programs that compile the loop over time are fastest, as Numba and JAX do: the others pay for calls between the products. Where steps are large, the faster products decide. `packed_weights`, which lesson 08 builds, has products of its own. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where both spend most of their time on multiply-adds, and with an LSTM, which it hands to a library. The line above the picture names the nearest case and the rung's speed over PyTorch's: below 1, PyTorch is ahead. If a line names other programs, a lead of a few percent says nothing. “Bare products” are NumPy's calls; a rung with fewer calls or packed weights can pass them.
+# With a single sequence Numba and JAX, which compile the loop over time, are fastest: the others pay for calls between the products. Where steps are large, the faster products decide. `packed_weights`, which lesson 08 builds, has products of its own. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where both spend most of their time on multiply-adds, and with an LSTM, which it hands to a library. The line above the picture names the nearest case and the rung's speed over PyTorch's: below 1, PyTorch is ahead. If a line names other programs, a lead of a few percent says nothing. “Bare products” are NumPy's calls; a rung with fewer calls or packed weights can pass them.
 #
 # **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
 
@@ -446,7 +447,7 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
 #
 # ## Recap
 #
-# **The smaller the steps, the more a barrier in each of them costs: shared sequences need one a layer and pass. BLAS is held to one thread, and gradients are added up in a fixed order. That does not make two cores twice as fast: products with fewer rows, serial work and shared hardware still cost time.**
+# **The smaller the steps, the more a barrier in each of them costs: shared sequences need one a layer and pass. BLAS is held to one thread, and gradients are added up in a fixed order. Whether two cores are then twice as fast depends on the machine: products with fewer rows, serial work and shared hardware can cost time.**
 
 # %% needs a compiler
 reached = ", ".join(f"{kind} shared {speedup[0]:.2f} times"
@@ -455,7 +456,8 @@ least, low, high = min(speedups.values())
 says = verdict(least > 0.9 * cores, disturbed)
 if cores == 1 or (low < 0.9 * cores < high and not disturbed):
     says = "is undecided: one core, or a range with 0.9 times the cores in it"
-print(f"claim: {says}; here, with {cores} cores: {reached}")
+print(f"claim: {says}; here, with {cores} cores ({0.9 * cores:.1f} times "
+      f"counts as reached): {reached}")
 
 # %%
 rows = [
@@ -476,13 +478,13 @@ rnnlab.progress("parallel_cpu")
 #
 # Answer first, then open.
 #
-# <details><summary>Why is the loop over time inside the threads, and not the threads inside the loop?</summary>Threads that share a step need a barrier after each of T steps; threads that share sequences need one a pass.</details>
+# <details><summary>Why is the loop over time inside the threads, and not the threads inside the loop?</summary>Threads that share a step need a barrier after each of T steps; threads that share sequences need one a layer and pass.</details>
 #
 # <details><summary>Why are two runs with two threads equal to the last bit, and not equal to a run with one?</summary>The sum over sequences is cut in two at the same place each time; with one thread it is not cut.</details>
 #
 # <details><summary>A tenth of a run is serial. What do 1 000 cores give at most?</summary>Ten times, and a little less.</details>
 #
-# <details><summary>What did eight schedules with threads, vectors and tiles lack?</summary>Sums that stay in registers: they loaded a vector for every multiply-add.</details>
+# <details><summary>What did eight schedules with threads, vectors and tiles lack?</summary>A tile that uses each load several times, with its sums in registers: they loaded a vector for every multiply-add.</details>
 
 # %% [markdown]
 # ## Sources

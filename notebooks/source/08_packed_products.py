@@ -5,7 +5,7 @@
 #
 # **Claim to test: no product that Python compiles while it runs, without C or assembly, is faster than the library that NumPy calls. Is that so?**
 #
-# You will begin with three plain loops and make the product of one step faster, one idea at a time. The recap prints what each was worth, with the verdict.
+# You will begin with three plain loops and make the product of one step faster, one idea at a time.
 #
 # - **Time:** 125 minutes, exercises included.
 # - **You need:** [07 · Threads](07_parallel_cpu.ipynb), and Numba, which `make lab` installs. No GPU.
@@ -25,7 +25,7 @@ drawings.show("same_weights_every_step")
 #
 # NumPy hands a product to a **BLAS**, a library for large matrices, whose innermost loops are written in assembly or C. A step's product is smaller: the states of a minibatch [B,K] times weights [K,N]. Here B is 64; K and N are 128 in one column of the table and 512 in the other.
 #
-# `climb` below measures a way of multiplying in turns with NumPy, on one core each, and prints the table as it grows.
+# `climb` below measures a way of multiplying in turns with NumPy, on one core each.
 #
 # **Predict:** what part of the library's rate do three plain loops reach, compiled by Numba, at 512 units?
 
@@ -39,6 +39,7 @@ from rnncourse.lab.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 B, SIZES, table, disturbed = 64, (128, 512), {}, {}
+prepared, numpy_with = {}, {}  # its way; NumPy's threads in words
 
 
 def turns_of(H, threads):
@@ -47,34 +48,39 @@ def turns_of(H, threads):
     return max(1, 1_000_000 // (H * H)) * (10 if threads > 1 else 1)
 
 
-def measure(prepare, H, threads):
+def measure(prepare, H, threads, numpy_threads):
     """Times at H units of prepare(turns, a, weights, c)() and of NumPy."""
     a, weights, c = (rng.random(shape, "float32")
                      for shape in ((B, H), (H, H), (B, H)))
     turns = turns_of(H, threads)
     ways = {"own": prepare(turns, a, weights, c),
-            "NumPy": numpys(turns, a, weights, c)}
-    with threadpool_limits(threads):
+            "NumPy": repeated(np.matmul, turns, a, weights, c)}
+    with threadpool_limits(numpy_threads):
         times = take_turns(ways, 9, settled=threads > 1)
     ways["own"]()
     assert np.allclose(c, a @ weights, rtol=1e-4), "another product"
     return times
 
 # %%
-def numpys(turns, a, weights, c):
-    """NumPy's product, ready to run so often."""
-    return lambda: [np.matmul(a, weights, out=c) for _ in range(turns)]
+def repeated(product, turns, *work):
+    """product(*work), ready to run so often."""
+    return lambda: [product(*work) for _ in range(turns)]
 
 
 def climb(step, prepare, threads=1):
-    """A row of the table: a product's rate, and the part of NumPy's."""
-    table[step], disturbed[step] = {}, ""
+    """A row of the table: a product's rate, its part of NumPy's better rate."""
+    table[step], disturbed[step], prepared[step] = {}, "", prepare
     for H in SIZES:
-        times = measure(prepare, H, threads)
-        disturbed[step] = disturbed[step] or disturbance(times)
-        own, numpy = (times[way].median for way in ("own", "NumPy"))
-        rate = 2e-9 * B * H * H * turns_of(H, threads) / own
-        table[step][H] = rate, numpy / own
+        beside = []
+        for n, words in {threads: "all threads", 1: "one thread"}.items():
+            times = measure(prepare, H, threads, n)
+            disturbed[step] = disturbed[step] or disturbance(times)
+            own, numpy = (times[way].median for way in ("own", "NumPy"))
+            rate = 2e-9 * B * H * H * turns_of(H, threads) / own
+            beside.append((numpy / own, rate, words))
+        # the smaller part is that of NumPy's better rate
+        part, rate, numpy_with[step, H] = min(beside)
+        table[step][H] = rate, part
     show_table()
 
 
@@ -114,16 +120,15 @@ def j_innermost(a, weights, c):
 
 
 for product in (three_loops, j_innermost):
-    climb(product.__name__.replace("_", " "), lambda turns, *work:
-          lambda: [product(*work) for _ in range(turns)])
+    climb(product.__name__.replace("_", " "), partial(repeated, product))
 print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you "
       f"guessed {my_guess:.0%}. {disturbed['three loops']}")
 drawings.show("cache_lines")
 
 # %% [markdown]
-# The second number of a pair is the part of NumPy's rate, measured in the same turns; for a row that says *disturbed* another program used the cores: run it again. There are two reasons for the first row's small part. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number, which costs most at 512 units. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. What else does the library do?
+# The second number of a pair is the part of NumPy's rate, measured in the same turns; for a row that says *disturbed* another program used the cores: run it again. There are two reasons for the first row's small part. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number, which costs most at 512 units. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. (`fastmath` also allows fused multiply-adds.)
 #
-# In each call it chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
+# In each call the library chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
 # ## 2 · Packed once
 #
@@ -147,7 +152,8 @@ def pack(weights, panels):
 weights = rng.random((512, 512), "float32")
 panels = np.empty((512 // COLUMNS, 512, COLUMNS), "float32")
 rows = {B: rng.random((B, 512), "float32") for B in my_guess}
-ways = {f"{B} rows": numpys(20, a, weights, a.copy()) for B, a in rows.items()}
+ways = {f"{B} rows": repeated(np.matmul, 20, a, weights, a.copy())
+        for B, a in rows.items()}
 with threadpool_limits(1):
     packing = lambda: [pack(weights, panels) for _ in range(20)]
     times = take_turns(ways | {"packing": packing}, 9)
@@ -158,7 +164,7 @@ for B_of_product, guess in my_guess.items():
           f"{B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
-# Packing costs the same for any number of rows, so its share falls with more rows: not to a sixteenth if the library, too, has costs that do not grow with them. If it packs, it does so in every call, perhaps faster than this loop does. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
+# Packing costs the same for any number of rows, so its share falls with more rows: not to a sixteenth if the library, too, has costs that do not grow with them. The library's own packing may be faster. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 #
 # A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, again with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
 
@@ -207,7 +213,7 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# The loop now reads one stream of memory, and is still far from the library; it can even lose against j innermost. Its innermost loop is as short as a panel is wide, and begins anew for each term. Each multiply-add loads a vector of the panel and its sums, and stores them; the next term waits for that. The sums are the next thing to mend.
+# The loop now reads one stream of memory, and is still far from the library; it can even lose against j innermost. Its innermost loop is as short as a panel is wide, and begins anew for each term. Each multiply-add loads a vector of the panel and its sums, and stores them; the next term waits for that.
 #
 # ## 3 · A tile in registers
 #
@@ -314,16 +320,17 @@ for tile, (gflops, loop) in measured.items():
                  else f"{predicted_rate(tile, CORE):.0%}")
     print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted:>13} "
           f"{gflops / peak:10.0%}, {gflops:5.1f} GFLOP/s {loop.stack:4}")
-slow = min(rate.gflops for rate in measured.values()) / peak
-print(f"best {best.rows} × {best.vectors}, slowest {slow:.0%}; guess", my_guess)
+low, slowest = min((rate.gflops, tile) for tile, rate in measured.items())
+print(f"best {best.rows} × {best.vectors}, slowest {slowest.rows} × "
+      f"{slowest.vectors}: {low / peak:.0%}; guess", my_guess)
 
 rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core begins one FMA a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go: each term stores and loads them besides its work. If the rate falls right of the line, that is why, and the fall can be a slope; if your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core probably begins one FMA of such vectors a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go, and what else finds no register. If the rate falls right of the line, these are the reason; the fall can be a slope. If your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
 #
-# **Break it:** how slow can a tile become? The more sums spill, the more the loop resembles one that keeps its sums in memory.
+# **Break it:** how slow can a tile become? The more sums spill, the more each term loads and stores; but the stack lies in the nearest cache.
 
 # %% needs a compiler
 from rnnlab.kernels.packed.tiles import Tile
@@ -339,7 +346,7 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 # %% [markdown]
 # ## 6 · From a tile to a product
 #
-# A product is a loop over panels and a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms. **Predict:** what part of the library's rate is that, at 512 units?
+# A product is a loop over panels and a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms. It need not have the fewest loads: of the tiles with the best predicted rate the course takes the narrowest panel. **Predict:** what part of the library's rate is that, at 512 units?
 
 # %% needs a compiler
 from rnnlab.kernels.packed.host import ROWS
@@ -373,9 +380,9 @@ climb("tiles in registers", with_panels(tile_by_tile))
 print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 
 # %% [markdown]
-# Compare the last two rows. Panels and multiply-adds are the same, but the sums now stay in registers: the ratio of the two rates is what that is worth.
+# Compare the last two rows. In a tile sums stay in registers, each vector of weights serves all rows, and more sums are under way: the ratio of the two rates is what these are worth together.
 #
-# It also counts where the weights come from; your caches are printed below. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with its rows and results, stays near until all rows have used it.
+# It matters, too, where the weights come from. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with a tile's rows and results, stays near until all rows have used it. The cell prints whether it fits.
 #
 # **Predict:** what is this worth at 512 units, as a factor? At 128 units?
 
@@ -384,7 +391,6 @@ from rnnlab.kernels.packed.products import K_BLOCK, multiply_rows
 from rnnlab.resources import caches
 
 my_guess = {128: 1.0, 512: 1.0}
-
 
 @njit(nogil=True)
 def piece_by_piece(a, panels, c):
@@ -396,22 +402,24 @@ def piece_by_piece(a, panels, c):
         multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c,
                       p * width, N, False)
 
-
 print(", ".join(f"{name} {size // 1024} KiB"
                 for name, size in caches().items()))
-print(f"a panel: {4 * width * 512 // 1024} KiB, a piece: "
-      f"{4 * width * K_BLOCK // 1024} KiB; a tile: {ROWS} × "
-      f"{4 * width // VECTOR_BYTES}")
+near = caches().get("L1")
+needed = 4 * (K_BLOCK * (width + ROWS) + ROWS * width)
+fits = "unknown" if near is None else "yes" if needed <= near else "no"
+print(f"a tile: {ROWS} × {4 * width // VECTOR_BYTES}; a panel: "
+      f"{4 * width * 512 // 1024} KiB; a piece, with a tile's rows and "
+      f"results: {needed / 1024:.0f} KiB; does it fit into L1? {fits}")
 climb("pieces of K", with_panels(piece_by_piece))
 print(disturbed["pieces of K"])
-whole, cut = with_panels(tile_by_tile), with_panels(piece_by_piece)
+whole, cut = prepared["tiles in registers"], prepared["pieces of K"]
 for H, guess in my_guess.items():
     print(f"{H} units: {gain(whole, cut, H)} times the rate of whole panels; "
           f"you guessed {guess}")
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# The range in brackets comes from the quartiles. At 128 units nothing was cut, since a panel has 128 terms: that factor should be near 1, and how far it is off shows the noise. At 512 a factor that is clearly further above 1 says that the nearest cache was the limit. Otherwise the second cache is fast enough, or a piece fills the nearest cache and does not stay.
+# The range in brackets comes from the quartiles. At 128 units nothing was cut, since a panel has 128 terms: that factor should be near 1, and how far it is off shows the noise. At 512 a factor that is clearly further above 1 says that the nearest cache was the limit. Otherwise the second cache is fast enough, or a piece does not fit.
 #
 # The order of the loops decides how often weights come from further away. With panels outside, every piece that fits comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times (`ROWS` is printed above).
 #
@@ -464,7 +472,7 @@ for H, guess in my_guess.items():
 #
 # Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units. Below, the states stay the same, so no core reads what another wrote: units look a little too good. The 2 048 columns are the gates of an LSTM.
 #
-# **Predict:** which way is faster for 64 sequences, and which for 1? Each core has a second cache of its own.
+# **Predict:** which way is faster for 64 sequences, and which for 1? On many machines each core has a second cache of its own.
 
 # %% needs a compiler
 from rnnlab.kernels.compiled.threads import shares
@@ -505,11 +513,11 @@ for n, guess in my_guess.items():
               f"you guessed {guess}")
 
 # %% [markdown]
-# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads its share of the 4 MB of weights. With two cores that is 2 MB: from its second cache if that is larger (section 6 printed yours), else from beyond. If the units lose even there, a barrier costs more than sharing the reading saves. With 64 sequences sharing units costs barriers; sharing the minibatch lets each core read all weights. Two times within a few percent say that neither cost matters here, or that they are equal. (`team` binds each thread to a core, so that two threads of a barrier never take turns on one.)
+# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads its share of the 4 MB of weights. With two cores that is 2 MB: from its second cache if that is larger (section 6 printed yours), else from beyond. If the units lose even there, a barrier costs more than sharing the reading saves. With 64 sequences sharing units costs barriers; sharing the minibatch lets each core read all weights. Two times within a few percent say that neither cost matters here, or that they are equal.
 #
 # ## 8 · Beside all of NumPy's threads
 #
-# The last row: all ideas together on all cores, beside NumPy with as many threads. Each turn waits until NumPy's threads rest (`settled`, lesson 07). **Predict:** who is ahead at 128 units, and at 512?
+# The last row: all ideas together on all cores, beside the better of NumPy's rates with one thread and with all: for small products threads can cost more than they save. Each turn waits until NumPy's threads rest (`settled`). **Predict:** who is ahead at 128 units, and at 512?
 
 # %% needs a compiler
 from rnncourse.lab.blas import describe_library
@@ -520,8 +528,8 @@ climb(f"{cores} cores" if cores > 1 else "a team of one",
 *_, last = table
 for H, guess in my_guess.items():
     factor = table[last][H][1]
-    print(f"{H} units: {factor:.2f} times NumPy's rate with {cores} threads; "
-          f"you guessed {guess}")
+    print(f"{H} units: {factor:.2f} times NumPy's better rate "
+          f"({numpy_with[last, H]}); you guessed {guess}")
 print(disturbed[last])
 print(f"{describe_library()}; vectors here: {VECTOR_BYTES} bytes")
 
@@ -530,7 +538,7 @@ figure, axis = canvas(height=3.6)
 for H, marker in zip(SIZES, "os", strict=True):
     axis.plot([row[H][1] for row in table.values()], f"{marker}-",
               label=f"{H} units")
-axis.axhline(1, color="black", linestyle=":", label="NumPy, as many threads")
+axis.axhline(1, color="black", linestyle=":", label="NumPy")
 axis.set(yscale="log", ylabel="rate over NumPy's")
 axis.set_yticks(ticks := (0.01, 0.03, 0.1, 0.3, 1, 3),
                 [f"{tick:g}" for tick in ticks])
@@ -543,7 +551,7 @@ words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
 show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
-# Above 1, the product compiled here is ahead; below, the library is. If it is ahead at 128 units only, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. A lead that shrinks at 512 on several cores hints at something that they share, such as a cache. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. If the lead on several cores shrinks at 512, look at the own rates: if they are alike, NumPy became faster; if they fall, the cores may share a cache, for instance. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
 # The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
 
@@ -561,13 +569,13 @@ for threads in sorted({1, cores}):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# `rnnlab.Inference(network).step(x, state)` prepares nothing: a parameter that you change must count in the next step, and packing for each step of one sequence would cost more than the step. It reads the rows of PyTorch's layout where they lie. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
+# For single steps `rnnlab.Inference(network).step(x, state)` packs nothing: a parameter that you change must count in the next step, and packing would read and write all weights, which a step of one sequence reads once. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
 #
-# One bound stays: no order of loops begins more multiply-adds in a cycle than the core does. Section 5's best tile is the highest rate that you have seen on one core; 100 % in this table is the library's large product, measured once: a row on one core can pass it. Rows of different runs can differ by a third. What bounds larger networks stands in [docs/performance.md](../docs/performance.md), beside PyTorch, JAX and PyTensor.
+# One bound stays: no order of loops begins more multiply-adds in a cycle than the core does. Section 5's best tile has about the highest rate that you have seen on one core; 100 % in this table is the library's large product, measured once: a row on one core can pass it. Rows of different runs can differ by a factor of two or more. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
 #
 # ## Recap
 #
-# **A product compiled for one network can do without assembly. The order of the loops and sums in registers are worth most; what packing once, pieces and one call for all steps add depends on sizes and caches. The lines below say what each was worth here.**
+# **A product compiled for one network can do without assembly. The order of the loops and the tile are worth most; what packing once, pieces and one call for all steps add depends on sizes and caches. The lines below the table divide each row by the one before; a few percent decide nothing. What packing once is worth, section 7 says.**
 
 # %% needs a compiler
 from itertools import pairwise
@@ -581,7 +589,7 @@ part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
                      for H in SIZES), default=(0, "", 0))
 if part > 1.05:
     says = (f"does NOT hold here; {step}, {H} units: {part:.2f} times NumPy's "
-            "rate, as many threads, weights packed beforehand")
+            f"rate ({numpy_with[step, H]}), weights packed beforehand")
 elif len(undisturbed) < len(table):
     says = "is undecided: another program used the cores; run the lesson again"
 else:
@@ -608,7 +616,7 @@ rnnlab.progress("packed_products")
 #
 # Answer first, then open.
 #
-# <details><summary>Why does packing cost a library little for a large product, and much for a step?</summary>It moves K·N numbers, whatever the number of rows; the arithmetic is B·K·N.</details>
+# <details><summary>Why does packing cost a library little for a large product, and much for a step of a few sequences?</summary>It moves K·N numbers, whatever the number of rows; the arithmetic is B·K·N.</details>
 #
 # <details><summary>How many registers does a tile of 6 rows by 2 vectors need?</summary>15: 12 sums, 2 vectors of weights, 1 state.</details>
 #

@@ -77,7 +77,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# The simulator stops and says which thread of which block reached beyond the end, on which line. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
+# The simulator stops at the first of them. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
 #
 # ### Exercise: saxpy
 #
@@ -108,7 +108,7 @@ report
 # %% [markdown]
 # On a GPU this cell prints a time instead: a GPU counts sectors only for a profiler.
 #
-# **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes read 128 bytes, in 4 sectors. How many sectors does stride 2 move? And 8? And 16?
+# **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes read 128 bytes, in 4 sectors. How many sectors does stride 2 read? And 8? And 16?
 
 # %%
 my_guess = {2: 4, 4: 4, 8: 4, 16: 4}
@@ -117,11 +117,11 @@ for stride, guess in my_guess.items():
     x = np.zeros(32 * stride, "float32")
     moved = cuda.observe(strided_copy, 1, 32, x, y, stride, 0).counts
     print(f"stride {stride:2}: you guessed {guess};",
-          f"{moved.global_load_sectors} sectors moved" if moved
+          f"{moved.global_load_sectors} sectors read" if moved
           else "not counted on a GPU")
 
 # %% [markdown]
-# From stride 8 on every lane has a sector of its own, 32 of them, and the count gets no worse: seven eighths of the bytes moved are not used. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.) Now move the sliders. Colours are sectors, ticks are lanes.
+# From stride 8 on every lane has a sector of its own, 32 of them: seven eighths of the bytes read are not used. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.) Now move the sliders. Colours are sectors, ticks are lanes.
 #
 # **Look for:** what does an offset of 1 cost at stride 1? Which offsets cost nothing?
 
@@ -131,11 +131,11 @@ from rnncourse.views.access_map import explore_stride
 explore_stride()
 
 # %% [markdown]
-# At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Accesses of lanes to neighbouring elements are called **coalesced**. The rule: *let neighbouring threads touch neighbouring elements.*
+# At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing, since `x` begins at a sector; any other offset makes a row of 32 lanes straddle one sector more. Accesses of lanes to neighbouring elements are called **coalesced**. The rule: *let neighbouring threads touch neighbouring elements.*
 #
 # ### A map over a matrix
 #
-# `cuda.grid(2)` gives a thread two places, the one along x first: let it be the **column**, since neighbouring threads differ in x. The kernel adds a bias to each row of sums, as every step of a network does.
+# `cuda.grid(2)` gives a thread two places, the one along x first: let it be the **column**, since lanes are counted along x first. The kernel adds a bias to each row of sums.
 #
 # **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move, and how many if `column` and `row` are exchanged in the first line?
 
@@ -172,7 +172,7 @@ for kernel, (name, guess) in zip((add_bias, add_bias_exchanged),
           f"you guessed {guess}" if moved else "not counted on a GPU")
 
 # %% [markdown]
-# 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector for each of 32 warps, because all four rows need the same eight numbers. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, 288 in all.
+# The reads take 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector a warp: the same eight numbers for all four rows. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, and one for the bias, 32 · 9 = 288. Writing `y` takes as many as reading `sums`: 288 sectors read and written as it is, 544 exchanged.
 #
 # ## 3 · The naive transpose: one side is not coalesced
 #
@@ -256,10 +256,12 @@ for kernel in (smooth_directly, smooth_with_halo):
     print(f"{kernel.__name__}:", f"{moved.global_loads} loads in "
           f"{moved.global_load_sectors} sectors, {len(smoothed.findings)} "
           "findings" if moved else "not counted on a GPU")
+    for finding in smoothed.findings:
+        print(finding)
 print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
 # %% [markdown]
-# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33, the launch `1, 32`) one block has it all: 32 loads, and no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
+# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33, the launch `1, 32`) one block has all 32 elements: 32 loads, and here no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
 
 # %% [markdown]
 # ## 4 · What “wait for each other” means
@@ -288,9 +290,9 @@ print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed "
 race
 
 # %% [markdown]
-# Two accesses to the same element, at least one of them a write, by two threads, and nothing that orders them: a **data race**. In the simulator the first half of the threads read elements that had not been written yet; shared memory begins as NaN there, so that this shows. On a GPU it holds old numbers, and the 32 threads are one warp, mostly in step: the result would often be right. It is not promised, since lanes may run independently. The finding offers two remedies: `cuda.syncthreads()` orders the accesses of a whole block; `cuda.syncwarp()` those of one warp, also where the block's other warps never come to that line.
+# Two accesses to the same element, at least one of them a write, by two threads, and nothing that orders them: a **data race**. In the simulator the first half of the threads read elements that had not been written yet; shared memory begins as NaN there, so that this shows. On a GPU it holds old numbers, and the 32 threads are one warp, mostly in step: the result would often be right. It is not promised, since lanes may run independently. The finding offers two remedies: `cuda.syncthreads()` orders the accesses of a whole block; `cuda.syncwarp()` those of one warp.
 #
-# A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds a race again:
+# A race is a missing order, not a wrong result. So the simulator looks for the order, among the accesses of this run; it cannot judge lines that the run does not reach. (Bank conflicts: lesson 10.) Start the threads in another order and it finds a race again:
 
 # %%
 drawings.show("race")
@@ -363,7 +365,7 @@ print("you guessed:", my_guess)
 #
 # ## Recap
 #
-# **Two kernels that read and write the same numbers may ask for different numbers of sectors, here 1.8 times as many: what counts is how many the lanes of a warp touch in one request.** How many of them reach memory itself depends on the caches, too.
+# **Two kernels that read and write the same numbers may ask for different numbers of sectors, here 1.9 times as many: what counts is how many the lanes of a warp touch in one request.** How many of them reach memory itself depends on the caches, too.
 
 # %%
 rows = [
@@ -378,17 +380,17 @@ for question, answer in rows:
 
 if naive.counts:
     counts = naive.counts
-    straight, exchanged = (count.global_load_sectors for count in maps)
+    straight, exchanged = (count.sectors for count in maps)
     factor = counts.global_store_sectors / counts.global_load_sectors
     says = "holds" if straight == exchanged else "does NOT hold"
-    print(f"\nclaim: {says}; for the same numbers add_bias asks for")
+    print(f"\nclaim: {says}; to read and write, add_bias asks for")
     print(f"{straight} sectors, add_bias_exchanged {exchanged}; the transpose "
           "reads and writes")
     print(f"{counts.global_loads} numbers each, and its writes need {factor:g} "
           "times the sectors of its reads")
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "
-          "160 sectors against 288")
+          "288 sectors against 544")
 rnnlab.progress("cuda_first_kernels")
 
 # %% [markdown]
@@ -398,7 +400,7 @@ rnnlab.progress("cuda_first_kernels")
 #
 # <details><summary>33 elements, blocks of 32 threads: how many blocks, and how many idle threads?</summary>2 blocks; 31 threads of the second one.</details>
 #
-# <details><summary>A warp loads 32 neighbouring float64. How many sectors?</summary>8: 256 bytes.</details>
+# <details><summary>A warp loads 32 neighbouring float64. How many sectors?</summary>8: 256 bytes, if they begin at a sector.</details>
 #
 # <details><summary>All 32 lanes load the same element. How many sectors?</summary>1.</details>
 #

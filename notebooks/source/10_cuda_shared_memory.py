@@ -9,7 +9,7 @@
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
-# - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, say how long rows must be to avoid bank conflicts, and what a barrier is for.
+# - **Afterwards you can** write a tiled product and sums by halving and by shuffles, and say how long rows must be to avoid bank conflicts and what a barrier is for.
 
 # %%
 import rnnlab
@@ -65,19 +65,19 @@ if naive.counts:
 # %% [markdown]
 # **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
 #
-# The 64 threads of a block together need only 8 rows of `a` and 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
+# The 64 threads of a block together need only 8 rows of `a` and 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each block loads each of them once.
 
 # %% [markdown]
 # ## 2 · Shared memory
 #
-# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. It shares its place with the L1 cache, which answers in about an eighth of the L2 cache's time (measured on an H100; memory is slower still). In this lesson only its own block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch. The array's size must be a number, or a constant from outside the kernel; on a GPU even `2 * TILE` does not compile, though the simulator takes it.
+# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. It shares its place with the L1 cache, which answers in about an eighth of the L2 cache's time (measured on an H100; memory is slower still). An array of fixed size, as below, may take up to 48 KiB; more needs an array whose size is given at the launch. The size must be a number or the name of a constant; on a GPU even `2 * TILE` does not compile, though the simulator takes it.
 #
 # `cuda.shared.array((8, 8), np.float32)` declares a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
 # 1. every thread loads one number of `a` and one of `b` into the tiles;
 # 2. all wait: the tiles are full;
 # 3. every thread adds 8 products from the tiles;
-# 4. all wait: no thread fills the tiles again while another one still reads. The drawing above shows these steps.
+# 4. all wait: no thread fills the tiles again while another one still reads.
 
 # %% [markdown]
 # **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? And with tiles of 16 by 16? The kernel after the exercise shows the first.
@@ -89,7 +89,7 @@ if naive.counts:
 # In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). The four steps above, and the edges.
 
 # %% [markdown]
-# The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. The loads of `a` have moved to *shared loads*.
+# The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. The loads of `a` have moved to *shared loads*.
 
 # %%
 @cuda.jit
@@ -124,7 +124,7 @@ if one_tile.counts:
 drawings.show("shared_tile")
 
 # %% [markdown]
-# **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors, the price of lesson 09, `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; tiles of `b` leave half of those, 512. So a whole tiled product moves 1 024 in place of 5 120 sectors, a fifth.
+# **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; tiles of `b` would leave half of those: 16 blocks · 4 tiles · 8 sectors = 512. So a whole tiled product reads 1 024 in place of 5 120 sectors, a fifth.
 #
 # The price is two barriers a tile. At a barrier a warp may have to wait. That is one reason to have several blocks on a multiprocessor: another block's warps can work meanwhile.
 #
@@ -201,7 +201,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# 16 threads never reach the barrier. In your own version, put it outside the `if`.
+# As in lesson 09, 16 threads never reach the barrier. In your own version, put it outside the `if`.
 #
 # ### Exercise: the sum of a block
 #
@@ -273,7 +273,7 @@ print(seen)
 # %% [markdown]
 # ## 5 · Thirty-two banks
 #
-# Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. If 32 lanes read words of 32 different banks, all are served at once; two lanes that read *different* words of *one* bank are served one after the other. That is a **bank conflict**. Lanes that read the same word share it.
+# Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. If 32 lanes read words of 32 different banks, all are served at once; *different* words of *one* bank are served one after the other. Each turn beyond the first counts as a **bank conflict**. Lanes that read the same word share it.
 #
 # **Predict:** a tile of 32 by 32 words. A warp reads a row: conflicts? A warp reads a column: conflicts?
 
@@ -308,7 +308,7 @@ explore_banks()
 # %% [markdown]
 # **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
-# Your CPU has the same problem. Its caches have sets, and with rows of 8 192 bytes a whole column lies in very few sets. Caches count in lines, mostly of 64 bytes or 16 numbers: rows of 2 048 numbers are 128 lines, rows of 2 064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2 048, the other of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
+# Your CPU may have the same problem. Its caches hold lines, mostly of 64 bytes or 16 numbers. A line's address decides its **set**, the few places where it may lie; with rows of 8 192 bytes the lines of a column share very few sets. Rows of 2 048 numbers are 128 lines, rows of 2 064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2 048, the other of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -325,7 +325,7 @@ print(f"rows of 2048 {plain:.1f} ms, of 2064 {longer:.1f} ms: "
       f"{plain / longer:.2f} times as long, you guessed {my_guess}")
 
 # %% [markdown]
-# If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your caches may have room for enough lines, for instance, or the processor chooses the sets by hashing.
+# If it is well above 1, you have measured padding on a CPU. If it is near 1, each set of your caches may have room for enough lines, or the processor chooses the sets by hashing.
 #
 # ### Exercise: a transpose without conflicts
 #
@@ -388,7 +388,7 @@ for kernel in (naive_transpose, transpose_through_a_tile,
 print("for the naive one you guessed", my_guess, "sectors")
 
 # %% [markdown]
-# **4 608**: the naive kernel reads 512 sectors. Each lane of its writes touches another sector, so that 4 096 elements take as many sectors. Both kernels with a tile move 1 024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
+# **4 608**: the naive kernel reads 512 sectors. A warp is now one row of 32, so each lane of a write touches another sector: 4 096. (Blocks of 8 by 8, in lesson 09, moved 1 536 in all.) Both kernels with a tile move 1 024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
 #
 # ## 7 · Break it: the second barrier
 #
@@ -423,7 +423,7 @@ for finding in report.findings if cuda.is_simulated else ():
 #
 # ## Recap
 #
-# **A tile of 8 by 8 divides the loads of its matrix by 8, its width: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
+# **Tiles of 8 by 8 divide the loads of a matrix by 8, the width of the result's tile: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
 # %%
 rows = [
@@ -443,7 +443,7 @@ if one_tile.counts:
     barriers = one_tile.counts.barriers / (16 * 32 / 8)
     verdict = "holds" if factor == 64 else "does NOT hold"
     print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it "
-          f"divides those of a by its width, {factor:g}, and costs "
+          f"divides those of a by {factor:g}, and costs "
           f"{barriers:g} barriers a tile")
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "

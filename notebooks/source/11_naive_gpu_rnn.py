@@ -29,7 +29,7 @@ drawings.show("launch_timeline")
 #
 # c′ = f∘c + i∘g and h′ = o∘tanh(c′)
 #
-# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels does one step of one layer need? Count them in the equations.
+# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels does one step of one layer need?
 
 # %%
 from collections import Counter
@@ -46,7 +46,7 @@ print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 # %% [markdown]
 # **25**: 8 products, 4 biases, 4 sums of two products, 4 functions of the gates, and 5 kernels for c′ and h′. `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
 #
-# Nothing has run yet. A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
+# A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
 
 # %%
 for operation in [*step.operations[:3], *step.operations[-3:]]:
@@ -64,11 +64,11 @@ print(f"\nproducts: {len(products) / step.count():.0%} of the launches, "
 # %% [markdown]
 # A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, counts as one FLOP for each number (σ and tanh take more), and writes its result to memory, where the next kernel reads it again.
 #
-# Are those 17 kernels cheap, then? The host spends 42.5 of its 62.5 µs a step on launching them (2.5 µs each, section 3). For small layers launches are the step's time (section 5). For the layer above these kernels take 8 % of a step (section 6).
+# In the model (section 4) those 17 take the device 23 of a step's 280 µs for the layer above, 8 %. For small layers launches are the step's time (section 5): these take the host 42.5 of 62.5 µs, 2.5 each (section 3).
 #
 # ## 2 · What such kernels look like
 #
-# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here two kernels do the step in three launches. The first computes a product that begins with its bias. It is launched twice, for h with a bias of zeros. The second adds two arrays and applies tanh. Each thread computes one element.
+# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here two kernels do the step in three launches. The first computes a product that begins with its bias. It is launched twice: for x and, with a bias of zeros, for h. The second adds two arrays and applies tanh. Each thread computes one element.
 
 # %%
 import math
@@ -128,7 +128,7 @@ print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
 # %% [markdown]
-# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel for the whole step would keep those numbers in registers. Lesson 12 first joins all that follows the products: `a` and `u` stay in memory, and the arrays after them are gone.
+# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel for the whole step would keep those numbers in registers. Lesson 12 first joins all that follows the products; `a` and `u` stay in memory.
 #
 # ### Exercise: a GRU step in four launches
 #
@@ -141,7 +141,7 @@ drawings.show("numbers_between_kernels")
 #
 # A launch is work for the **host**: the program on the CPU puts the kernel and its arguments into a queue, and the driver passes it to the GPU. A launch also costs the **device** some time: blocks are distributed over the multiprocessors, and the kernel ends only when its last block has ended.
 #
-# The course's data sheets state both in microseconds, as `launch` and `node`; such a node is a kernel, not a node of lesson 04's graph. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
+# The course's data sheets state both in microseconds, as `launch` and `node`; this `node` is a time, not a node of lesson 04's graph. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
 from pocketgpu.devices import DEVICES
@@ -158,7 +158,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
       f"FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes. From the M40 (2015) to the H200 peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold, launches became only half as long. (Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
+# **148 million.** The last column is the work that a GPU could do at its peak during one launch; far less keeps it busy (section 4). From the M40 (2015) to the H200 peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold; the host's part of a launch fell to a half, the device's to a sixth. (Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
 #
 # The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
@@ -185,12 +185,12 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
       f"times, you guessed {my_guess}")
 
 # %% [markdown]
-# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written.
+# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written to a new array.
 
 # %% [markdown]
 # ## 4 · The model that predicts a kernel's time
 #
-# So that everybody sees the same numbers, with a GPU or without, lessons 11 to 14 use a model. You can redo each of its numbers by hand. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on an H200?
+# So that everybody sees the same numbers, with a GPU or without, lessons 11 to 14 use a model. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on the model's H200?
 #
 # 1. *Work.* 2 · 64 · 512 · 512 = 33.6 MFLOP. At the peak of 59.3 TFLOP/s that is 0.566 µs.
 # 2. *Tiles.* In the model each block has a **tile** of 64 by 64 results; libraries choose among several sizes. Here that makes 8 blocks for 132 multiprocessors; 124 stay empty. 132 / 8 = 16.5 times as long.
@@ -231,9 +231,9 @@ print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
+# **1.00 times.** In the model 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
 #
-# This is the first stage of what NVIDIA built into cuDNN 5; lesson 12 builds it. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
+# Lesson 12 builds this. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
 
 # %% [markdown]
 # ## 5 · The timeline
@@ -255,7 +255,7 @@ small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
-# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one is issued; the gaps after products are the short ones. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
+# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one is issued; the gaps after products are the short ones. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, as long as a step's kernels together take less than their launches.
 #
 # **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
@@ -297,8 +297,7 @@ def empty_kernel():
 
 
 if cuda.is_simulated:
-    print("no GPU here: nothing to measure, the simulator has no launches that "
-          "cost")
+    print("simulated: nothing to measure")
 else:
     empty_kernel[1, 1]()  # compiles
     cuda.synchronize()
@@ -312,7 +311,7 @@ else:
 # %% [markdown]
 # ## 6 · A pass without gaps
 #
-# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? The figures are for 100 steps, the picture for 14.
+# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the model's H200 reach? The figures are for 100 steps, the picture for 14.
 
 # %%
 from dataclasses import replace
@@ -334,7 +333,7 @@ print(f"time in products: {in_products:.0%}, each on "
 draw_schedule(replace(large, steps=14), launches_shown=50)
 
 # %% [markdown]
-# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But while a product runs, 8 of 132 multiprocessors hold a block, and none of those has a second block that hides its waits.
+# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But in the model, while a product runs, 8 of 132 multiprocessors hold a block, and none of those has a second one that hides its waits.
 #
 # **Break it:** `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left for 64 units, and for 512? Guess two percentages.
 
@@ -353,7 +352,7 @@ for H in (64, 512):
           f"guessed {my_guess[H]} %")
 
 # %% [markdown]
-# 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time.
+# 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth, nearly all of it the device's 1.3 µs a kernel; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time (section 8).
 #
 # ## 7 · Other cells, and the backward pass
 #
@@ -376,7 +375,7 @@ for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
 # %% [markdown]
 # **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. The other 16 are 11 local derivatives (two for each ∘, one for each function), tanh(c′) once more, and 4 sums: x, h, c′ and h′ each collect several gradients (lesson 04).
 #
-# A training step of 4 layers over 100 steps therefore launches this many kernels:
+# So the forward and backward pass of 4 layers over 100 time steps launch this many kernels, loss and update not counted:
 
 # %%
 whole = Sizes(T=100, B=64, I=512, H=512, L=4)
@@ -390,11 +389,11 @@ print("all kernels of the forward pass alone, in the model: "
 print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 
 # %% [markdown]
-# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. The step takes longer than either: its products leave the chip nearly empty.
+# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. In the model the two passes take longer than either: their products leave the chip nearly empty.
 #
 # ## 8 · What is to come
 #
-# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps. Each line below adds one idea to the line above. The published factors are **second-hand**: a student's report on the paper gives them. The model's constants were fitted to these very lines, so the agreement is no test of the model.
+# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps. Each line below adds one idea to the line above: the products of x and h side by side in two streams, say, or weights transposed once, before the steps. The published factors are **second-hand**, from a student's report. The model's constants were fitted to these very lines, so the agreement is no test of the model.
 #
 # **Guess** which idea is worth most.
 
@@ -417,7 +416,7 @@ for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8).
+# In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8). The fitted model gives both more, and two streams less: 1.27 against 2.8 / 1.9 = 1.5.
 #
 # ## Recap
 #

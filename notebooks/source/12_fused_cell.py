@@ -79,7 +79,7 @@ print(f"four products {four:.0f} µs, one {one:.0f} µs: {four / one:.2f} times 
       f"as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# Near 1 or below, a single gate already fills your cores. Well above 1, one gate's product was too small for your cores or your BLAS, as on the H200. In between, the costs of a call may be the cause: the call itself, and h prepared four times.
+# Near 1 or below, more columns do not help your BLAS. The cores need not be full: with 16 rows each weight is used only 16 times. Well above 1, one gate's product was too small, as on the H200. In between, the costs of four calls may be the cause.
 #
 # ### Exercise: group the gates
 #
@@ -90,7 +90,7 @@ print(f"four products {four:.0f} µs, one {one:.0f} µs: {four / one:.2f} times 
 # %% [markdown]
 # ## 2 · Two streams
 #
-# x·Wᵀ of a step does not wait for the step before; h·Uᵀ does. In one stream the two still run one after the other, because a **stream** is a queue. In two streams they may run at the same time, each on its part of the chip. Where the sum needs both results, an **event** makes one stream wait until the other has reached a certain operation.
+# x·Wᵀ of a step does not wait for the step before; h·Uᵀ does. In one stream the two still run one after the other, because a **stream** is a queue. In two streams they may run at the same time, each on its part of the chip. Where the sum needs both results, an **event** makes one stream wait until the other has finished a certain operation.
 #
 # **Predict** before you look at the picture, for an M40: which of the two streams will have gaps, that of the recurrence or that of the input products? The picture has a row for each; `beside` is the stream of the input products. The bars below it are the forms of lessons 11 to 14; not each of them gains with one layer.
 
@@ -212,7 +212,7 @@ def step_in_place(weights, h):
     h[unit] = math.tanh(total)
 
 
-cuda.replay(step_in_place[1, 8], np.eye(8, dtype="float32"),
+cuda.replay(step_in_place[1, 8], np.full((8, 8), 0.125, "float32"),
             np.ones(8, "float32"))
 
 # %% [markdown]
@@ -312,8 +312,9 @@ for H, T in ((512, 100), (2048, 20)):
                   f"{result.launches:10}")
         alone = [times[0] / prediction(Settings(**where | {name: on})).makespan
                  for name, on in switches.items()]
-        print(f"{H:5}  {device:4}  each alone     ",
-              "".join(f"{factor:7.2f}" for factor in alone))
+        print(f"{H:5}  {device:4}  each alone:",
+              ", ".join(f"{name} {factor:.2f}"
+                        for name, factor in zip(switches, alone, strict=True)))
 print("you guessed", my_guess)
 
 # %% [markdown]
@@ -326,7 +327,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
                  steps=20, device="M40", group_gates=True)
 
 # %% [markdown]
-# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02, together 1.4; on an H200 1.81, 1.21 and 1.03, together 2.3. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. The more room a chip has beside one product, the more the first two steps gain.</details>
+# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02, together 1.4; on an H200 1.81, 1.21 and 1.03, together 2.3. Grouped, a product has 21 blocks a multiprocessor in place of 5 on an M40, 3.9 in place of 1 on an H200. Blocks hide each other's waits; the fewer at first, the more grouping gains.</details>
 #
 # So 25/3 = 8.3 is no rule: 512 units on an H200 give it by chance.
 #
@@ -338,7 +339,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
 rows = [
     ("grouped gates", "products that share a factor are one, on a fuller chip"),
     ("stream", "a queue; two of them may run at once"),
-    ("event", "makes one stream wait until another has reached an operation"),
+    ("event", "a stream waits until another has finished an operation"),
     ("fused kernel", "numbers between operations stay in registers"),
     ("backward", "one longer product sums the gates' gradients"),
     ("left of a step", "two products and one kernel forward"),
@@ -368,7 +369,7 @@ rnnlab.progress("fused_cell")
 #
 # <details><summary>Why is the derivative of tanh computed from its output?</summary>The output is stored anyway, for the next step or for a product; the input is not.</details>
 #
-# <details><summary>When does fusing gain nothing?</summary>When products take so long that the pointwise kernels and their launches do not count.</details>
+# <details><summary>When does fusing gain almost nothing?</summary>When products take so long that the pointwise kernels and their launches do not count.</details>
 
 # %% [markdown]
 # ## Sources

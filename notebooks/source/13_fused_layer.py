@@ -57,7 +57,7 @@ for direction, plan in plans.items():
                   f"writes {', '.join(writes)}")
 
 # %% [markdown]
-# What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, before or after the loop.
+# What decides? A recurrent product waits for the state, the state waits for the pointwise kernel, and that one waits for the recurrent product of the step before. So the recurrent product waits, through others, **for itself**. An operation that waits for itself must be done step by step. An operation that never does can be done once for all steps, outside the loop.
 #
 # Two operations must keep their order if one of them changes a region that the other one reads or changes: a **hazard**. There is one exception. Two operations that only add to the same sum may change places: one still runs after the other, and only the rounding may differ.
 #
@@ -92,7 +92,7 @@ print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
 drawings.show("fused_layer")
 
 # %% [markdown]
-# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U grows step by step, so it seems to need the loop; but nothing waits for the sum before all of it is there. Both pointwise kernels and both products with U stay.
+# **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U grows step by step, so it seems to need the loop; but nothing waits for the sum before all of it is there.
 #
 # **Break it:** the course's plans refuse what your test forbids. Here the recurrent product of step 1 is moved to the front. **Predict:** which region does the message name?
 
@@ -110,7 +110,7 @@ except ValueError as hazard:
     print(hazard)
 
 # %% [markdown]
-# The region is the state after step 0, h_l0[64:128], which nobody has written yet. Every optimisation of the course goes through this check, which needs no knowledge of RNNs.
+# The region is the state after step 0, h_l0[64:128], which nobody has written yet. This check reads only regions; it needs no knowledge of RNNs.
 #
 # ## 2 · The inputs of all steps
 #
@@ -193,7 +193,7 @@ print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 #
 # ## 4 · Transposed once
 #
-# One more cost leaves the loop, and neither list shows it: h·Uᵀ reads U transposed in every step, which takes 12 % longer in the model. Making a transposed copy once, a new operation before the loop, reads 4·H² numbers and writes as many. (The switch copies W, too.) **Predict:** from how many steps on is that cheaper on an M40, for 512 units?
+# One more cost leaves the loop, and neither list shows it: h·Uᵀ reads U transposed in every step, which takes 12 % longer in the model. Making a transposed copy once, a new operation before the loop, reads 4·H² numbers and writes as many. (The switch copies W, too.) **Predict:** from how many steps on is that cheaper on an M40, for 512 units and 64 sequences?
 
 # %%
 from math import ceil
@@ -220,7 +220,7 @@ drawings.show("transposed_once")
 #
 # ## 5 · Which of the three gains most?
 #
-# All switches in the model, one after the other, 100 steps, one layer. **Guess** which one gains most backward, in one stream: `"transposed"`, `"inputs"` or `"gradients"`.
+# All switches in the model, one after the other: 100 steps, one layer, 512 units, 64 sequences. **Guess** which one gains most backward, in one stream: `"transposed"`, `"inputs"` or `"gradients"`.
 
 # %%
 from rnncourse.views.schedule_view import Settings, explore_schedule, prediction
@@ -251,22 +251,27 @@ for direction in ("forward", "backward"):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **The inputs, in one stream:** 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %. (Forward there is no gradient to compare with.) In two streams little of both is left, and several moves lose: what leaves the loop no longer runs beside the recurrence.
+# **The inputs, in one stream:** 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %. (Forward there is no gradient to compare with.) In two streams, with 64 sequences, little of both is left, and several moves lose: what leaves the loop no longer runs beside the recurrence.
 #
-# **Predict:** which backward products of one step fill an M40's 24 multiprocessors, `"dx"` or `"dweight"`? And from how many sequences down does moving the gradients *alone* gain more than moving the inputs alone?
+# **Predict:** which backward products of one step fill an M40's 24 multiprocessors, `"dx"` or `"dweight"`? And up to which of 1, 16, 32 and 64 sequences does moving the gradients *alone* gain more there than moving the inputs alone?
 
 # %%
 my_guess = ("dx", 32)
 
-for operation in in_loop.operations:
-    if operation.steps == (1, 2) and operation.kind == "gemm":
-        work = [Work.of(operation, device, 4) for device in (M40, H200)]
-        print(f"{operation.name:21} {work[0].blocks:4} blocks, M40 "
-              f"{work[0].solo_us:5.1f} µs, H200 {work[1].solo_us:5.1f} µs")
+for count in (64, 16, 1):
+    step = backward_plan("lstm", Sizes(3, count, 512, 512, 1))
+    for operation in fuse_pointwise(group_gates(step)).operations:
+        if operation.steps == (1, 2) and operation.name in (
+                "gemm → dweight_hh_l0", "gemm → dx_l0"):
+            work = [Work.of(operation, device, 4) for device in (M40, H200)]
+            print(f"{count:2} sequences, {operation.name:20} "
+                  f"{work[0].blocks:3} blocks, M40 {work[0].solo_us:5.1f} µs, "
+                  f"H200 {work[1].solo_us:5.1f} µs")
 for device in ("M40", "H200"):
     for count in (1, 16, 32, 64):
         settings = {"direction": "backward", "device": device, "layers": 1,
-                    "minibatch": count, "group_gates": True, "fuse_pointwise": True}
+                    "minibatch": count, "group_gates": True,
+                    "fuse_pointwise": True}
         before = prediction(Settings(**settings)).makespan
         alone = {name: before / prediction(Settings(**settings | move)).makespan
                  for name, move in moves.items()}
@@ -275,9 +280,9 @@ for device in ("M40", "H200"):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **A gradient of the weights has 256 blocks, dx has 8.** In the loop the gradient already fills either chip, so moving it saves only bytes and launches. With few sequences it does little arithmetic for each number that it reads and writes, and the bytes decide: on an M40 with 16 or 1, on an H200, whose memory is faster, with 1.
+# **A gradient of the weights has 256 blocks, dx has 8.** In the loop the gradient already fills either chip, so moving it saves only bytes and launches. Moved, it costs its arithmetic: on an M40 31 µs a step with 64 sequences, as long as its bytes took in the loop, and a quarter of that with 16. With few sequences dx is shorter, too, and the gradients win: on an M40 with 16 or 1, on an H200 with 1.
 #
-# A published measurement disagrees. A project at Carnegie Mellon (CuLSTM, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. The model predicts 155.5 ms in place of 107.8. The project does not say exactly what it batched.
+# A published measurement disagrees. CuLSTM (Carnegie Mellon, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. With its four layers, 512 units and 64 sequences the model goes from 195 ms to 155.5, 1.25 times. The project does not say exactly what it batched.
 #
 # Now **measure** both on your machine, with NumPy: the products of 50 steps one by one, and as one product. Guess two factors.
 
@@ -309,12 +314,12 @@ timed = {name: take_turns({"loop": loop, "once": once}, 5)
 print(" ".join(disturbance(timing) for timing in timed.values()).strip()
       or "nothing disturbed these times:")
 for name, timing in timed.items():
-    loop, once = timing["loop"].median, timing["once"].median
-    print(f"{name}: in the loop {1e3 * loop:.2f} ms, once {1e3 * once:.2f} ms, "
-          f"{loop / once:.1f} times as fast; you guessed {my_guess[name]}")
+    loop, once = (1e3 * timing[way].median for way in ("loop", "once"))
+    print(f"{name}: loop {loop:.2f}, once {once:.2f}, saved {loop - once:.2f} "
+          f"ms, {loop / once:.1f} times as fast; you guessed {my_guess[name]}")
 
 # %% [markdown]
-# On a CPU the sum in the loop is read and written 50 times, and with its 1 MB it does not fit into the nearest cache. If your `gradients` gain more than your `inputs` by a fifth or more, the claim holds on your CPU; if your `inputs` do, it does not. In between, it is not decided. (NumPy writes each step's product to a new array of 1 MB, too; a GPU's product adds in place, and would gain less.)
+# Both loops use 1 MB 50 times, W or the sum, with 16 rows each time; the sum is also written. If your `gradients` save more milliseconds than your `inputs` by a fifth or more, the claim holds on your CPU; if your `inputs` do, it does not. In between, it is not decided. (NumPy also writes each step's product to a new array of 1 MB.)
 #
 # Move the switches yourself, in two streams. The bars show fused_layer, the form with all three moves, slower than fused_cell. **Look for** a minibatch for which the gradients alone make the pass more than 1.5 times as fast in the model, with 512 units on an M40.
 
@@ -329,7 +334,7 @@ explore_schedule(passes=("transpose_once", "batch_inputs",
 #
 # ## Recap
 #
-# **An operation may leave the loop if it never waits for itself; here five of nine may. In the model, in one stream and with 64 sequences, the inputs gain most: their products have 8 or 32 blocks in a step, those of the weight gradients 256 already. With few sequences the bytes decide: on an M40 with 16, on an H200 with one.**
+# **An operation may leave the loop if it never waits for itself; here five of nine may. In the model, in one stream and with 64 sequences, the inputs gain most: their products have 8 or 32 blocks in a step, those of the weight gradients 256 already. With few sequences the weight gradients do: on an M40 with 16 or 1, on an H200 with 1.**
 
 # %%
 rows = [
@@ -339,8 +344,8 @@ rows = [
     ("inputs of k steps", "gain most in one stream, 64 sequences; need memory"),
     ("gradients after the loop", "same FLOPs, half of the bytes; gain a few "
      "% there"),
-    ("transposed once", f"pays off from {ceil(price / gain)} steps on, 512 "
-     "units on an M40"),
+    ("transposed once", f"pays from {ceil(price / gain)} steps on: M40, "
+     "512 units, 64 sequences"),
 ]
 for question, answer in rows:
     print(f"{question:26}{answer}")
@@ -370,7 +375,7 @@ rnnlab.progress("fused_layer")
 #
 # <details><summary>What does k = T cost in memory when training?</summary>No additional memory, if the products are written where the gates are saved.</details>
 #
-# <details><summary>All steps write x·Wᵀ into the same small buffer. May that product leave the loop?</summary>Only with a larger buffer: as it stands, a step must not overwrite the buffer before the step before has read it.</details>
+# <details><summary>All steps write x·Wᵀ into the same small buffer. May that product leave the loop?</summary>Only with a larger buffer. As it stands, a step may overwrite the buffer only after the previous step has read it, so the product waits for itself.</details>
 
 # %% [markdown]
 # ## Sources

@@ -101,9 +101,9 @@ for steps in (10, 50, 100):
     print(f"the order {late / early:.2f} more, with {steps} steps")
 
 # %% [markdown]
-# **The order alone gains nothing (1.00), a stream a layer alone gains 2.7.** In one queue each cell waits for the one issued before it, in whatever order. With a stream a layer, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. (A real host stops when its queue is full; then the order counts more.) A second stream for a layer's inputs (lesson 12) gains 1.24 more. Then the order adds 1.02 to 1.24, more for longer sequences, because what can run first is issued first.
+# **The order alone gains nothing (1.00), a stream a layer alone gains 2.7.** In one queue each cell waits for the one issued before it, in whatever order. With a stream a layer, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. (A real host stops when its queue is full; then the order counts more.) A second stream for a layer's inputs (lesson 12) gains 1.24 more. Then the order adds 1.02 to 1.24, more for longer sequences: layer after layer, the host reaches the last layer only when it has issued all steps of the three below.
 #
-# So the queues decide whether layers overlap. How long, then, do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
+# How long do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
 # %%
 draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
@@ -128,7 +128,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # **1.42 times on an H200**, where the rounds alone would give 103 / 100 = 1.03. A layer here waits for two steps of the layer below (k = 2), which costs 0.03: with k = 1 it is 1.39. The rest is room: two layers nearly fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places. An M40 has less room. With k = T, all inputs in one product, layers run in turn (section 4).
 #
-# You can measure a queue on your CPU, too. Two networks that know nothing of each other are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
+# You can measure a queue on your CPU, too. Two independent networks are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -163,7 +163,7 @@ print(f"one queue {one * 1e3:.0f} ms, two {two * 1e3:.0f} ms: {one / two:.2f} "
       f"times as fast, you guessed {my_guess}")
 
 # %% [markdown]
-# Near 1, the cores were in use already, or there is only one, as in a browser: a second queue finds no room. Between 1 and 2, a core was free for a part of the time. Near 2, it was free, as multiprocessors are on the GPU. Well above 2: measure again.
+# Near 1, the cores were in use already, or there is only one, as in a browser. Between 1 and 2, a core was free at times, or the threads shared a cache or a core's units. Near 2, it was free. Well above 2: measure again.
 
 # %% [markdown]
 # ## 3 · Events
@@ -242,13 +242,15 @@ for name, (layers, streams) in networks.items():
     line = {k: prediction(Settings(**base | more | {"batch_inputs": k},
                                    wavefront=True)).makespan / 1e3
             for k in ("off", 2, 4, 10, "T")}
+    best = "/".join(str(k) for k, ms in line.items()
+                    if ms < 1.01 * min(line.values()))  # within 1 %
     print(f"{name:22}" + "".join(f"{ms:6.2f}" for ms in line.values()),
-          f" best {min(line, key=line.get)}; you guessed {my_guess[name]}")
+          f"best {best}; you guessed {my_guess[name]}")
 
 # %% [markdown]
 # Predicted, for an M40. In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
 #
-# Which k is best depends on streams, layers and minibatch: with 64 sequences and four layers k = 1, no batching at all, is better than k = 2, on an M40 and on an H200 (section 6).
+# Which k is best depends on streams, layers and minibatch: with 64 sequences and four layers k = 1 is better than k = 2, on an M40 and on an H200 (section 6).
 #
 # ### Exercise: how many at a time?
 #
@@ -290,7 +292,7 @@ explore_schedule(layers=4, hidden_size=512, minibatch=64, steps=10,
                  transpose_once=True, batch_inputs=2, wavefront=True, streams=2)
 
 # %%
-my_guess = "wavefront off"  # more than doubles the time
+my_guess = {"wavefront off"}  # these more than double the time
 
 all_on = base | {"steps": 10, "wavefront": True, "streams": 2}
 moves = {"group_gates off": {"group_gates": False},
@@ -315,10 +317,10 @@ print("times as long         launches  as a graph")
 for name, (launches, graph) in sorted(slower.items(),
                                       key=lambda item: -item[1][0]):
     print(f"{name:19}{launches:11.2f}{graph:12.2f}"
-          f"{'  <- your guess' if name == my_guess else ''}")
+          f"{'  <- your guess' if name in my_guess else ''}")
 
 # %% [markdown]
-# All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host: without them it issues 748 launches in 1.9 ms. As a graph they are worth 1.6. **Predict** for which of the next cases k = 2 pays, against k = 1.
+# All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host, which issues 748 launches in 1.9 ms without them; as a graph they are worth 1.6. k = T doubles the time, too (section 4). **Predict** for which of the next cases k = 2 pays, against k = 1.
 
 # %%
 my_guess = {("M40", 64)}
@@ -334,11 +336,11 @@ for steps, device, B in ((10, "H200", 64), (50, "H200", 64), (100, "H200", 64),
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **With 32 sequences.** With k = 2 a layer waits for two steps of the layer below, in place of one. With 64 sequences nothing makes up for that. With 32 on an H200 the host decides: for k = 1 it issues 608 launches in 1.52 ms, and as a graph k = 1 is as good. On an M40 k = 2 gains as a graph, too, so there it is not the host.
+# **With 32 sequences.** With k = 2 a layer waits for two steps of the layer below, in place of one. With 64 sequences the larger products do not fully make up for that. With 32 on an H200 the host decides: for k = 1 it issues 608 launches in 1.52 ms, and as a graph k = 1 is as good. On an M40 k = 2 gains as a graph, too, so there it is not the host.
 #
 # **Find** a network in which the wavefront's order gains less than 1 %.
 #
-# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences, 1.003: one product has 512 tiles there, so the chip is full in any order.</details>
+# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences: one product has 512 tiles there, so the chip is full in any order.</details>
 #
 # All of this is a model; docs/timeline_model.md holds it against eighteen published figures: sixteen are within a quarter. On a GPU, `rnnlab bench gpu` measures lesson 11's five ways to launch a pass, beside PyTorch and cuDNN.
 
@@ -353,7 +355,7 @@ print(report.page(records.read(stored[-1])) if stored
 # %% [markdown]
 # ## Recap
 #
-# **Layers overlap because of queues, not because of the order of launches: in the model a stream a layer alone gains 2.7 times on an H200, the order alone nothing. With 512 units and 64 sequences four layers take 1.4 times as long as one there, on an M40, which has less room, 2.8 times; with k = T 4.0 times.**
+# **Layers overlap because of queues, not because of the order of launches: in the model a stream a layer alone gains 2.7 times on an H200, the order alone nothing. With 512 units and 64 sequences four layers take 1.4 times as long as one there (with k = T 4.0 times), and on an M40, which has less room, 2.8 times.**
 
 # %%
 rows = [
@@ -363,7 +365,7 @@ rows = [
      "queues side by side; one waits for another's result"),
     ("k inputs at a time", "large in one stream, small where layers overlap"),
     ("CUDA graph", "all launches as one; for one choice of sizes"),
-    ("what remains", "the weights, read again in every step"),
+    ("what remains", "U, read in every step: 168 of 450 MB in section 2"),
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
@@ -372,7 +374,7 @@ order, queues = (none / times[key]
                  for key in ((True, "one for all"), (False, 1)))
 four_layers = of_layers["H200", 2, 4] / of_layers["H200", 2, 1]
 print("\nclaim, the order makes layers overlap: "
-      f"{'holds' if order > queues else 'does NOT hold'} in the model; alone "
+      f"{'holds' if order > 1.05 else 'does NOT hold'} in the model; alone "
       f"the order gains {order:.2f}, a stream a layer {queues:.2f}; four "
       f"layers take {four_layers:.2f} times as long on an H200")
 rnnlab.progress("network_schedule")

@@ -62,16 +62,16 @@ print(f"{'float32':7}{'registers, MiB':>16}{'half: units of a plain RNN':>30}"
 for name in ("TitanX", "V100", "A100", "H200"):
     device = DEVICES[name]
     half = device.registers / 2
-    print(f"{name:7}{device.registers / 2**20:16.1f}{(half / 4) ** 0.5:30.0f}"
-          f"{(half / 16) ** 0.5:13.0f}")
+    print(f"{name:7}{device.registers / 2**20:16.1f}{int((half / 4) ** 0.5):30}"
+          f"{int((half / 16) ** 0.5):13}")
 print("you guessed", my_guess)
 
 # %% [markdown]
-# An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 040 units. Half, because a thread also needs registers for sums, addresses and loads in flight, and a compiler usually leaves no more. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 887.
+# An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 039 units. Half is a cautious rule: a thread also needs registers for sums, addresses and loads in flight, in lesson 16's kernels 48 to 135. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 886.
 #
 # Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer than the 8 that 132 / 16 suggests may run at once; `cudaOccupancyMaxActiveClusters` returns how many.
 #
-# Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change: they hold √2 times the units.
+# Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change.
 
 # %%
 from rnncourse.views.chip_view import explore_chip
@@ -84,7 +84,7 @@ explore_chip()
 # %% [markdown]
 # ## 3 · Which thread stores which weight
 #
-# Registers belong to threads. The kernels here store each weight in exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread, without a rest.
+# The kernels here store each weight in the registers of exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread; 1 792 by 1 792 over 56 blocks, on a P100, are 224.
 #
 # The course's kernel gives each warp whole units, with all gates of each unit, so that the warp alone can compute the unit. The columns are distributed over the 32 lanes. **Predict:** which columns has lane 3 for 100 units?
 #
@@ -320,7 +320,7 @@ print("you guessed", my_guess)
 # 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
-# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run.
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward.
 
 # %%
 from rnnlab import reference
@@ -339,7 +339,7 @@ print("right:", np.allclose(y, want, atol=1e-5),
 print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 
 # %% [markdown]
-# With 1 100 units for 132 · 8 warps a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane. So this kernel ends at 1 024 units, before section 2's 1 040.
+# An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So there this kernel ends at 1 024 units, before section 2's 1 039.
 #
 # The kernels were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
 
@@ -374,11 +374,11 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
 # %% [markdown]
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
-# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence. A node of a CUDA graph takes 1.3 µs there, and a barrier of all blocks 1.05 µs (published, lesson 16). So a persistent kernel with a barrier a step gains less today. It still saves launches and readings of the weights from the cache.
+# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence. A step by a CUDA graph needs two nodes, 2.6 µs there, and a barrier of all blocks takes 1.05 µs (published, lesson 16). So on paper a persistent kernel with a barrier a step gains two to three times for small layers, not thirty.
 #
 # ## Recap
 #
-# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. In this lesson's kernel a step pays a barrier of all blocks instead.** Must bandwidth limit small minibatches? In the group's older kernel it did not yet: a step took 7.5 times as long as one reading.
+# **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. In this lesson's kernel a step pays a barrier of all blocks instead.** Must bandwidth limit small minibatches? No: for 4 sequences on a TitanX, reading the weights in each step would allow 0.67 TFLOP/s, and 2.8 were published.
 
 # %%
 rows = [
@@ -408,7 +408,7 @@ rnnlab.progress("persistent_rnn")
 #
 # Answer first, then open.
 #
-# <details><summary>Why does a minibatch of 64 hide the problem?</summary>64 sequences share one reading of the weights.</details>
+# <details><summary>Why does a minibatch of 64 hide the problem?</summary>64 sequences share one reading. On the TitanX their arithmetic takes 28 µs, the reading still 15.8.</details>
 #
 # <details><summary>What is wrong if thread 0 increments a counter without a barrier of its block?</summary>Other threads of the block may not have written yet, and without a fence their writes may not be visible to other blocks.</details>
 #

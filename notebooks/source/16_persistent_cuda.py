@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · What a step costs
 #
-# Six prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it has been written, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the slowest first. How many pushes does a barrier cost?
+# Six prices, for an H200 (the cache's latency is an H100's): a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it has been written, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the slowest first. How many pushes does a barrier cost?
 
 # %%
 from rnncourse import drawings
@@ -33,24 +33,27 @@ prices = {"launch": H200.launch, "graph node": H200.node,
           "read of the second-level cache": H200.l2}
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
-print(f"bandwidths: second-level cache {H200.l2_bandwidth} GB/s, push into one "
-      f"block {H200.push_bandwidth} GB/s")
+print(f"bandwidths: second-level cache {H200.l2_bandwidth} GB/s for all "
+      f"blocks, {H200.l2_bandwidth / 132:.0f} for each of 132; push "
+      f"{H200.push_bandwidth} GB/s into each block")
 print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# The launch is the slowest, and a barrier costs four pushes. This course measured none of the prices. The exchange, twice the cache's latency, and the push's time are estimates; the others are published measurements (sources). The measured barrier takes 3.5 times as long as the estimated exchange. So these kernels have no barrier of the chip, but only a GPU can tell how much that saves.
+# The launch is the slowest, and by these prices a barrier costs four pushes. This course measured none of them. Four are published measurements (sources). The exchange is an estimate: twice the cache's latency. The push is a guess.
 #
-# A **floor** is an estimate of a lower bound of a step's time. It adds three parts that follow one another:
+# The measured barrier takes 3.5 times as long as the estimated exchange. So these kernels have no barrier of the chip. Only a GPU can tell how much that saves.
+#
+# A **floor** is an estimate of a lower bound of a step's time. It adds three parts:
 #
 # - **exchange**: from the moment at which a block writes the first number of h until the others see it;
-# - **broadcast**: all other numbers of h reach every block, which takes their bytes divided by a bandwidth; over the whole chip less the latency of one load, which the exchange contains already, and never less than 0;
+# - **broadcast**: all other numbers of h reach every block. In a cluster this takes the bytes of h divided by the push's bandwidth. Over the whole chip it takes the bytes that all blocks read divided by the cache's bandwidth. One load's latency is subtracted (never below 0): the exchange contains it;
 # - **product**: the weights times h. A cluster begins it while h still arrives; only the rest counts.
 #
 # A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
-# The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The floor counts with 65 % of the data sheet's peak: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper's `wgmma`, of four warps, reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. (With 64 sequences `wgmma` would do more; these kernels do not use it.) Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The floor counts with 65 % of the data sheet's peak: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper's `wgmma`, of four warps, reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. (With 64 sequences `wgmma` would do more.) Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -75,11 +78,13 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# With 512 units and 8 sequences a step takes 0.33 µs over the whole chip and 0.61 µs in a cluster: the grid is ahead. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
+# With 512 units and 8 sequences the grid is ahead, 0.33 µs against 0.61. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
 #
-# The last column is the exchange's share of a step, all that the claim counts. (With an exchange of 1.05 µs it would be 53 % for 512 units and 64 sequences.) With 8 sequences the grid mostly waits: the exchange is 64 to 96 % of its step. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes. A cluster takes 8 sequences, has all weights and waits for no other cluster, so 64 sequences take as long as 8 if 8 clusters run at once. It pays the broadcast of its h into each of its blocks.
+# The last column is the exchange's share of the floor. With 8 sequences the grid mostly waits: its share is 64 to 96 %. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes.
 #
-# On paper 132 multiprocessors hold 8 clusters of 16 (lesson 15). If only 7 fit, they take two turns, 1.21 µs: no gain over the grid.
+# A real step takes longer than its floor, so for the same exchange the share is smaller. With 1 024 units and 8 sequences, 0.14 µs more bring it below one half. A longer exchange makes it larger: 1.05 µs would be 53 % for 512 units and 64 sequences.
+#
+# A cluster takes 8 sequences and waits for no other cluster. So 64 sequences take as long as 8 if 8 clusters run at once. If only 7 fit on the chip (lesson 15), they take two turns, 1.21 µs: hardly a gain over the grid.
 #
 # Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
 
@@ -138,7 +143,7 @@ drawings.show("fragment_of_a_lane")
 #
 # <!-- exercise: index_of_sums -->
 #
-# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers? (Without the compilers the cell prints a recorded number for the line as it stands; your line is not compiled.)
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers?
 
 # %%
 from pocketgpu.compiling import compilers
@@ -185,7 +190,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # %% [markdown]
 # ## 3 · Registers
 #
-# A thread has at most 255 registers. Weights must leave room for sums, addresses, and loads in flight. Weights that do not fit can be stored in shared memory, if the kernel's author writes that; else the compiler **spills** them to local memory, and every step reads them from there. (The hardware allocates registers in groups of 8 a thread, so 170 available registers are 168 usable ones.)
+# A thread has at most 255 registers. Weights must leave room for sums, addresses, and loads in flight. Weights that do not fit can be stored in shared memory, if the kernel's author writes that; else the compiler **spills** them to local memory, and every step reads them from there. (The hardware allocates registers in groups of 8 a thread: with 384 threads 65 536 / 384 = 170 are available, and 168 usable.)
 #
 # **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
 
@@ -215,14 +220,15 @@ for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
         by_kernel.setdefault(row[0].split("_")[1], []).append(beside[-1])
 print(f"with 128 words: {min(totals)} to {max(totals)} registers in all; you "
       f"guessed {my_guess}")
-print(f"beside the weights, over all kernels: {min(beside)} to {max(beside)}",
+print(f"beside the weights, all forward kernels: {min(beside)} to "
+      f"{max(beside)}",
       *(f"{name} kernel above: {min(registers)} to {max(registers)}"
         for name, registers in by_kernel.items()), sep="; ")
 
 # %% [markdown]
-# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes: it has up to eight reads of h in flight, and it loads a step's inputs before it waits, fewer beside many weights.
+# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes are the reads of h, of which it has up to eight in flight, and a step's inputs, which it loads before it waits. Beside more than 64 words of weights it loads fewer inputs ahead, and needs 70 to 90.
 #
-# **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread? (Without the compilers the cell shows what they made of it when the page was written.)
+# **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread?
 
 # %%
 my_guess = {"bytes spilled": 0}
@@ -237,7 +243,7 @@ print("you guessed", my_guess)
 drawings.show("registers_of_a_thread")
 
 # %% [markdown]
-# One block has 201 registers a thread and spills nothing. With two the limit is 128, which the 128 words of weights alone would fill: 244 bytes are spilled and 260 read back (with the compilers that the page names; others may choose otherwise). A GPU would show the time that this costs. Without a GPU the course's rule is: no spill; a test checks every line of the table. On a GPU, `ncu` (Nsight Compute) shows registers, spills and achieved occupancy of a kernel, and `compute-sanitizer` checks its memory accesses.
+# One block has 201 registers a thread and spills nothing. With two the limit is 128, which the 128 words of weights alone would fill: 244 bytes are spilled and 260 read back (with the compilers that the page names; others may choose otherwise). The course's rule is: no spill; a test checks every line of the table. On a GPU, `ncu` (Nsight Compute) shows registers, spills and achieved occupancy of a kernel, and `compute-sanitizer` checks its memory accesses.
 #
 # ### Exercise: a budget of registers
 #
@@ -246,7 +252,7 @@ drawings.show("registers_of_a_thread")
 # %% [markdown]
 # ## 4 · Across blocks
 #
-# In lesson 15 blocks synchronise by flags: a block writes h, then a fence, then its flag; the other blocks see the flag, then read h. That is two round trips to the cache and two barriers of the block. But h itself can be its own flag. Its memory is filled with one special NaN before the launch, and each lane **polls** its own words, that is, reads them again and again until none is that NaN.
+# In lesson 15 blocks synchronise by flags: a block writes h, then a fence, then its flag; the other blocks see the flag, then read h. That is two round trips to the cache and two barriers of the block. But h itself can be its own flag. Its memory is filled with one special NaN before the launch, which no floor counts. Each lane **polls** its own words, that is, reads them again and again until none is that NaN.
 #
 # A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
 
@@ -264,7 +270,7 @@ begin = text.index("DEVICE void push")
 print(text[begin:text.index("DEVICE void push(Remote to, uint2")])
 
 # %% [markdown]
-# <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait 50 ms after its 256th look. (`each_read` reads the lane's words again.)</details>
+# <details><summary>The two lines</summary>`min(…, UNWRITTEN - 1)`, or `(UNWRITTEN >> 16) - 1` for 16 bits: a computed NaN with the bits of the special one becomes the NaN with the next smaller bits. `return now - start > MOST_WAIT;` ends a wait that takes longer than about 50 ms, `MOST_WAIT`. (`each_read` reads the lane's words again.)</details>
 #
 # A cluster need not poll h. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks.
 #
@@ -314,7 +320,7 @@ print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)),
 drawings.show("row_overwritten")
 
 # %% [markdown]
-# In nearly all of them, 467 of 500. A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
+# In nearly all of them, 467 of 500. A block waits for the bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it. The fast warp begins the next step, and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
 #
 # The kernel now has two rows and uses them in turn. **Explain** why two are enough, then run the cell.
 
@@ -327,11 +333,12 @@ print(next(line.strip() for line in kernel.splitlines()
            if "Word *row = " in line))
 
 # %% [markdown]
-# In none of them. Before a warp writes to a row again, it must pass a barrier of its block. The slow warp reaches that barrier only after it has read the row.
+# In none of them. In each step the warps of a block meet at one barrier, `__syncthreads()`. It comes after the writing of the row and before the reading.
 #
-# How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU.
+# - **Two rows:** the row of step t is written again in step t + 2. Before that comes the barrier of step t + 1. The slow warp reaches it only after it has read the row.
+# - **One row:** it is written again in step t + 1. The last barrier is that of step t. The slow warp passes it before it reads.
 #
-# Such floors also choose the fastest way for a shape: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
+# The compilers reported nothing, and the register table was perfect. We saw the race when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU.
 
 # %% [markdown]
 # ## 5 · Published times
@@ -360,7 +367,7 @@ print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} "
 print("you guessed", my_guess)
 
 # %% [markdown]
-# cuDNN takes 3.5 times our floor. The published times were read off a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.30 µs, and cuDNN would take 1.5 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block. So only a GPU can tell how near a kernel comes.
+# cuDNN takes 3.5 times our floor. The published times are the labels of a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.30 µs, and cuDNN would take 1.5 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block.
 
 # %% [markdown]
 # Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: what does the larger minibatch gain?
@@ -373,11 +380,13 @@ explore_minibatch()
 # %% [markdown]
 # <details><summary>What you find</summary>By the floor a step takes as long for 8 sequences as for 1: eight times the rate.</details>
 #
-# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every time of ours here is a prediction; only the registers come from a compiler. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
+# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every time of ours here is a prediction. Three prices are the least certain: the exchange and the push, both estimates, and the push's bandwidth, published for other packets and smaller clusters. The claim depends on the exchange, the cluster's step on the other two.
+#
+# Floors also choose the fastest way for a shape: `rnnlab.ladder.chooser`, shown in [docs/persistent_kernels.md](../docs/persistent_kernels.md).
 #
 # ## Recap
 #
-# **On paper, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of a step, the broadcast the rest.**
+# **By its floor, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of the floor, the broadcast the rest. A real step has more parts, so its share is smaller for the same exchange.**
 
 # %%
 rows = [
@@ -389,8 +398,8 @@ rows = [
      "them; a spill costs time"),
     ("polling", "h is its own flag: no fence, and no barrier of the chip"),
     ("push", "data and notification together; the barrier counts bytes"),
-    ("two rows in turn", "before a warp writes a row again, all its readers "
-     "have passed a barrier"),
+    ("two rows in turn", "between reading a row and writing it again lies a "
+     "barrier"),
     ("run it", "a table of registers shows no race"),
 ]
 for question, answer in rows:
@@ -399,13 +408,14 @@ for question, answer in rows:
 grid = {key: share for key, share in ratios.items() if key[2] == "grid"}
 mostly = [f"{hidden} units, {B} sequences"
           for (hidden, B, _), share in grid.items() if share > 0.5]
-print(f"\nclaim, a grid's step is mostly exchange: holds for {len(mostly)} of "
-      f"{len(grid)} sizes ({'; '.join(mostly)}); no GPU has measured it")
+print("\nclaim, a grid's step is mostly exchange: holds for the floor of "
+      f"{len(mostly)} of {len(grid)} sizes ({'; '.join(mostly)}); a real step "
+      "has more parts, and no GPU has measured it")
 late = [share > 0.5 for key, share in arrivals.items() if key[2] == "grid"]
-in_cluster = [f"{share:.0%}" for key, share in ratios.items()
-              if key[2] == "cluster"]
-print(f"with the broadcast: {sum(late)} of {len(late)}; the exchange of a "
-      f"cluster's step alone: {', '.join(in_cluster)}")
+clusters = [share > 0.5 for key, share in ratios.items()
+            if key[2] == "cluster"]
+print(f"with the broadcast: {sum(late)} of {len(late)}; clusters, exchange "
+      f"alone: {sum(clusters)} of {len(clusters)}")
 rnnlab.progress("persistent_cuda")
 
 # %% [markdown]
@@ -419,7 +429,7 @@ rnnlab.progress("persistent_cuda")
 #
 # <details><summary>Why not two blocks on a multiprocessor, with 128 words of weights a thread?</summary>They share 65 536 registers; each of 512 threads would have 128, and spill.</details>
 #
-# <details><summary>Why was a single row a race in the backward pass, though the block waits for its bytes?</summary>A block's barrier counts the bytes that are pushed to it; its own slow warp pushes to another block.</details>
+# <details><summary>Why was a single row a race in the backward pass, though the block waits for its bytes?</summary>It waits for the bytes that are pushed to it; its own slow warp pushes to another block.</details>
 #
 # <details><summary>Why is no fence needed where blocks poll h?</summary>A reader uses only the value of the word that it polls. It sees either the new value or still the special NaN.</details>
 #
@@ -430,7 +440,7 @@ rnnlab.progress("persistent_cuda")
 #
 # - NVIDIA, *PTX ISA*: fragments of `mma.m16n8k16`, `st.async`, `mbarrier`; *CUDA C++ Programming Guide*: registers, clusters.
 # - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth and the rates of `mma` and `wgmma` are from W. Luo and others, arXiv 2402.13499 (H800).
-# - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times read off the figure of its README (H100).
+# - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times from the labels of a figure of its README (H100).
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
 # - `rnnlab/kernels/persistence/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
 #

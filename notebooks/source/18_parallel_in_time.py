@@ -5,11 +5,11 @@
 #
 # **Claim to test: a recurrent network of T steps needs T dependent steps. Does it?**
 #
-# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will try to get by with fewer of them: first for a linear recurrence, then on a GPU, then for a GRU, which is not linear. The recap tests the claim.
+# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will try to get by with fewer of them: first for a linear recurrence, then on a GPU, then for a GRU, which is not linear.
 #
 # - **Time:** 160 minutes, exercises included.
-# - **You need:** [02 · Back through time](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
-# - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and say for which networks the steps need not follow one another.
+# - **You need:** [02 · Back through time](02_bptt.ipynb), [03 · Training](03_training.ipynb), [16 · Tensor cores, registers, clusters](16_persistent_cuda.ipynb). No GPU.
+# - **Afterwards you can** write a scan and say what it costs, choose a cell and write a kernel for it that waits correctly, and say for which networks the steps need not follow one another.
 
 # %%
 import rnnlab
@@ -48,7 +48,7 @@ print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} "
       "ms")
 
 # %% [markdown]
-# 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (So it is for lesson 16's two kernels; other designs may wait less.) What would help is fewer steps that wait for each other.
+# 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (So it is for lesson 16's two kernels; other designs may wait less.)
 #
 # ## 2 · A step is a map
 #
@@ -77,7 +77,7 @@ print("grouped differently:", left, right, "in the other order:",
       scan.compose(first, second).b, "not", both.b)
 
 # %% [markdown]
-# Grouping does not matter: the composition is **associative**. Order does: it is not **commutative**. An operation that is associative can be applied to T things in a tree. All prefixes together are called a **scan** (or prefix sum).
+# Grouping does not matter: the composition is **associative**. Order does: it is not **commutative**. An associative operation can be applied to T things in a tree. All prefixes together are called a **scan** (or prefix sum).
 #
 # ### Exercise: two maps as one
 #
@@ -112,16 +112,16 @@ drawings.show("scan_levels")
 #
 # <!-- exercise: scan_by_chunks -->
 #
-# Any associative `compose` will do. The check counts your levels; a loop over time has too many of them.
+# Any associative `compose` will do. The check counts your levels; a loop over time has too many.
 
 # %% [markdown]
 # ## 3 · A cell made for it
 #
-# In a GRU the gates read h, so a step is not affine in h. Feng and others (2024) asked what is lost if the gates read x alone, and called the result a **minimal GRU**:
+# In a GRU the gates and the candidate read h, so a step is not affine in h. Feng and others (2024) let both read x alone, left out tanh and the reset gate, and called the result a **minimal GRU**:
 #
 # $$z_t = \sigma(W_z x_t + b_z), \qquad h_t = (1 - z_t)\,h_{t-1} + z_t\,(W_n x_t + b_n)$$
 #
-# Its a is 1 − z and its b is z·n: all of them can be computed at once, before the first state is known. It has no recurrent weights. The course has it as a cell, `min_gru`, with a rung of its own.
+# Its a is 1 − z and its b is z·n, where n is the bracket behind z: all can be computed before the first state is known. It has no recurrent weights. The course's cell `min_gru` has a rung of its own.
 
 # %%
 from rnnlab import reference
@@ -161,11 +161,11 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1),
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The tanh network learns nothing in these 400 updates: here 99.5 % of the baseline's error is left. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % is left, and with two layers 2.4 %. The GRU leaves less than 1 %. One layer learns more slowly: with four times the updates it came below 1 %, too. But it cannot let a *stored* number decide what happens to the next one. A second layer can, so such cells are stacked.
+# The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error is left. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % is left, and with two layers 2.4 %. The GRU leaves less than 1 %. One layer learns more slowly: with four times the updates (not run here) it came below 1 %, too. So this task does not show what was given up: one layer cannot let a *stored* number decide what happens to the next one. A second layer can.
 #
 # ### A trap: dividing by a product
 #
-# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1 100 gates of 0.9 in float32?
+# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1 100 steps with a = 0.9 and b = 0.1 in float32?
 
 # %%
 my_guess = 0.9  # the formula's result after 1100 steps
@@ -216,7 +216,7 @@ if launch.counts:
           f"{(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
-# On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and 11 read the state before theirs. On a GPU blocks run side by side, and read maps, too.
+# On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and 11 read the state before theirs. Atomics are not counted. On a GPU blocks run side by side, and read maps, too.
 #
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
@@ -236,7 +236,7 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
                 print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
 
 # %% [markdown]
-# On the simulator 1920 with tickets; without, a deadlock. (On a GPU it would not end, so the cell runs nothing.) Forty blocks wait for blocks before them, and no other can start before one of the forty ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
+# On the simulator 1920 with tickets; without, a deadlock. (On a GPU it might never end: the cell runs on the simulator only.) Forty blocks wait for blocks before them, and no other can start before one of the forty ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they start: whoever waits, waits for a block that runs.
 #
 # ### Exercise: a block's scan
 #
@@ -318,7 +318,7 @@ explore_newton()
 #
 # ## 7 · Break it: where time cannot be parallel
 #
-# Lesson 02 showed how a gradient grows or fades: each step multiplies it by a Jacobian. A small difference between two states grows or fades in the same way. The mean logarithm of its growth in a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
+# Lesson 02: each step multiplies a gradient by a Jacobian, so it grows or fades. So does a small difference between two states. The mean logarithm of its growth in a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
 
 # %%
 my_guess = "above 0"
@@ -339,8 +339,8 @@ from rnncourse.figures.picture import PALETTE, canvas, show
 
 figure, axis = canvas(width=6.4, height=3.2)
 axis.plot(rates, rounds, "o-", color=PALETTE["blue"])
-levels = 2 * 8 - 1  # of Blelloch's scan of 256 steps, in every round
-axis.axhline(256 / levels, linestyle="--", color=PALETTE["red"],
+stages = 2 * 8  # of a round: the tangents, then 15 levels of Blelloch's scan
+axis.axhline(256 / stages, linestyle="--", color=PALETTE["red"],
              label="above: a longer chain than the loop's")
 axis.axvline(0, color=PALETTE["black"], linewidth=0.8)
 axis.set(xlabel="largest Lyapunov exponent, a step", ylabel="rounds",
@@ -349,16 +349,18 @@ axis.legend()
 show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
      f"{rates[0]:.2f}, {rounds[-1]} of 256 at {rates[-1]:.2f}; they rise "
      "steeply where the exponent comes near zero, and above "
-     f"{256 / levels:.0f} rounds the chain is longer than the loop's.")
+     f"{256 / stages:.0f} rounds the chain is longer than the loop's.")
 
 # %% [markdown]
-# The rounds become many already just below zero. A round is a scan of 15 levels: beyond 17 rounds the chain is longer than the loop's 256 steps. Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they neither fade nor grow, 79 are needed; where they grow, 120 to 256. **Where differences fade, time can be parallel; where they grow, this method gains nothing** (Gonzalez and others 2025 relate the rounds to the exponent). Long memory has its price here: it means an exponent near zero. Only a cell that is linear in h pays nothing: its tangent is the step itself, and one round is exact.
+# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. **Where differences fade quickly, time can be parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025). Memory that fades slowly has its price here. Only a cell that is linear in h pays nothing: its tangent is the step itself, and one round is exact.
 #
 # ## 8 · Is it faster?
 #
-# A loop in Python pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy it scans by √T chunks; with Numba one compiled loop runs all steps of so short a sequence, without a scan. **Predict** for this machine: how many times as long as the loop does this rung take for the minimal GRU, with 1 unit and with 512?
+# A loop in Python pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy it scans by √T chunks; with Numba one compiled loop runs these 2000 steps, without a scan. **Predict** for this machine: how many times as long as the loop does this rung take for the minimal GRU, with 1 unit and with 512?
 
 # %%
+from importlib.util import find_spec
+
 from rnncourse.lab.turns import disturbance, take_turns
 
 my_guess = {1: 1.0, 512: 1.0}
@@ -375,18 +377,19 @@ for H in my_guess:
     print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, rung "
           f"{1e3 * rung:.1f} ms, {rung / loop:.2f} times as long; you "
           f"guessed {my_guess[H]}")
+print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none for each step; without Numba about 90 in place of 2000, for every operation of a step. With 512 units both pay for arithmetic and memory on top: the ratio comes nearer to 1, and may pass it. So on a CPU it was not the waiting that cost time: with Numba, all 2000 steps still follow one another. For a GPU there is only a model, of exchanges, bytes and operations: none has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none for each step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: it was not the waiting that cost time. In docs/performance.md a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2. No GPU has run this yet: there is only a model of exchanges, bytes and operations.
 #
-# The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs, lesson 16), and the bytes of its maps. Newton's method with full Jacobians writes each of them once and reads it twice, 3·H² words a step, and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The table's peak is that of float32; the last line has that of tensor cores, on which the loop's bound counts.
+# The GRU's loop takes at least T times lesson 16's bound; with 64 units it fits one cluster, whose exchange is shorter. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs), and the bytes of its maps. In each round of Newton's method, a step's full Jacobian is written once and read twice, 3·H² words, and takes 2·2·H³ operations. Diagonals take a scan and one product of all states with the weights. Words have 16 bits; the peak is float32's, in the last line that of tensor cores, on which the loop's bound counts.
 
 # %%
 from rnnlab.kernels.persistence.floor import tensor_peak
 
 def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2, teraflops=0):
-    """Milliseconds on the H200 of section 1: the loop, a linear cell's scan,
-    Newton's method twice."""
+    """Milliseconds on the H200 of section 1: a GRU's loop, min_gru's scan, the
+    GRU by Newton's method twice."""
     exchange = 0.302  # µs
     peak = (teraflops or gpu.peak) * 1e6  # operations a µs
     levels = 2 * np.ceil(np.log2(T)) * exchange
@@ -398,7 +401,7 @@ def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2, teraflops=0):
     return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
 
 
-print("ms, model:  H       T       loop   min_gru scan   Newton   Newton, "
+print("ms, model:  H       T GRU's loop   min_gru scan   Newton   Newton, "
       "diagonals")
 for H in (64, 256, 512):
     for T in (1_000, 100_000):
@@ -409,14 +412,14 @@ print(f"the last row by tensor cores, 16 bits: Newton {fast[2]:.0f}, with "
       f"diagonals {fast[3]:.1f}")
 
 # %% [markdown]
-# By this model the linear cell's scan takes less than 0.1 ms at T = 100 000, where the loop takes about 30 ms. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, too, 11 ms against 31, and with 512 only by tensor cores: 44 or 4 against 32. All this if 4 and 16 rounds are enough, as in float64 for the small random GRU of section 6; nothing here shows it for larger or trained ones, or for 16 bits. **Change** B: at which minibatch does the loop win again for 256 units in float32? (At 3: 34 ms against 31.) docs/performance.md has such a prediction for every GPU with a data sheet.
+# By this model the minimal GRU's scan takes less than 0.1 ms at T = 100 000, where a GRU's loop takes about 30 ms. What it gains over a loop of its own cell, which exchanges nothing, the model does not say. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, 11 ms against 31, and with 512 only by tensor cores: 44 or 4 against 32. All this if 4 and 16 rounds are enough: section 6 shows it for one small random GRU in float64 only. **Change** B: at which minibatch does the loop win again for 256 units at float32's peak? (At 3: 34 ms against 31.) docs/performance.md predicts this for every GPU with a data sheet.
 #
-# Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
+# Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times the speed of a naive sequential application, for GRUs and LSTMs whose recurrent weights are diagonal.
 
 # %% [markdown]
 # ## Recap
 #
-# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each of which is such a scan. The nearer a network is to chaos, the more rounds it needs, until the loop is the shorter chain.**
+# **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each with such a scan. The nearer a network is to chaos, the more rounds it needs, until the loop is the shorter chain.**
 
 # %%
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
@@ -424,15 +427,16 @@ rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b�
          "not"), ("look-back", "one pass over blocks: flags of three values, "
                   "tickets by an atomic"),
         ("backward", "linear for every cell: one scan in reverse"),
-        ("Newton", "tangents at a guess, a scan, repeat: exact after a few "
-         "rounds"), ("limit", "rounds grow as differences grow, for steps that "
-                     "are not linear in h")]
+        ("Newton", "scans of tangents: few rounds where differences fade "
+         "quickly"),
+        ("limit", "rounds grow as differences grow, for steps that are not "
+         "linear in h")]
 for name, answer in rows:
     print(f"{name:11}{answer}")
-dependent = exact_after * (2 * 9 - 1)  # levels of Blelloch's scan of 512 steps
+dependent = exact_after * 2 * 9  # a round: tangents, a scan's 17 levels
 print("\nclaim, T steps need T dependent steps: "
       f"{'holds' if dependent >= 512 else 'does NOT hold'};\n{exact_after} "
-      f"rounds of 17 levels, {dependent} dependent steps for 512 of a GRU")
+      f"rounds of 18, {dependent} dependent stages for 512 steps of a GRU")
 rnnlab.progress("parallel_in_time")
 
 # %% [markdown]

@@ -3,7 +3,7 @@
 # %% [markdown]
 # # 19 · Capstone
 #
-# **Claim to test: a hundred layers can be trained in a fifth of the memory of their activations, for at most 40 % more time. Can they?**
+# **Claim to test: a hundred layers can be trained with a fifth of their activations in memory, for at most 40 % more time. Can they?**
 #
 # You have built every part: cells, gradients, schedules, kernels, ranks. Now you put them together: a network of 100 layers, made trainable by skips, made to fit by recomputation, and a schedule of your own that a model judges. You end with one page of prediction and measurement. The recap tests the claim.
 #
@@ -75,9 +75,9 @@ show(figure, f"With skips and small weights the gradient norms of {layers} "
 # %% [markdown]
 # Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. In the lowest layer the norm is about 10⁻²³. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training such a gradient is as good as zero: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
 #
-# A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with gain 1 the lowest layer's gradient is about 70 times the top one's. (The gradient grows on its way down; or y grows on its way up, where tanh saturates.) Small first weights, gain 0.1, prevent that.
+# A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with gain 1 the lowest layer's gradient is about 70 times the top one's. (We did not measure why: the gradient may grow on its way down, or y on its way up, until tanh saturates.) Small first weights, gain 0.1, prevent that.
 #
-# A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates. A fourth network, of one layer, shows what depth adds.
+# A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates. A fourth network, of one layer, has as many updates.
 
 # %%
 my_guess, losses, trained = "all", {}, {}
@@ -94,7 +94,7 @@ print("better than standing still:",
       "- you guessed", my_guess)
 
 # %% [markdown]
-# A loss is a number; what did the network draw? One digit that it was never trained on, at the last step. The truth is the first picture turned by 10°. **Look for** the turn: does a network's picture have it? Above each stands the turn of the first picture that comes nearest.
+# A loss is a number; what did the network draw? One digit that it was never trained on, at the last step. The truth is the leftmost picture turned by 10°. **Look for** the turn: does a network's picture have it? Above each stands the angle by which the leftmost picture must be turned to come nearest to it.
 
 # %%
 from rnnlab.tasks.rotated_images import rotate
@@ -122,7 +122,7 @@ show(figure, "One held-out digit after ten steps. "
      + "; ".join(f"{name}: {said}" for name, said in words.items()))
 
 # %% [markdown]
-# With skips and small weights the picture turns by 10°: its error is about 0.02, that of standing still 0.036. With gain 1 the loss began at 16.5 and is still about eight times that of standing still. Without skips the network draws the same grey picture for every digit. So only the first of the three beats standing still after 30 updates. One layer does not, either.
+# With skips and small weights the picture turns by 10°: its error is about 0.02, that of standing still 0.036. With gain 1 the loss began at 16.5 and is still about eight times that of standing still; a picture so far from all turns has none. Without skips the network draws the same picture for every digit. So only the first of the three beats standing still after 30 updates. One layer does not, either; but one of its updates is about a hundredth of the work.
 #
 # The kernel that Baidu's SVAIL released in 2016 has a skip, too, but it runs through **time**: the state before the step is added inside the nonlinearity, and keeps a path from step to step. It does nothing for depth. Its gradient is your first exercise.
 #
@@ -152,35 +152,41 @@ print(f"you guessed {my_guess:.0%} for 10")
 show_source(Residual.backward)
 
 # %% [markdown]
-# With segments of 10 layers it is 14.5 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. **Predict:** does a measurement agree with these counts? `tracemalloc` sees every array that NumPy allocates, gradients and temporary arrays included.
+# With segments of 10 layers it is 14.5 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. **Predict:** does a measurement agree with these counts? `tracemalloc` sees every array that NumPy allocates. What two forward passes hold alike cancels in the difference.
 
 # %%
 import gc
 import tracemalloc
 
+# so many sequences that Python's own objects weigh little
+many = task.batch(np.random.default_rng(0), 16 * B)
 
-def measured_peak(segment):
+
+def memory_of(segment):
+    """Bytes after the forward pass, and at most in the whole pass."""
+    rung = Residual(segment=segment)
     gc.collect()
     tracemalloc.start()
-    loss_and_gradients(models["with skips"], task.loss, batch,
-                       rung=Residual(segment=segment))
-    _, peak = tracemalloc.get_traced_memory()
+    y, _, saved = rung.forward(network, many.x)
+    between, _ = tracemalloc.get_traced_memory()
+    rung.backward(network, saved, np.ones_like(y))
+    _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return peak
+    return between, most
 
 
-my_guess = 0.15
-peaks = {segment: measured_peak(segment) for segment in (None, 20, 10, 5)}
-measured = {segment: 1 - (peaks[None] - peak) / everything
-            for segment, peak in peaks.items()}
-for segment, peak in peaks.items():
+my_guess, measured, most = 0.15, {}, {}
+all_saved, _ = memory_of(None)
+for segment in (None, 20, 10, 5):
+    between, most[segment] = memory_of(segment)
+    measured[segment] = 1 - (all_saved - between) / (16 * everything)
     share = saved_bytes(network, T, B, segment) / everything
-    print(f"segment {segment!s:4}: {peak / 1e6:5.2f} MB; activations by the "
-          f"difference {measured[segment]:4.0%}, counted {share:.1%}")
+    print(f"segment {segment!s:4}: activations {measured[segment]:6.1%}, "
+          f"counted {share:6.1%}; whole pass {most[segment] / most[None]:4.0%}")
 print(f"you guessed {my_guess:.0%} for 10")
 
 # %% [markdown]
-# It agrees within about five percentage points. All peaks come near the end, when most of the weights' gradients are there, so these nearly cancel. The top segment, which the caller holds to the end, and Python's small objects do not. The gradients are the same: the tests require equal bits.
+# It agrees. After the forward pass the top segment is in memory, and the inputs of the others. In the backward pass its layers leave one by one, and the next segment takes their place, so there are never more. (The measurement is of the moment after the forward pass.) The whole pass keeps more than activations: the first and the last state of each layer, their gradients, and those of the weights. So with segments of 10 it still takes about a third. The gradients are the same: the tests require equal bits.
 #
 # Equal lengths are simple. They are not best if you want to recompute as little as possible: the segments below need their inputs, and the top one is never recomputed.
 #
@@ -211,7 +217,7 @@ print(f"counted {counted:.2f}, you predicted {my_prediction}, median "
       f"{np.median(ratios):.3f}")
 
 # %% [markdown]
-# Eleven measurements of one factor, and they differ. Is your prediction wrong, or only unlucky? A single median does not say. An **interval** does: two of the measurements between which the true median lies with a probability that you can state. It needs no assumption about the distribution, only that the measurements are independent and have one common median; other work on your machine breaks that, and turns help against it. One measurement that lies apart does no harm.
+# Eleven measurements of one factor, and they differ. Is your prediction wrong, or only unlucky? A single median does not say. An **interval** does: two of the measurements, chosen by a rule that catches the true median in a stated share of all such experiments. It needs no assumption about the distribution, only that the measurements are independent and have one common median; other work on your machine breaks that, and turns help against it. One measurement that lies apart does no harm, unless it is an end of the interval.
 #
 # ### Exercise: an interval for a median
 #
@@ -261,7 +267,7 @@ print("memory 40:", try_schedule(layer_by_layer, small))
 # %% [markdown]
 # Schedule 1 runs layer 1 before layer 0, 2 forgets a weight gradient, 3 adds one twice, 4 goes backward through layer 0 too early; with `memory=20` the forward pass fits, and the first launch backward finds no room.
 #
-# Legality comes first: on a GPU all four would run, and some would give plausible numbers. Are the judge's own rules right? The course's tests run legal schedules in random orders that streams and events allow, and compare all gradients. Here is one such comparison, live, with the time that it takes. **Predict** the largest difference; the numbers are float32.
+# Legality comes first: on a GPU all four would run, and some would give plausible numbers. Are the judge's own rules right? The course's tests run legal schedules in random orders that streams and events allow, and compare all gradients. Here is the simplest such comparison, live: one stream, so only one order. **Predict** the largest difference; the numbers are float32.
 
 # %%
 from rnncourse.capstone.launches import read_schedule
@@ -312,7 +318,7 @@ if attempt:  # a schedule that may not be scored says why, and has no time
           f"before, you guessed {my_guess}")
 
 # %% [markdown]
-# With 16 streams for the layers in turn it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays: h and y of each cell, but in place of the top layer's y, which is the output, dg of one layer, the gradient before tanh. The problem after the exercise has room for 704.
+# With 16 streams for the layers in turn it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, two for each step of a layer. They are 1 600 h, 1 584 y (the top layer's is the output and does not count), and 16 arrays of dg, the gradient of what goes into tanh, for one layer. The problem after the exercise has room for 704.
 #
 # ### Exercise: my schedule
 #
@@ -336,7 +342,7 @@ show_schedule(own_schedule(tight), tight)
 #
 # ## 5 · The board and the page
 #
-# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind. The course's best entry tries some hundred cuts of the layers and estimates their times; it can be beaten. **Predict:** how far above the bound is it in its worst problem?
+# On the board each line has a pseudonym, the hash of a program, its scores, and a version. The program lies beside the board. You need not trust anybody: `rnnlab board` runs every program again, in the sandbox, and leaves out a line whose scores differ. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind. The course's best entry tries some hundred cuts of the layers and estimates their times; nobody has shown that it is the best. **Predict:** how far above the bound is it in its worst problem?
 
 # %% needs processes
 from rnncourse.capstone import board
@@ -382,7 +388,7 @@ print(*check_page(fill_in(numbers)), sep="\n")
 #
 # ## Recap
 #
-# **A hundred layers can be trained in less than a fifth of the memory of their activations, for 30 % more products: skips and small first weights hand the gradient down, and all segments but the top one run forward once more.**
+# **A hundred layers can be trained with less than a fifth of their activations in memory, for 30 % more products: skips and small first weights hand the gradient down, and all segments but the top one run forward once more.**
 
 # %%
 rows = [
@@ -394,7 +400,7 @@ rows = [
      "recomputed"),
     ("schedule as data",
      "hazards, events, memory, time: from what launches touch"),
-    ("lower bound", "chain, arithmetic, bytes: what no schedule can beat"),
+    ("lower bound", "chain, arithmetic, bytes: the floor of this model"),
     ("interval", "holds the true median with a stated probability"),
 ]
 for question, answer in rows:

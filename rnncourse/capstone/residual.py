@@ -52,9 +52,12 @@ class Residual:
         return x, tuple(np.concatenate(part) for part in parts), Saved(inputs, state, layers)
 
     def backward(self, network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-        """dx [T,B,I], dstate of the initial state, gradients."""
+        """dx [T,B,I], dstate of the initial state, gradients.
+
+        Takes the layers out of `saved` one by one, so that they leave memory; a second call recomputes them.
+        """
         dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
-        gradients, first, layers = {}, [None] * network.layers, dict(saved.layers)
+        gradients, first, layers = {}, [None] * network.layers, saved.layers
         for l in reversed(range(network.layers)):
             if l not in layers:
                 layers = self._recompute(network, saved, l)

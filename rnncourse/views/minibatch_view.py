@@ -26,7 +26,7 @@ PUBLISHED = {  # TFLOP/s by minibatch
     "cuBLAS": {4: 0.05, 62: 0.64},
 }
 MINIBATCHES = range(1, 65)
-QUOTED = (1, 4, 16, 64)  # minibatches whose rates the text states
+QUOTED = (1, 4, 8, 16, 64)  # minibatches whose rates the text states
 TICKS = (1, 2, 4, 8, 16, 32, 64)
 COLOURS = {GRAPH: "orange", GRID: "blue", CLUSTER: "green"}
 KINDS = {  # dashes, or the mark of a point

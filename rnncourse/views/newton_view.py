@@ -48,8 +48,8 @@ def finding(gain: float = 1.0, iteration: int = 2) -> str:
     rate = guesses(gain)[2]
     return (
         f"Weights × {gain:g}: a small difference changes by e^{rate:.2f} a step. After iteration {iteration} "
-        f"the largest error is {by_iteration[iteration - 1]:.0e}, and {right} of {STEPS} states are exact; "
-        f"all are, {count}."
+        f"the largest error is {by_iteration[iteration - 1]:.0e}, and {right} of {STEPS} states are right "
+        f"to {EXACT:.0e}; all are, {count}."
     )
 
 

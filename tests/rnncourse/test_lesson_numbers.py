@@ -155,8 +155,7 @@ def test_lesson_14_without_batched_inputs_the_pass_is_faster_and_the_wavefront_g
         settings = base | {"steps": steps}
         assert round(1 / faster(settings, {"batch_inputs": "off"}), 2) == share
         assert round(1 / faster(settings, {"wavefront": False}), 2) == order
-        assert f"{share:.2f}" in prose("14")
-    assert "1.02 to 1.24" in prose("14")
+    assert all(number in prose("14") for number in ("0.87", "1.02 to 1.24"))
     full = base | {"steps": 10, "hidden_size": 2048, "minibatch": 256}
     assert 1 / faster(full, {"wavefront": False}) == pytest.approx(1.003, abs=5e-4)
 
