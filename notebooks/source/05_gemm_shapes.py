@@ -9,7 +9,7 @@
 #
 # - **Time:** 60 minutes, exercises included.
 # - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb): which products an RNN has.
-# - **Afterwards you can** tell from B, H and two numbers of a machine whether a product waits for memory, choose a minibatch, and say which products to batch over time.
+# - **Afterwards you can** tell from B, H and two numbers of a machine which of a product's two bounds is the lower one, choose a minibatch, and say which products to batch over time.
 
 # %%
 import rnnlab
@@ -158,7 +158,7 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
       f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# If that factor is below 1.1, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 10 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 10 %?
+# The same product can differ by a third between the sections of this lesson, so take small factors for nothing. If yours is below 1.3, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 30 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 30 %?
 #
 # ## 4 · Which way the weights lie
 #
@@ -191,7 +191,7 @@ print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 #
 # ## 5 · Products over time
 #
-# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the backward pass, but not for the recurrent product.
+# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The weight gradient after the backward pass is one product, too, with sums of T·B terms; the recurrent product is not.
 #
 # **Predict:** B = 4, T = 64. How much faster is one product of 256 rows than 64 of 4?
 
@@ -244,7 +244,7 @@ print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you "
       f"guessed {my_guess:.0%}")
 
 # %% [markdown]
-# Both have the same number of operations, so the share beyond one half is the price of the shape. On the scoreboard a step has 64 sequences, not 4. **Predict:** does batching the inputs gain more there than in section 5, or less?
+# Both have the same number of operations, so the share beyond one half is the price of small products here. On the scoreboard a step has 64 sequences, not 4. **Predict:** does batching the inputs gain more there than in section 5, or less?
 
 # %%
 from rnncourse import scoreboard
@@ -269,7 +269,7 @@ timings = scoreboard.measure("05", ways, network)
 rows = [
     ("arithmetic intensity", "FLOP a byte moved; about B/2 for a recurrent "
      "product"),
-    ("balance", "peak over bandwidth: below it memory is the limit"),
+    ("balance", "peak over bandwidth: below it memory is the lower bound"),
     ("an odd size", "its price is the library's; measure before you pad"),
     ("layout", "as stored, or transposed once if that is faster"),
     ("batched over time",
@@ -291,7 +291,7 @@ rnnlab.progress("gemm_shapes")
 #
 # <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
 #
-# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: 25 sequences and more: 26 for 1 024 units, 41 for 128.</details>
+# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: B/2 reaches it at 25 sequences. With h and the result counted, too, it takes 27 for 1 024 units and 42 for 128.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #

@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · Where can two threads share an RNN?
 #
-# A step waits for the step before it, so time cannot be shared directly. Three things can: the **products** (each thread takes some rows), the **units** of a layer, and the **sequences** of a minibatch, which are independent of each other in the forward pass.
+# A step waits for the step before it, so time cannot be shared directly. Within a layer three things can: the **products** (BLAS cuts each of them), the **units** of a layer, and the **sequences** of a minibatch, which are independent of each other in the forward pass.
 #
 # NumPy's BLAS shares products by itself, unless it is held to one thread, as in lesson 06. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
@@ -136,7 +136,7 @@ for steps in pieces:
 
 # %% needs a compiler
 barrier = max(times[1].median - times[100].median, 0.0) / 99
-print(f"a barrier with its calls costs about {1e6 * barrier:.0f} µs, one step "
+print(f"a barrier, calls and waiting: about {1e6 * barrier:.0f} µs; one step "
       f"of all sequences on all cores {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
@@ -350,7 +350,7 @@ else:
     print("no record is kept; `rnnlab bench cmu --record` makes one")
 
 # %% [markdown]
-# One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such a tile is worth; with Numba its sums stay in a cache.
+# One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such loads are worth; with Numba the sums still go through a cache.
 #
 # A schedule needs no language of its own. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
 

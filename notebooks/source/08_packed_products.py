@@ -75,12 +75,11 @@ def climb(step, prepare, threads=1):
         for n, words in {threads: "all threads", 1: "one thread"}.items():
             times = measure(prepare, H, threads, n)
             disturbed[step] = disturbed[step] or disturbance(times)
-            own, numpy = (times[way].median for way in ("own", "NumPy"))
-            rate = 2e-9 * B * H * H * turns_of(H, threads) / own
-            beside.append((numpy / own, rate, words))
-        # the smaller part is that of NumPy's better rate
-        part, rate, numpy_with[step, H] = min(beside)
-        table[step][H] = rate, part
+            beside.append((times["NumPy"].median, times["own"].median, words))
+        numpy, _, numpy_with[step, H] = min(beside)  # NumPy's better time
+        own = np.mean([own for _, own, _ in beside])
+        rate = 2e-9 * B * H * H * turns_of(H, threads) / own
+        table[step][H] = rate, numpy / own
     show_table()
 
 
@@ -328,9 +327,9 @@ rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core probably begins one FMA of such vectors a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go, and what else finds no register. If the rate falls right of the line, these are the reason; the fall can be a slope. If your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core probably begins one FMA of such vectors a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go, and what else finds no register. If the rate falls right of the line, these are the likeliest reason, though their number alone does not give the rate. If your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
 #
-# **Break it:** how slow can a tile become? The more sums spill, the more each term loads and stores; but the stack lies in the nearest cache.
+# **Break it:** how slow can a tile become? What spills is stored and loaded again; but the stack lies in the nearest cache.
 
 # %% needs a compiler
 from rnnlab.kernels.packed.tiles import Tile
@@ -380,7 +379,7 @@ climb("tiles in registers", with_panels(tile_by_tile))
 print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 
 # %% [markdown]
-# Compare the last two rows. In a tile sums stay in registers, each vector of weights serves all rows, and more sums are under way: the ratio of the two rates is what these are worth together.
+# Compare the last two rows. In a tile sums stay in registers, a vector of weights serves all rows, more sums are under way, and no short loop begins anew: the ratio is what these are worth together.
 #
 # It matters, too, where the weights come from. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with a tile's rows and results, stays near until all rows have used it. The cell prints whether it fits.
 #
@@ -551,7 +550,7 @@ words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
 show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
-# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. If the lead on several cores shrinks at 512, look at the own rates: if they are alike, NumPy became faster; if they fall, the cores may share a cache, for instance. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. If the lead on several cores shrinks at 512, look at the own rates: if they are alike, NumPy became faster; if they fall below one core's, suspect the measurement first. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
 # The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
 
@@ -626,7 +625,7 @@ rnnlab.progress("packed_products")
 #
 # <details><summary>Which of the three arrays should be fetched once, and what follows for the loops?</summary>The weights: the panels are the outer loop, the rows the inner one.</details>
 #
-# <details><summary>One sequence, two cores: why share the units?</summary>There is nothing else to share, and each core then reads half of the weights.</details>
+# <details><summary>One sequence, two cores: why share the units?</summary>There is nothing else to share, and each core then reads and multiplies half of the weights.</details>
 
 # %% [markdown]
 # ## Sources

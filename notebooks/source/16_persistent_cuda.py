@@ -44,13 +44,13 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
 #
 # The measured barrier takes 3.5 times as long as the estimated exchange. So these kernels have no barrier of the chip. Only a GPU can tell how much that saves.
 #
-# A **floor** is an estimate of a lower bound of a step's time. It adds three parts:
+# A **floor** is an estimated lower bound of a step's time. It adds three parts:
 #
 # - **exchange**: from the moment at which a block writes the first number of h until the others see it;
 # - **broadcast**: all other numbers of h reach every block. In a cluster this takes the bytes of h divided by the push's bandwidth. Over the whole chip it takes the bytes that all blocks read divided by the cache's bandwidth. One load's latency is subtracted (never below 0): the exchange contains it;
 # - **product**: the weights times h. A cluster begins it while h still arrives; only the rest counts.
 #
-# A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
+# If the prices hold, a real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
 # The product runs on **tensor cores**, which multiply small tiles; section 2 shows how. The floor counts with 65 % of the data sheet's peak: what the instruction `mma`, of one warp, reached on an H800 (published). Hopper's `wgmma`, of four warps, reached 95 % with 64 columns but only 29 % with 8. A tile here has 8 columns, one for each sequence, so these kernels use `mma`. (With 64 sequences `wgmma` would do more.) Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
@@ -82,7 +82,7 @@ print("you guessed", my_guess)
 #
 # The last column is the exchange's share of the floor. With 8 sequences the grid mostly waits: its share is 64 to 96 %. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes.
 #
-# A real step takes longer than its floor, so for the same exchange the share is smaller. With 1 024 units and 8 sequences, 0.14 µs more bring it below one half. A longer exchange makes it larger: 1.05 µs would be 53 % for 512 units and 64 sequences.
+# If the prices hold, a real step takes longer than its floor, and the share is smaller. With 1 024 units and 8 sequences, 0.14 µs more bring it below one half, and so does an exchange below 0.17 µs. One of 1.05 µs would be 53 % for 512 units and 64 sequences.
 #
 # A cluster takes 8 sequences and waits for no other cluster. So 64 sequences take as long as 8 if 8 clusters run at once. If only 7 fit on the chip (lesson 15), they take two turns, 1.21 µs: hardly a gain over the grid.
 #
@@ -252,7 +252,7 @@ drawings.show("registers_of_a_thread")
 # %% [markdown]
 # ## 4 · Across blocks
 #
-# In lesson 15 blocks synchronise by flags: a block writes h, then a fence, then its flag; the other blocks see the flag, then read h. That is two round trips to the cache and two barriers of the block. But h itself can be its own flag. Its memory is filled with one special NaN before the launch, which no floor counts. Each lane **polls** its own words, that is, reads them again and again until none is that NaN.
+# In lesson 15 blocks synchronise by flags: a block writes h, then a fence, then its flag; the other blocks see the flag, then read h. That is two round trips to the cache and two barriers of the block. But h itself can be its own flag. Each step's h has a place of its own, which holds one special NaN before the launch. (No floor counts that.) Each lane **polls** its own words, that is, reads them again and again until none is that NaN.
 #
 # A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
 
@@ -355,7 +355,7 @@ h100 = find("H100")
 parts = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100)
 least = parts.step
 # no barrier was measured on an H100
-by_flags = least - parts.exchange + H200.grid_barrier
+by_flags = least - parts.exchange + H200.grid_barrier + H200.l2  # reads h
 for name, milliseconds in published.items():
     step = milliseconds * 1000 / 1024
     print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a "
@@ -367,7 +367,7 @@ print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} "
 print("you guessed", my_guess)
 
 # %% [markdown]
-# cuDNN takes 3.5 times our floor. The published times are the labels of a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.30 µs, and cuDNN would take 1.5 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block.
+# cuDNN takes 3.5 times our floor. The published times are the labels of a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.45 µs, and cuDNN would take 1.4 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block.
 
 # %% [markdown]
 # Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: what does the larger minibatch gain?

@@ -113,6 +113,7 @@ def transpose_without_conflicts(x, y):
             y[row, column] = tile[j * 33 + i]
 
 # %% [right]
+from rnnlab import cuda
 @cuda.jit
 def transpose_without_conflicts(x, y):
     """y [columns,rows] becomes the transpose of x [rows,columns]; blocks of 32
