@@ -381,7 +381,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 # %% [markdown]
 # Compare the last two rows. In a tile sums stay in registers, a vector of weights serves all rows, more sums are under way, and no short loop begins anew: the ratio is what these are worth together.
 #
-# It matters, too, where the weights come from. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with a tile's rows and results, stays near until all rows have used it. The cell prints whether it fits.
+# It can matter, too, where the weights come from. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with a tile's rows and results, stays near until all rows have used it. The cell prints whether it fits.
 #
 # **Predict:** what is this worth at 512 units, as a factor? At 128 units?
 
@@ -467,7 +467,7 @@ for H, guess in my_guess.items():
     print(f"packing once: {gain(packing_each_time, cut, H)} times as fast")
 
 # %% [markdown]
-# If the factor is near 1 even at 128 units, a call takes little beside such a product; smaller products gain more. The lines *packing once* compare it with packing the weights anew in each call.
+# If the factor is near 1 even at 128 units, a call takes little beside such a product; smaller products gain more. The lines *packing once* compare it with packing the weights in each call, into a new array.
 #
 # Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units. Below, the states stay the same, so no core reads what another wrote: units look a little too good. The 2 048 columns are the gates of an LSTM.
 #
@@ -550,7 +550,7 @@ words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
 show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
-# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls, its packing, its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. If the lead on several cores shrinks at 512, look at the own rates: if they are alike, NumPy became faster; if they fall below one core's, suspect the measurement first. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls and its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. NumPy's rate is your rate over your part: if all threads give it hardly more than one does, much of a lead on several cores is that. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
 # The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
 
@@ -586,7 +586,7 @@ for before, after in pairwise([*table][:-1]):  # on one core
 undisturbed = [step for step in table if not disturbed[step]]
 part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
                      for H in SIZES), default=(0, "", 0))
-if part > 1.05:
+if part > 1.1:
     says = (f"does NOT hold here; {step}, {H} units: {part:.2f} times NumPy's "
             f"rate ({numpy_with[step, H]}), weights packed beforehand")
 elif len(undisturbed) < len(table):
