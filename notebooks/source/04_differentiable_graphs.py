@@ -478,7 +478,7 @@ for H in (128, 256, 512, 1024):
 # A difference below the spread neither confirms an explanation nor contradicts it.
 
 # %% [markdown]
-# Our runs on two cores agreed only in part. V3 was mostly slower than V2, by a few percent to a tenth, as explanation 1 expects. From 512 units on V4 was ahead of V3 by about the recomputed share or less; at 128 units, and in some runs at 256, it was slower by up to a fifth. Explanation 3 may be the reason; we did not measure it. None explains why V5 was often the slowest at 128 units, and V2 in some runs slower than V1 at 256. (V2 also stacks over time and adds up the gradients of a weight in one call. The cell times neither.)
+# Our runs on two cores agreed only in part. V3 was mostly slower than V2, by a few percent to a tenth, as explanation 1 expects. From 512 units on V4 was ahead of V3 by about the recomputed share or less; at 128 units, and in some runs at 256, it was slower by up to a fifth. Explanation 3 may be the reason; we did not measure it. None explains why V5 was often the slowest at 128 units. (V2 also stacks over time and adds up the gradients of a weight in one call. The cell times neither.)
 #
 # ## Recap
 #
