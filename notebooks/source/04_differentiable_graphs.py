@@ -385,7 +385,7 @@ print(f"your guess: {my_guess}; there are 2 groups, V1 with V2, and V3 with V4 "
 #
 # **Predict** from the counts: for which sizes will a CPU give the same order (fewer calls, faster)? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. If another program used the cores, the first lines of the output say so: do not believe the table then.
 #
-# Below the table stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which of them is faster. Then the last line calls the order undecided, unless another pair is reversed by more than 5 %. **Change** `rounds` to 20 while your machine is idle: does the answer stay?
+# Below the table stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which of them is faster. Then the last line calls the order undecided, unless the quartiles of another pair are reversed and more than 5 % apart. **Change** `rounds` to 20 while your machine is idle: does the answer stay?
 
 # %%
 sizes = (128, 256, 512, 1024)
@@ -478,7 +478,7 @@ for H in (128, 256, 512, 1024):
 # A difference below the spread neither confirms an explanation nor contradicts it.
 
 # %% [markdown]
-# Our runs on two cores agreed only in part. V3 was mostly slower than V2, by a few percent to a tenth, as explanation 1 expects. From 512 units on V4 was ahead of V3 by about the recomputed share or less; at 128 units, and in some runs at 256, it was slower by up to a fifth. Explanation 3 may be the reason; we did not measure it. None explains why V5 was often the slowest at 128 units. (V2 also stacks over time and adds up the gradients of a weight in one call. The cell times neither.)
+# Our runs on two cores agreed only in part. V3 was mostly a few percent slower than V2, as explanation 1 expects; at 256 units once a tenth, twice the recomputed share. From 512 units on V4 was ahead of V3 by about the recomputed share or less; at 128 units, and in some runs at 256, it was slower by up to a fifth. Explanation 3 may be the reason; we did not measure it. None explains why V5 was often the slowest at 128 units. (V2 also stacks over time and adds up the gradients of a weight in one call. The cell times neither.)
 #
 # ## Recap
 #
