@@ -456,7 +456,7 @@ least, low, high = min(speedups.values())
 says = verdict(least > 0.9 * cores, disturbed)
 if cores == 1 or (low < 0.9 * cores < high and not disturbed):
     says = "is undecided: one core, or a range with 0.9 times the cores in it"
-print(f"claim: {says}; here, with {cores} cores ({0.9 * cores:.1f} times "
+print(f"claim: {says}; cores here: {cores} ({0.9 * cores:.1f} times "
       f"counts as reached): {reached}")
 
 # %%

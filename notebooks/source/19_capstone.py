@@ -94,7 +94,7 @@ print("better than standing still:",
       "- you guessed", my_guess)
 
 # %% [markdown]
-# A loss is a number; what did the network draw? One digit that it was never trained on, at the last step. The truth is the leftmost picture turned by 10°. **Look for** the turn: does a network's picture have it? Above each stands the angle by which the leftmost picture must be turned to come nearest to it.
+# A loss is a number; what did the network draw? One digit that it was never trained on, at the last step. The truth is the leftmost picture turned by 10°. **Look for** the turn: does a network's picture have it? Above each stands the angle by which the leftmost picture must be turned to come nearest to it, if it then comes nearer than standing still does to the truth.
 
 # %%
 from rnnlab.tasks.rotated_images import rotate
@@ -114,7 +114,9 @@ figure, axes = canvas(1, len(drawn), width=9.6, height=2.3)
 words = {}
 for axis, (name, picture) in zip(axes, drawn.items(), strict=True):
     angle = min(turned, key=lambda angle: distance(picture, turned[angle]))
-    words[name] = f"error {distance(picture, truth):.3f}, turn {angle}°"
+    near = distance(picture, turned[angle]) < distance(now, truth)
+    words[name] = (f"error {distance(picture, truth):.3f}, "
+                   + (f"turn {angle}°" if near else "no turn"))
     axis.imshow(picture.reshape(8, 8), cmap="gray_r", vmin=-0.5, vmax=0.5)
     axis.set_title(f"{name}\n{words[name]}", fontsize=8)
     axis.set_axis_off()
