@@ -125,7 +125,9 @@ print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you "
 drawings.show("cache_lines")
 
 # %% [markdown]
-# The second number of a pair is the part of NumPy's rate, measured in the same turns; for a row that says *disturbed* another program used the cores: run it again. There are two reasons for the first row's small part. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number, which costs most at 512 units. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. (`fastmath` also allows fused multiply-adds.)
+# The second number of a pair is the part of NumPy's rate, measured in the same turns. Where a row says *disturbed*, another program used the cores: run it again.
+#
+# The first row's part is small for two reasons. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. (`fastmath` also allows fused multiply-adds.)
 #
 # In each call the library chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
@@ -163,9 +165,9 @@ for B_of_product, guess in my_guess.items():
           f"{B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
-# Packing costs the same for any number of rows, so its share falls with more rows: not to a sixteenth if the library, too, has costs that do not grow with them. The library's own packing may be faster. A recurrent network multiplies by the same weights in every step, so it needs the panels **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
+# Packing costs the same for any number of rows, so its share falls as the rows grow. A recurrent network multiplies by the same weights in every step, so it needs to pack **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 #
-# A **panel** holds some neighbouring columns of the weights, term after term: the order in which they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, again with j innermost. **Predict:** what part of the library's rate is that, at 512 units?
+# A **panel** holds some neighbouring columns of the weights, term after term, as they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, again with j innermost. **Predict:** what part of the library's rate does it reach at 512 units?
 
 # %% needs a compiler
 drawings.show("packed_panels")
@@ -212,11 +214,11 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# The loop now reads one stream of memory, and is still far from the library; it can even lose against j innermost. Its innermost loop is as short as a panel is wide, and begins anew for each term. Each multiply-add loads a vector of the panel and its sums, and stores them; the next term waits for that.
+# The loop now reads the weights as one stream, and is still far from the library. It can even lose against j innermost: its innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
 #
 # ## 3 · A tile in registers
 #
-# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one. Two things can keep a core from its best rate. It begins only a few loads in a cycle, often two. And the result of an FMA can be used again only some cycles later, its **latency**: if two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
+# A core computes with **vector registers**. A fused multiply-add (**FMA**) multiplies two vectors and adds the product to a third. Two things can keep a core from its best rate. It begins few loads in a cycle, often two. And an FMA's result can be used only after its **latency**: if two FMAs begin in each cycle and take four, eight sums must be under way at any time.
 
 # %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
@@ -256,8 +258,7 @@ explore_tile(registers=32)
 # <!-- exercise: choose_tile -->
 #
 # In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). It is graded by counting cycles and loads.
-
-# %% [markdown]
+#
 # ## 4 · A tile is written
 #
 # Python has no word for “this sum stays in a register”, and a compiler rarely finds such a tile in three loops. So we write its instructions. Five are enough: `zero`, `load`, `spread` (a state into all lanes), `multiply_add`, `store`. `CountingCore` understands them and counts.
@@ -327,7 +328,9 @@ rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# From the left, each tile waits less for its sums, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of those within a few percent is named best is chance. If small tiles reach twice the prediction, your core probably begins one FMA of such vectors a cycle, and half as many sums suffice. At the dashed line the registers are full. “Stack” counts the accesses to the stack in the innermost loop, where spilled sums go, and what else finds no register. If the rate falls right of the line, these are the likeliest reason, though their number alone does not give the rate. If your last tiles stay high, the compiler found registers that the model does not know, or your core hides those accesses.
+# - **Left of the dashed line** each tile waits less for its sums than the one before, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of them is named best is chance. If the first three reach twice the prediction, your core probably begins one FMA of such vectors in a cycle, so that half as many sums suffice.
+# - **At the line** the registers are full.
+# - **Right of it** sums spill. “Stack” counts the accesses to the stack in the innermost loop: spilled sums, and what else found no register. If the rate falls there, these are the likeliest reason, though their number alone does not give the rate. If it stays high, the compiler found registers that the model does not know, or your core hides the accesses.
 #
 # **Break it:** how slow can a tile become? What spills is stored and loaded again; but the stack lies in the nearest cache.
 
@@ -345,13 +348,18 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 # %% [markdown]
 # ## 6 · From a tile to a product
 #
-# A product is a loop over panels and a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms. It need not have the fewest loads: of the tiles with the best predicted rate the course takes the narrowest panel. **Predict:** what part of the library's rate is that, at 512 units?
+# A product is a loop over panels, and in it a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms.
+#
+# Why this tile? Many tiles reach the best rate that section 5 predicts. Of these the course takes one with the fewest vectors, because a narrow panel wastes less where the number of columns is no multiple of it. Then it takes the most rows for whose addresses the processor has registers.
+#
+# **Predict:** what part of the library's rate does the product reach at 512 units?
 
 # %% needs a compiler
-from rnnlab.kernels.packed.host import ROWS
+from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
 
 my_guess = 0.5
+
 
 def gain(before, after, H):
     """How many times as fast `after` is on one core, and the factor's range."""
@@ -362,6 +370,7 @@ def gain(before, after, H):
         old, new = take_turns(ways, 21).values()
     low, high = (old.spread[k] / new.spread[1 - k] for k in (0, 1))
     return f"{old.median / new.median:.2f} ({low:.2f} to {high:.2f})"
+
 
 @njit(nogil=True)
 def tile_by_tile(a, panels, c):
@@ -375,15 +384,20 @@ def tile_by_tile(a, panels, c):
                           p * K * width, K, flat_c, at_c, N, False)
 
 
+print(f"a tile: {ROWS} × {VECTORS}")
 climb("tiles in registers", with_panels(tile_by_tile))
 print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 
 # %% [markdown]
-# Compare the last two rows. In a tile sums stay in registers, a vector of weights serves all rows, more sums are under way, and no short loop begins anew: the ratio is what these are worth together.
+# The tile changed four things at once. Sums stay in registers; a vector of weights serves all rows of the tile; more sums are under way; and no short loop begins anew for each term. The last row over the one before says what the four are worth together, not what each is worth.
 #
-# It can matter, too, where the weights come from. A panel of 512 terms takes up much of the nearest cache, or is larger than it, and every tile of rows reads it again. So cut the terms, too: a **piece** of a panel, if it fits with a tile's rows and results, stays near until all rows have used it. The cell prints whether it fits.
+# ## 7 · Which loop is outside?
 #
-# **Predict:** what is this worth at 512 units, as a factor? At 128 units?
+# Every tile of rows reads its whole panel. A panel that fits into the nearest cache comes from beyond it once; one that does not fit comes again for every tile of rows, ⌈64/`ROWS`⌉ times.
+#
+# The remedy is to cut the terms as well. A **piece** is a panel's part of 256 terms or fewer. If it fits into the nearest cache, together with a tile's rows and results, it stays there until all rows have used it.
+#
+# **Predict:** how many times as fast is a product in pieces, at 512 units and at 128?
 
 # %% needs a compiler
 from rnnlab.kernels.packed.products import K_BLOCK, multiply_rows
@@ -401,14 +415,13 @@ def piece_by_piece(a, panels, c):
         multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c,
                       p * width, N, False)
 
-print(", ".join(f"{name} {size // 1024} KiB"
-                for name, size in caches().items()))
-near = caches().get("L1")
-needed = 4 * (K_BLOCK * (width + ROWS) + ROWS * width)
-fits = "unknown" if near is None else "yes" if needed <= near else "no"
-print(f"a tile: {ROWS} × {4 * width // VECTOR_BYTES}; a panel: "
-      f"{4 * width * 512 // 1024} KiB; a piece, with a tile's rows and "
-      f"results: {needed / 1024:.0f} KiB; does it fit into L1? {fits}")
+beside = 4 * (K_BLOCK * ROWS + ROWS * width)  # bytes: a tile's rows, results
+for what, terms in {"panel": 512, "piece": K_BLOCK}.items():
+    print(f"a {what} of {terms} terms: {4 * width * terms // 1024} KiB")
+print(f"a tile's rows and results, beside a piece: {beside / 1024:.0f} KiB")
+print("caches:", ", ".join(f"{name} {size // 1024} KiB"
+                           for name, size in caches().items()) or "unknown")
+
 climb("pieces of K", with_panels(piece_by_piece))
 print(disturbed["pieces of K"])
 whole, cut = prepared["tiles in registers"], prepared["pieces of K"]
@@ -418,9 +431,11 @@ for H, guess in my_guess.items():
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# The range in brackets comes from the quartiles. At 128 units nothing was cut, since a panel has 128 terms: that factor should be near 1, and how far it is off shows the noise. At 512 a factor that is clearly further above 1 says that the nearest cache was the limit. Otherwise the second cache is fast enough, or a piece does not fit.
+# The range in brackets comes from the quartiles of both times. At 128 units nothing was cut, since a panel has 128 terms there: that factor should be near 1, and how far it is off shows the noise.
 #
-# The order of the loops decides how often weights come from further away. With panels outside, every piece that fits comes once from beyond the nearest cache: 1 MB of weights for 512 by 512. With rows outside, every tile of rows reads all of it again, ⌈64/`ROWS`⌉ times (`ROWS` is printed above).
+# At 512 units, a factor clearly further above 1 says that reading panels again from beyond the nearest cache was a limit. A factor near 1 has one of two reasons: the next cache delivers panels as fast as the multiply-adds need them, or a piece with its rows and results does not fit either (add the sizes above).
+#
+# The drawing shows the other order. With rows outside, every tile of rows passes over **all** weights, so they must come ⌈64/`ROWS`⌉ times, wherever all of them fit. With panels outside, they come once.
 #
 # ### Exercise: the order of the calls
 #
@@ -429,16 +444,18 @@ drawings.show("panels_in_caches")
 # It is graded by what each level loads.
 
 # %% [markdown]
-# ## 7 · One call, and two cores
+# ## 8 · What need be done only once?
 #
-# A call from Python costs the same whatever the size. A recurrent network has T products, so one call is enough: it loops over the steps in compiled code. NumPy cannot do that: a product that needs the last one's result is a call of its own.
+# Two costs do not depend on the number of rows: packing the weights, and a call from Python. A recurrent network can pay each of them once: it packs before the first step, and its loop over the steps is compiled. NumPy's library is called in every step, and whatever it packs, it packs anew.
 #
-# **Predict:** what factor does one call in place of many give, at 128 units and at 512?
+# Below, three ways are compared: pack in every step; pack once, with a call a step; pack once, with one call for all steps.
+#
+# **Predict:** how many times as fast is a product if it is packed once, and then if all steps are one call, at 128 units and at 512?
 
 # %% needs a compiler
 from rnnlab.kernels.packed.barrier import wait
 
-my_guess = {128: 1.0, 512: 1.0}
+my_guess = {128: (1.0, 1.0), 512: (1.0, 1.0)}
 
 
 @njit(nogil=True)
@@ -456,22 +473,35 @@ def in_one_call(turns, a, weights, c):
 
 
 def packing_each_time(turns, a, weights, c):
-    return lambda: [piece_by_piece(a, packed(weights), c) for _ in range(turns)]
+    panels = packed(weights)  # room for them, too
+    return lambda: [(pack(weights, panels), piece_by_piece(a, panels, c))
+                    for _ in range(turns)]
 
 
+# %% needs a compiler
 climb("one call for all steps", in_one_call)
-for H, guess in my_guess.items():
-    us = 2e-3 * B * H * H / table["one call for all steps"][H][0]
-    print(f"{H} units: {us:.0f} µs a product; {gain(cut, in_one_call, H)} "
-          f"times as fast in one call; you guessed {guess}")
-    print(f"packing once: {gain(packing_each_time, cut, H)} times as fast")
+each_time = {}  # NumPy's time over that of packing in every step
+for H, (guess, guess_of_call) in my_guess.items():
+    times = measure(packing_each_time, H, 1, 1)
+    each_time[H] = times["NumPy"].median / times["own"].median
+    print(f"{H} units, packing once: {gain(packing_each_time, cut, H)} times "
+          f"as fast; you guessed {guess}")
+    print(f"{H} units, one call:     {gain(cut, in_one_call, H)} times as "
+          f"fast; you guessed {guess_of_call}")
+    print(f"{H} units, packing in every step: {each_time[H]:.0%} of NumPy's "
+          f"rate. {disturbance(times)}")
 
 # %% [markdown]
-# If the factor is near 1 even at 128 units, a call takes little beside such a product; smaller products gain more. The lines *packing once* compare it with packing the weights in each call, into a new array.
+# A factor near 1 says that a cost is small beside such a product. With fewer rows or units it is a larger part.
 #
-# Two cores can share a step in two ways. By **minibatch**: each core has some rows and all weights, and no core waits for another. By **units**: each core has all rows and some panels, and after each step they wait for each other (`wait` above counts the arrivals), because the next step needs all units. Below, the states stay the same, so no core reads what another wrote: units look a little too good. The 2 048 columns are the gates of an LSTM.
+# The lines *packing in every step* prepare nothing, like the library. What the table's row *pieces of K* is ahead of them comes from packing once. What they are ahead of 100 % does not: perhaps it comes from the tile, or from what the library does besides; these times do not say. (The library's packing may be faster than our plain loop.)
 #
-# **Predict:** which way is faster for 64 sequences, and which for 1? On many machines each core has a second cache of its own.
+# ## 9 · What do two cores share?
+#
+# - By **minibatch**: each core has a part of the rows and all weights, and none waits for another.
+# - By **units**: each core has all rows and a part of the panels. The next step needs all units, so after each step the cores wait for each other (`wait` above counts the arrivals).
+#
+# **Predict:** which way is faster for 64 sequences, and which for 1? The weights are those of an LSTM with 512 units: 2 048 columns, 4 MB. On many machines each core has a second cache of its own.
 
 # %% needs a compiler
 from rnnlab.kernels.compiled.threads import shares
@@ -512,11 +542,17 @@ for n, guess in my_guess.items():
               f"you guessed {guess}")
 
 # %% [markdown]
-# One sequence leaves nothing to share but units: by minibatch one core does everything, by units each core reads its share of the 4 MB of weights. With two cores that is 2 MB: from its second cache if that is larger (section 6 printed yours), else from beyond. If the units lose even there, a barrier costs more than sharing the reading saves. With 64 sequences sharing units costs barriers; sharing the minibatch lets each core read all weights. Two times within a few percent say that neither cost matters here, or that they are equal.
+# **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). If the units lose all the same, waiting costs more than the halved work saves.
 #
-# ## 8 · Beside all of NumPy's threads
+# **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Times within a few percent say that neither cost matters here, or that the two are equal.
 #
-# The last row: all ideas together on all cores, beside the better of NumPy's rates with one thread and with all: for small products threads can cost more than they save. Each turn waits until NumPy's threads rest (`settled`). **Predict:** who is ahead at 128 units, and at 512?
+# In this test the states stay the same, so no core reads what the other wrote. In a network it does, so the units look a little too good here.
+#
+# ## 10 · Who is ahead on all cores?
+#
+# The last row has all ideas together, on all cores, with the minibatch shared. Beside it stands the better of NumPy's two rates, with one thread and with all: for small products, threads can cost a library more than they save. Before each turn the machine rests until no thread computes (`settled`).
+#
+# **Predict:** who is ahead at 128 units, and at 512?
 
 # %% needs a compiler
 from rnncourse.lab.blas import describe_library
@@ -550,9 +586,11 @@ words = "; ".join(f"{step}: " + " and ".join(f"{row[H][1]:.2g}" for H in SIZES)
 show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 
 # %% [markdown]
-# Above 1, the product compiled here is ahead. If only at 128 units, the library's fixed costs were probably the reason: its calls and its threads. If it stays ahead at 512, section 7 says what part packing can explain there; the rest is the tile, the width of the vectors, the order of the loops, or the threads. The table leaves the packing itself out. NumPy's rate is your rate over your part: if all threads give it hardly more than one does, much of a lead on several cores is that. Libraries know the idea, too: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+# Above the dotted line, the product compiled here is ahead. If the last point lies higher than the one to its left, more cores bring this product more than more threads bring the library.
 #
-# The ladder's rung `packed_weights` adds edges, gates and gradients to these parts. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of one large product on one core.
+# Libraries know the idea: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
+#
+# The last row is a bare product. The ladder's rung `packed_weights` adds edges, gates, layers and gradients. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of the rate of one large product on one core.
 
 # %% needs a compiler
 from rnncourse import scoreboard
@@ -568,13 +606,17 @@ for threads in sorted({1, cores}):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# For single steps `rnnlab.Inference(network).step(x, state)` packs nothing: a parameter that you change must count in the next step, and packing would read and write all weights, which a step of one sequence reads once. `rnnlab.fastest(network, x)` measures every rung on your machine and prints the reasons for its choice.
+# The 100 % of this table is the library's large product, measured once on one core; a row on one core can pass it, since the library is no bound.
 #
-# One bound stays: no order of loops begins more multiply-adds in a cycle than the core does. Section 5's best tile has about the highest rate that you have seen on one core; 100 % in this table is the library's large product, measured once: a row on one core can pass it. Rows of different runs can differ by a factor of two or more. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
+# What is the bound? A core begins a limited number of multiply-adds in a cycle, and no order of loops changes that. Section 5's best tile, which has everything in the nearest cache, comes close to it. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
+#
+# To use all this, call `rnnlab.fastest(network, x)`: it measures every rung on your machine and prints the reasons for its choice. Single steps of one sequence (`rnnlab.Inference(network).step(x, state)`) pack nothing: each reads a weight once, and the weights may change between two steps.
 #
 # ## Recap
 #
-# **A product compiled for one network can do without assembly. The order of the loops and the tile are worth most; what packing once, pieces and one call for all steps add depends on sizes and caches. The lines below the table divide each row by the one before; a few percent decide nothing. What packing once is worth, section 7 says.**
+# **A product compiled for one network can do without assembly. The order of the loops and the tile are worth most; what pieces, one call and packing once add depends on sizes and caches.**
+#
+# The lines below the table divide each row by the one before, on one core. The rows were measured one after the other, so a few percent decide nothing; sections 7 and 8 compared in turns.
 
 # %% needs a compiler
 from itertools import pairwise
@@ -588,7 +630,8 @@ part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
                      for H in SIZES), default=(0, "", 0))
 if part > 1.1:
     says = (f"does NOT hold here; {step}, {H} units: {part:.2f} times NumPy's "
-            f"rate ({numpy_with[step, H]}), weights packed beforehand")
+            f"rate ({numpy_with[step, H]}), weights packed beforehand\n"
+            f"({each_time[H]:.2f} times on one core, packing in every step)")
 elif len(undisturbed) < len(table):
     says = "is undecided: another program used the cores; run the lesson again"
 else:
