@@ -214,11 +214,11 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# The loop now reads the weights as one stream, and is still far from the library. It can even lose against j innermost: its innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
+# The loop now reads the weights as one stream, and is still far from the library. Its innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
 #
 # ## 3 · A tile in registers
 #
-# A core computes with **vector registers**. A fused multiply-add (**FMA**) multiplies two vectors and adds the product to a third. Two things can keep a core from its best rate. It begins few loads in a cycle, often two. And an FMA's result can be used only after its **latency**: if two FMAs begin in each cycle and take four, eight sums must be under way at any time.
+# A core computes with **vector registers**. A fused multiply-add (**FMA**) multiplies two vectors and adds the product to a third. A core begins few loads in a cycle, often two. And an FMA's result can be used only after its **latency**: if two FMAs begin in each cycle and take four, eight sums must be under way at any time.
 
 # %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
@@ -416,14 +416,11 @@ def piece_by_piece(a, panels, c):
                       p * width, N, False)
 
 beside = 4 * (K_BLOCK * ROWS + ROWS * width)  # bytes: a tile's rows, results
-for what, terms in {"panel": 512, "piece": K_BLOCK}.items():
-    print(f"a {what} of {terms} terms: {4 * width * terms // 1024} KiB")
-print(f"a tile's rows and results, beside a piece: {beside / 1024:.0f} KiB")
+print(f"a panel: {4 * width * 512 // 1024} KiB; a piece: "
+      f"{4 * width * K_BLOCK // 1024} KiB, and {beside / 1024:.0f} KiB beside it")
 print("caches:", ", ".join(f"{name} {size // 1024} KiB"
                            for name, size in caches().items()) or "unknown")
-
 climb("pieces of K", with_panels(piece_by_piece))
-print(disturbed["pieces of K"])
 whole, cut = prepared["tiles in registers"], prepared["pieces of K"]
 for H, guess in my_guess.items():
     print(f"{H} units: {gain(whole, cut, H)} times the rate of whole panels; "
@@ -433,7 +430,7 @@ drawings.show("panels_in_caches")
 # %% [markdown]
 # The range in brackets comes from the quartiles of both times. At 128 units nothing was cut, since a panel has 128 terms there: that factor should be near 1, and how far it is off shows the noise.
 #
-# At 512 units, a factor clearly further above 1 says that reading panels again from beyond the nearest cache was a limit. A factor near 1 has one of two reasons: the next cache delivers panels as fast as the multiply-adds need them, or a piece with its rows and results does not fit either (add the sizes above).
+# At 512 units, a factor clearly further above 1 says that reading panels again from beyond the nearest cache was a limit. A factor near 1 has one of two reasons: the next cache delivers panels as fast as the multiply-adds need them, or a piece does not fit either, with what is beside it.
 #
 # The drawing shows the other order. With rows outside, every tile of rows passes over **all** weights, so they must come ⌈64/`ROWS`⌉ times, wherever all of them fit. With panels outside, they come once.
 #
