@@ -198,7 +198,7 @@ def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
 
 EXERCISES = (
     ANSWERS["relu_step_backward"].exercise(
-        check_relu_step_backward, ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7))
+        check_relu_step_backward, ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7), (3, 2, 1))
     ),
     ANSWERS["bptt_linear"].exercise(
         check_bptt_linear,

@@ -114,7 +114,7 @@ EXERCISES = (
     ),
     ANSWERS["fix_the_race"].exercise(
         check_fix_the_race,
-        lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4)),
+        lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4), (1, 4, 0)),
         is_kernel=True,
     ),
     ANSWERS["transpose_coalesced"].exercise(

@@ -39,6 +39,16 @@ LOOPS = {  # operations of step t: (name, reads, writes, adds) of (buffer, step 
         ("tanh", [("gates", 0), ("sums", 0)], [("h", 2)], []),
         ("output", [("h", 2)], [("y", 0)], []),
     ),
+    "a loop that also loads its inputs ahead": (
+        ("prefetch", [("x", 0)], [], []),
+        ("tanh", [("x", 0), ("h", 0)], [("h", 1)], []),
+    ),
+    "a network of five layers that reads its own output": (
+        ("layer 0", [("output", 0)], [("h0", 0)], []),
+        *((f"layer {k}", [(f"h{k - 1}", 0)], [(f"h{k}", 0)], []) for k in range(1, 5)),
+        ("output", [("h4", 0)], [("output", 1)], []),
+        ("loss", [("output", 1), ("target", 0)], [("losses", 0)], []),
+    ),
     "inputs in one buffer for all steps": (
         ("input product", [("x", 0)], [("gates", None)], []),
         ("tanh", [("gates", None), ("h", 0)], [("h", 1)], []),
@@ -116,8 +126,9 @@ def draw_loop(rng) -> list[tuple]:
     return [(name, [result(), result()], [(f"{name}'s", 1)], []) for name in names]
 
 
-def check_leaves_loop(submission, rng, loop, steps, sequences):
-    """loop: a name among LOOPS, or another word for one that is drawn."""
+def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
+    """loop: a name among LOOPS, or another word for one that is drawn.  Pairs come block by block of later
+    operations, the last block first, so that one pass through them follows few waits."""
     operations = issue(LOOPS.get(loop) or draw_loop(rng), steps, sequences)
     names = [name for name, *_ in operations]
     pairs = [
@@ -126,7 +137,7 @@ def check_leaves_loop(submission, rng, loop, steps, sequences):
         for i, earlier in enumerate(operations[:j])
         if _must_wait(earlier, later)
     ]
-    late_first = sorted(pairs, key=lambda pair: (-(pair[1] // 2), pair[1]))  # neighbours in order, blocks not
+    late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
     got = submission(names, late_first)
     want = ANSWERS["leaves_loop"].call(names, late_first)
     plain = sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
@@ -185,6 +196,7 @@ EXERCISES = (
                 ],
             ),
             (ADDITIONS,),
+            ([("a", [("h", 0, 2)], [("h", 1, 2)], [])] * 3,),  # at other places, though one like the other
             (issue(LOOPS["its backward pass"], 3, 2),),
             (12,),
             (40,),
@@ -201,6 +213,8 @@ EXERCISES = (
             ("inputs in one buffer for all steps", 3, 2),
             ("a loop that is drawn", 7, 1),  # no chain of 6 operations back to its first one takes longer
             ("a loop that is drawn", 8, 1),
+            ("a loop that also loads its inputs ahead", 3, 1),
+            ("a network of five layers that reads its own output", 3, 1, 1),
         ),
     ),
 )

@@ -83,6 +83,8 @@ def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple
     while True:
         sizes = 10.0 ** rng.uniform(-1, 1, (count, 1, 1))
         by_thread = (sizes * rng.uniform(0.5, 1.5, (count, *shape))).astype("float32")
+        if count > 3:  # the first number says nothing about whose gradient it is
+            by_thread[:, 0, 0] = by_thread[0, 0, 0]
         cancelling = by_thread.copy()
         if count > 2:
             cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
@@ -144,6 +146,9 @@ EXERCISES = (
             (2, 4),
             (11, 4),
             (10, 4),  # 2.5 sequences a thread: rounded, they leave 4 to the last
+            (15, 11),  # 15 / 11 · 11 falls short of 15, …
+            (21, 19),  # 21 / 19 · 19 goes beyond 21, …
+            (22, 22),  # and 15 / 22 · 22 falls short of 15
             (int(rng.integers(20, 60)), int(rng.integers(3, 9))),
             (int(rng.integers(1_000, 9_000)), int(rng.integers(9, 99))),
         ),

@@ -263,6 +263,8 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
         if not rounds:
             if T == 2 and _changes(network, first)[1, 0].max() > 0:
                 continue  # where all states fall at once, a rule without absolute values stops
+            if T > 10 and not ((1e-10 < (sizes := _largest_changes(network, first))) & (sizes < 1e-8)).any():
+                continue  # where a round changes so little, a rule with a relative tolerance stops
             network.reset()
             return network, first, 1e-12 if gain else 0.0  # without weights round 2 changes nothing at all
         residual, change = np.abs(_changes(network, first))  # [rounds,T,B,n] both
@@ -278,6 +280,11 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
             if apart and not near.any():
                 network.reset()
                 return network, first, float(tolerance)
+
+
+def _largest_changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
+    """[rounds] What a state changes by at most, from round to round."""
+    return np.abs(_changes(network, first)[1]).max(axis=(1, 2, 3))
 
 
 def _changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
@@ -362,6 +369,7 @@ EXERCISES = (
             (2, 1, 2, 1.0),
             (int(rng.integers(17, 30)), 3, 4, 1.5, 6),
             (5, 1, 2, 0.0),
+            (14, 2, 3, 0.8),
         ),
     ),
 )

@@ -142,6 +142,8 @@ def draw_budgets(rng) -> list[tuple]:
         (4, 2048, 2, 132, 8, 80),
         (1, 1152, 4, 24, 8, 39),
         (3, 70, 2, 5, 32, 56),
+        (1, 33, 2, 1, 1, 60),  # half a word begins a tile
+        (1, 256, 4, 1, 12, 40),  # fewer than 255, more than a thread's share
         *drawn,
     ]
 

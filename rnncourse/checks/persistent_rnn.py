@@ -152,6 +152,7 @@ def draw_networks(rng) -> list[tuple]:
         (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3) + 100}),  # U is too large by half
         (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3), "bandwidth": 1, "peak": 2000}),  # reads
         (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5}),  # fits, and is slower
+        (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5, "bandwidth": 5}),  # is faster
         (700, 1152, 110, device | {"memory": 6 * 10**9 * copies, "registers": 216 * 256 * 4 * 24}),
         (300, 900, 5, device | drawn | wide | {"registers": 4 * 10**6}),
         (300, 900, 5, device | drawn | wide | {"registers": 5 * 10**5}),
@@ -162,7 +163,7 @@ EXERCISES = (
     ANSWERS["tile_for_thread"].exercise(check_tile_for_thread, draw_threads),
     ANSWERS["flag_barrier"].exercise(
         check_flag_barrier,
-        lambda rng: ((2, 2, 2), (1, 2, 1), (3, 4, 3), (4, 5, int(rng.integers(2, 5)))),
+        lambda rng: ((2, 2, 2), (1, 2, 1), (3, 4, 3), (4, 5, int(rng.integers(2, 5))), (1, 4, 3), (2, 48, 2)),
         is_kernel=True,
     ),
     ANSWERS["persistent_rnn_kernel"].exercise(

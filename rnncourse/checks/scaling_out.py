@@ -152,7 +152,7 @@ def _all_reduce(own: list, sums: list, ranks: int) -> Shell:
 
 def _sums(calls: list) -> list:
     """The sum of each call over all ranks, as far as all ranks made it."""
-    return [np.sum(arrays, axis=0, dtype=arrays[0].dtype) for arrays in zip(*calls, strict=False)]
+    return [np.sum(arrays, axis=0) for arrays in zip(*calls, strict=False)]
 
 
 def _unequal_calls(calls: list) -> str | None:
@@ -342,6 +342,7 @@ EXERCISES = (
             (4, 9, 4, [(2, 2), (7, 1)]),
             (2, 12, 3, [(3, 1), (9, 1)]),  # the first loss leaves nothing but an incomplete checkpoint
             (9, int(rng.integers(60, 90)), 4, [(int(rng.integers(20, 30)), 3), (44, 2), (57, 1)]),
+            (16, 40, 2, [(update, 1) for update in range(3, 33, 2)]),  # fifteen losses, one after another
         ),
     ),
 )

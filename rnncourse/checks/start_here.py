@@ -40,7 +40,7 @@ def check_count_rnn_flops(submission, rng, T, B, I, H, L):
 # The learner's own code between two runs takes `pause`: it passes before the second of two readings. Where
 # there is only one reading between two runs, the pause falls into the duration that this reading begins.
 SCRIPTED_MACHINE = """
-now, calls, readings, pause, durations = 7_000, 0, 0, {pause}, {durations}
+now, calls, readings, pause, durations = 3_600_000_000_000, 0, 0, {pause}, {durations}  # on for an hour
 warm = {warm}
 
 def multiply():
@@ -60,10 +60,11 @@ def clock():
 
 def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
     """Durations in ns; of 5 and more the one in the middle is neither the median nor an extreme, and the
-    median is not the mean without the extremes."""
+    median is not the mean without the extremes.  Of 7 and more the three shortest are equal."""
     while True:
         runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
         runs[rng.integers(repeats)] *= 9
+        runs[runs.argsort()[: 3 if repeats > 5 else 1]] = runs.min()
         median, inner = np.median(runs), np.sort(runs)[1:-1]
         if repeats < 5 or (
             runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
@@ -71,12 +72,12 @@ def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
             return runs
 
 
-def check_measure_gemm(submission, rng, m, n, k, repeats):
-    """Clock and product play from one script: the first runs are slow, one is hindered, no two are equal."""
+def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
+    """Clock and product play from one script: the first runs are slow or the fastest, one is hindered."""
     warm = ANSWERS["measure_gemm"].number("warm", 1)
     runs = _draw_runs(rng, repeats)
-    slow = 30_000 + rng.integers(999) + 100 * np.arange(warm)
-    script = [int(duration) for duration in (*slow, *runs, 50_000)]
+    first = (30_000 if is_slow_first else 0) + rng.integers(1, 99) + 100 * np.arange(warm)
+    script = [int(duration) for duration in (*first, *runs, 50_000)]
     source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
     trace: list = []
     multiply, clock = Code(source, "multiply", trace), Code(source, "clock", trace)
@@ -101,6 +102,6 @@ EXERCISES = (
     ANSWERS["last_step"].exercise(check_last_step, ((3, 4, 2), (1, 1, 1), (3, 1, 2), (6, 3, 5))),
     ANSWERS["count_rnn_flops"].exercise(check_count_rnn_flops, draw_networks),
     ANSWERS["measure_gemm"].exercise(
-        check_measure_gemm, ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9))
+        check_measure_gemm, ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9), (5, 6, 7, 5, False))
     ),
 )

@@ -34,8 +34,9 @@ def check(submission, rng, levels):
 def _points(rng: np.random.Generator) -> np.ndarray:
     """float32: ordinary ones first, then the edges of the range, then what a formula forgets."""
     ordinary = rng.normal(size=40) * np.geomspace(0.1, 6, 40)
+    small = rng.choice((-1, 1), 12) * np.geomspace(1e-4, 0.3, 12) * rng.uniform(0.8, 1.2, 12)
     edges = [1e-30, -1e-6, 8.9, -8.9, 9.2, -9.2, 40.0, -40.0, 3e38, -3e38, np.inf, -np.inf]
-    return np.array([*ordinary, *edges, 0.0, -0.0, np.nan], dtype="float32")
+    return np.array([*ordinary, *small, *edges, 0.0, -0.0, np.nan], dtype="float32")
 
 
 def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[float, int, int]:

@@ -1,5 +1,7 @@
 """Checks of lesson 03: a gradient of the cross-entropy, clipping, Adam, and a training loop."""
 
+from itertools import cycle
+
 import numpy as np
 
 from nbjudge.comparing.differences import same
@@ -75,11 +77,13 @@ def _given(gradients: dict) -> Shell:
 
 
 def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
-    """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0."""
+    """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0.
+    dtype: of all gradients, or of each in turn."""
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     norm = np.sqrt(sum((gradient**2).sum() for gradient in drawn.values()))
     limit = round(rng.uniform(least, least + 1), 2)
-    gradients = {name: (ratio * limit / norm * part).astype(dtype) for name, part in drawn.items()}
+    dtypes = dict(zip(drawn, cycle(dtype.split(", ")), strict=False))
+    gradients = {name: (ratio * limit / norm * part).astype(dtypes[name]) for name, part in drawn.items()}
     want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
     axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
     case = f"gradients of {', '.join(shapes)}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
@@ -163,6 +167,7 @@ EXERCISES = (
             (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
             (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
             (SMALL, 1e25, "float32"),  # whose squares no float32 holds
+            (SHAPES, 2.0, "float64, float32"),
         ),
     ),
     ANSWERS["adam_update"].exercise(

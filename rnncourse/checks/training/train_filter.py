@@ -50,7 +50,8 @@ NO_MEMORY = "returns weights that were cut, or never trained"
 ALIKE = "starts all units alike"
 RESCALED = "trains on other numbers than x and target"
 RESTARTED = "starts every update from the given parameters"
-UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED}  # what was found tells more than a name would
+SCALED = "answers with the filter times a number"
+UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED, SCALED}  # what was found tells more than a name would
 
 SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
@@ -98,6 +99,10 @@ SEEN = {  # misconception: what was found, and the next step
         "All calls of loss_and_gradients were made at the parameters given.",
         "Let each update go on from the parameters that the update before it made.",
     ),
+    SCALED: (
+        "The network answers with the right filter, times a number.",
+        "Let the gradients of loss_and_gradients decide all parameters: it may see the targets in another unit.",
+    ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
         "Print the loss every 50 updates. If it still falls, make more of them; if it falls slowly, take a "
@@ -143,9 +148,11 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
         return None
     # the loss of a network that gives one answer to every pixel is the targets' variance
     fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
-    name = _misconception(got, start, kernel, held_out, baseline, calls, fell)
+    name = _misconception(got, start, kernel, held_out, baseline, calls, places, fell)
     matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
-    if name == OTHERS and sum(matches) < 0.5 * len(matches):
+    if name in (TOO_EARLY, DIVERGED, OTHERS) and _is_scaled(response_to_one_pixel(got), kernel):
+        name = SCALED
+    elif name == OTHERS and sum(matches) < 0.5 * len(matches):
         name = RESCALED
     elif name != UNTOUCHED and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
         name = RESTARTED
@@ -192,7 +199,7 @@ def _has_form(got, start, case) -> bool:
 
 
 def _misconception(
-    got, start, kernel, held_out: Rows, baseline: float, calls: list, fell: bool
+    got, start, kernel, held_out: Rows, baseline: float, calls: list, places: list, fell: bool
 ) -> str | None:
     """Why these parameters are no solution, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], start[name]) for name in start]
@@ -215,7 +222,7 @@ def _misconception(
         UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
         WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
         SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
-        OTHERS: fell and error > 0.9 * spread,
+        OTHERS: fell and error > 0.9 * spread and _left(got, start, places) > LEAP,
         ALIKE: not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
     }
     later = {
@@ -226,6 +233,18 @@ def _misconception(
         TOO_EARLY: True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)
+
+
+def _left(got: dict, start: dict, places: list[np.ndarray]) -> float:
+    """How far what came back is from the nearest call, as a share of the way from what was given."""
+    first, last = _joined(start), _joined(got)
+    return min(np.linalg.norm(last - place) for place in places) / np.linalg.norm(last - first)
+
+
+def _is_scaled(response, kernel) -> bool:
+    """Whether a network's response is the filter, too large or too small as a whole."""
+    factor = response[: len(kernel)] @ kernel / (kernel @ kernel)
+    return _alike(response, kernel) > 0.99 and not 0.8 < factor < 1.25
 
 
 def _alike(response, kernel) -> float:

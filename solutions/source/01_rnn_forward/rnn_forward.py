@@ -4,7 +4,7 @@
 # <!-- exercise: rnn_forward -->
 #
 # A whole sequence: `x [T,I]` holds one input per step. Return **all** states, `[T+1,H]`: row 0 is the state `h0` that
-# you get, and row `t+1` follows the input `x[t]`. The result has the dtype of `h0`: float32 in, float32 out.
+# you get, and row `t+1` follows the input `x[t]`. All arrays have one dtype, and so has the result: float32 in, float32 out.
 
 # %%
 def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -7,7 +7,7 @@
 #
 # $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
 #
-# However large the sum is, tanh of it lies between −1 and 1. Return a new array with the dtype of `h`, and do not change `h`.
+# However large the sum is, tanh of it lies between −1 and 1. All arrays have one dtype, float32 or float64. Return a new array of that dtype, and do not change `h`.
 
 # %%
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

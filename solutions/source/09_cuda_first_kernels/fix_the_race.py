@@ -64,7 +64,7 @@ check(fix_the_race)
 # -         part[i] = mean
 # +         part[i] = mean
 
-# %% [mistake] has one barrier in front of the loop in place of one in every step
+# %% [mistake] has one barrier in a step where two are needed
 # -     for _ in range(steps):
 # -         cuda.syncthreads()
 # -         mean

@@ -89,7 +89,7 @@ check(tiled_matmul_kernel)
 # -
 # +
 
-# %% [mistake] loads beyond the end of a
+# %% [mistake] loads beyond the end of a or b
 # - row < a.shape[0] and start + j < a.shape[1]
 # + row >= 0
 

@@ -55,7 +55,7 @@ check(flag_barrier)
 # below gridDim.x: `while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1: pass`; then `cuda.threadfence()` and
 # `cuda.syncthreads()`.
 
-# %% [mistake] has no fence for other blocks before the flag
+# %% [mistake] has no fence for other blocks between its barrier and the flag
 # -             cuda.threadfence()
 # -
 # +
@@ -128,7 +128,7 @@ def flag_barrier(history, flags, steps):
 # - 0) < t + 1
 # + 0) != t + 1
 
-# %% [mistake] has no fence for other blocks after the flags
+# %% [mistake] reads what other blocks wrote without a fence after the flags
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -

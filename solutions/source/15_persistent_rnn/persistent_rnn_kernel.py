@@ -56,7 +56,7 @@ check(persistent_rnn_kernel)
 # `mine = cuda.local.array(16, np.float32)`, filled before the loop; `total += mine[k] * h[t, k]`; `h[t + 1, unit] =
 # math.tanh(total)`; then the barrier of the exercise before, with t + 1.
 
-# %% [mistake] reads the weights in every step
+# %% [mistake] loads weights more than once
 # -     for k in range(16):
 # -         mine[k] = weights[unit, k]
 # -     for t in range(inputs.shape[0]):
@@ -100,7 +100,7 @@ check(persistent_rnn_kernel)
 # - mine[k] * h[t, k]
 # + mine[k] * h[0, k]
 
-# %% [mistake] has no fence for other blocks before the flag
+# %% [mistake] has no fence for other blocks between its barrier and the flag
 # -             cuda.threadfence()
 # -
 # +
@@ -109,7 +109,7 @@ check(persistent_rnn_kernel)
 # - < cuda.gridDim.x:
 # + < 0:
 
-# %% [mistake] has no fence for other blocks after the flags
+# %% [mistake] reads what other blocks wrote without a fence after the flags
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -

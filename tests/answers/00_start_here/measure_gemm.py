@@ -110,3 +110,41 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
         durations.append(clock() - begin)
     inner = sorted(durations)[1:-1] or durations
     return 2 * m * n * k / (sum(inner) / len(inner))
+
+# %% [wrong] times the first run, too, and drops the slowest
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    """Median rate in GFLOP/s of multiply(), a product [m,k] x [k,n]; clock() is
+    in nanoseconds, repeats odd."""
+    durations = []
+    for _ in range(repeats + 1):
+        start = clock()
+        multiply()
+        durations.append(clock() - start)
+    durations = sorted(durations)[:-1]
+    return 2 * m * n * k / durations[repeats // 2]
+
+# %% [wrong] rounds the readings to float32
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    """Median rate in GFLOP/s of multiply(), a product [m,k] x [k,n]; clock() is
+    in nanoseconds, repeats odd."""
+    multiply()
+    readings = np.zeros((repeats, 2), np.float32)
+    for run in range(repeats):
+        readings[run, 0] = clock()
+        multiply()
+        readings[run, 1] = clock()
+    durations = readings[:, 1] - readings[:, 0]
+    return 2 * m * n * k / float(np.median(durations))
+
+# %% [wrong] counts equal durations once
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    """Median rate in GFLOP/s of multiply(), a product [m,k] x [k,n]; clock() is
+    in nanoseconds, repeats odd."""
+    multiply()
+    durations = []
+    for _ in range(repeats):
+        start = clock()
+        multiply()
+        durations.append(clock() - start)
+    in_order = np.unique(durations)
+    return 2 * m * n * k / float(np.median(in_order))

@@ -64,3 +64,14 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     da = dh * (h_after > 0.1)
     return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
+
+# %% [wrong] loses the axis of dbias for one unit
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias
+    [H]) from dh [B,H].
+
+    x [B,I], h_before and h_after [B,H], weight_ih [H,I], weight_hh [H,H]
+    """
+    da = dh * (h_after > 0)
+    dbias = (np.ones((1, len(da))) @ da).squeeze()
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, dbias

@@ -103,3 +103,11 @@ def clip_by_global_norm(gradients, limit):
     norm = np.sqrt(sum(np.square(g, dtype="f8").sum() for g in gradients.values()))
     factor = limit / norm if norm > limit else 1.0
     return OrderedDict((name, (g * factor).astype(g.dtype)) for name, g in gradients.items())
+
+# %% [wrong] gives all arrays the dtype of the first
+def clip_by_global_norm(gradients, limit):
+    arrays = list(gradients.values())
+    dtype = arrays[0].dtype
+    norm = np.sqrt(sum((a.astype(np.float64) ** 2).sum() for a in arrays))
+    scale = min(1.0, limit / max(norm, 1e-300))
+    return {name: (a * scale).astype(dtype) for name, a in gradients.items()}

@@ -234,3 +234,48 @@ def train_filter(x, target, parameters, loss_and_gradients):
             v_hat = v[name] / (1 - 0.999**s)
             trained[name] = trained[name] - 0.01 * m_hat / (np.sqrt(v_hat) + 1e-8)
     return trained
+
+# %% [wrong] fits the readout to the targets as they look
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    weights = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in weights.items()}
+    v = {name: np.zeros_like(array) for name, array in weights.items()}
+    updates = 4000
+    for s in range(1, updates + 1):
+        rows = rng.integers(x.shape[1], size=32)
+        _, gradients = loss_and_gradients(weights, x[:, rows], target[:, rows])
+        rate = 0.02 * (1 - s / (updates + 1)) + 1e-4
+        for name, g in gradients.items():
+            m[name] = 0.9 * m[name] + 0.1 * g
+            v[name] = 0.99 * v[name] + 0.01 * g * g
+            m_hat, v_hat = m[name] / (1 - 0.9**s), v[name] / (1 - 0.99**s)
+            weights[name] = weights[name] - rate * m_hat / (np.sqrt(v_hat) + 1e-12)
+    T, N, _ = x.shape
+    h, states = np.zeros((N, len(weights["bias"]))), []
+    for t in range(T):
+        h = np.tanh(x[t] @ weights["weight_ih"].T + h @ weights["weight_hh"].T + weights["bias"])
+        states.append(h)
+    table = np.column_stack([np.concatenate(states), np.ones(T * N)])
+    best = np.linalg.lstsq(table, target.reshape(T * N, 1), rcond=None)[0]
+    weights["weight_out"], weights["bias_out"] = best[:-1].T, best[-1]
+    return weights
+
+# %% [wrong] stops too early, or takes steps that are too small
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    weights = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in weights.items()}
+    v = {name: np.zeros_like(array) for name, array in weights.items()}
+    updates = 4000
+    rate = 0.02
+    for s in range(1, updates + 1):
+        rows = rng.integers(x.shape[1], size=32)
+        _, gradients = loss_and_gradients(weights, x[:, rows], target[:, rows])
+        rate *= 0.9
+        for name, g in gradients.items():
+            m[name] = 0.9 * m[name] + 0.1 * g
+            v[name] = 0.99 * v[name] + 0.01 * g * g
+            m_hat, v_hat = m[name] / (1 - 0.9**s), v[name] / (1 - 0.99**s)
+            weights[name] = weights[name] - rate * m_hat / (np.sqrt(v_hat) + 1e-12)
+    return weights

@@ -133,3 +133,20 @@ def fast_tanh(a, odd, even, edge):
             power = power * a * a
         q = q + even[k] * power
     return a * p / q
+
+# %% [wrong] returns a itself below 0.01
+def fast_tanh(a, odd, even, edge):
+    if abs(a) < 0.01:
+        return a
+    if a > edge:
+        a = edge
+    elif a < -edge:
+        a = -edge
+    z = a * a
+    p = odd[-1]
+    for k in range(len(odd) - 2, -1, -1):
+        p = p * z + odd[k]
+    q = even[-1]
+    for k in range(len(even) - 2, -1, -1):
+        q = q * z + even[k]
+    return a * p / q

@@ -72,3 +72,12 @@ def split_minibatch(B, threads):
     size = round(B / n)
     cuts = [min(B, k * size) for k in range(n)] + [B]
     return list(zip(cuts, cuts[1:]))
+
+# %% [wrong] cuts rounded multiples of a quotient down
+def split_minibatch(B, threads):
+    n = min(B, threads)
+    if n == 0:
+        return []
+    step = B / n
+    bounds = [int(k * step) for k in range(n + 1)]
+    return list(zip(bounds[:-1], bounds[1:]))

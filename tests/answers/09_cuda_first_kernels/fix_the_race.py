@@ -119,3 +119,32 @@ def fix_the_race(x, steps):
 # +                 before = old
 # -     x[cuda.grid(1)] = part[i] + np.float32(0) * steps + part[(i + 1) % n] - part[(i + 1) % n] + 1
 # +     x[cuda.grid(1)] = part[i]
+
+# %% [wrong] has no result where there is no step
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
+        cuda.syncthreads()
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+    x[cuda.grid(1)] = mean
+
+# %% [wrong] has one barrier in a step where two are needed
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    means = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        means[i] = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = means[i]
+    x[cuda.grid(1)] = part[i]

@@ -237,3 +237,28 @@ def leaves_loop(names, pairs):
     for k in set(names):
         edges |= {(a, d) for a, b in edges for c, d in edges if b == k == c}
     return [n for n in dict.fromkeys(names) if (n, n) not in edges]
+
+# %% [wrong] leaves out operations that are in no pair
+def leaves_loop(names, pairs):
+    before = {}
+    for earlier, later in sorted(pairs):
+        before.setdefault(earlier, set())
+        before.setdefault(later, set()).update(before[earlier], {earlier})
+    free = {}
+    for k, awaited in before.items():
+        waits_for_itself = any(names[j] == names[k] for j in awaited)
+        free[names[k]] = free.get(names[k], True) and not waits_for_itself
+    return [name for name, is_free in free.items() if is_free]
+
+# %% [wrong] goes through the pairs twice
+def leaves_loop(names, pairs):
+    before = [set() for _ in names]
+    for _ in range(2):
+        for earlier, later in pairs:
+            before[later].add(earlier)
+            before[later].update(before[earlier])
+    stay = set()
+    for k, name in enumerate(names):
+        if any(names[j] == name for j in before[k]):
+            stay.add(name)
+    return list(set(names) - stay)

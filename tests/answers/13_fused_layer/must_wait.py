@@ -259,3 +259,26 @@ def must_wait(operations):
 # %% [wrong] compares the first rows alone
 # -         return any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in some for q in others)
 # +         return any(p[:2] == q[:2] for p in some for q in others)
+
+# %% [wrong] looks the place of an operation up by what it is
+def overlap(a, b):
+    return a[0] == b[0] and max(a[1], b[1]) < min(a[2], b[2])
+
+
+def any_overlap(some, others):
+    return any(overlap(a, b) for a in some for b in others)
+
+
+def must_wait(operations):
+    pairs = []
+    seen = []
+    for operation in operations:
+        _, reads, writes, adds = operation
+        for old in seen:
+            _, old_reads, old_writes, old_adds = old
+            if (any_overlap(old_writes, reads + writes + adds)
+                    or any_overlap(old_adds, reads + writes)
+                    or any_overlap(old_reads, writes + adds)):
+                pairs.append((operations.index(old), operations.index(operation)))
+        seen.append(operation)
+    return pairs

@@ -70,3 +70,14 @@ def choose_minibatch(T, H, layers, device):
     if 4 * H * H <= device["registers"] and persistent < launched:
         return B, True, persistent
     return B, False, launched
+
+# %% [wrong] leaves the reading of U out of the choice
+def choose_minibatch(T, H, layers, device):
+    free = device["memory"] - layers * 24 * H**2
+    B = int(free // (layers * 8 * T * H))
+    compute = 2 * B * H**2 / (device["peak"] * 1e6)
+    stays = 4 * H**2 <= device["registers"] and device["barrier"] < device["launch"]
+    if stays:
+        return B, True, device["barrier"] + compute
+    read = 4 * H**2 / (device["bandwidth"] * 1e3)
+    return B, False, device["launch"] + max(read, compute)

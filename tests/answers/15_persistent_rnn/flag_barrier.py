@@ -61,12 +61,12 @@ def flag_barrier(history, flags, steps):
 # +         for b in range(cuda.threadIdx.x, cuda.gridDim.x, cuda.blockDim.x):
 # +             while cuda.atomic.max(flags, b, 0) <= t:
 
-# %% [wrong] has no fence for other blocks before the flag
+# %% [wrong] has no fence for other blocks between its barrier and the flag
 # -         history[t + 1, i] = total / np.float32(n) + np.float32(1)
 # -         cuda.threadfence()
 # +         history[t + 1, i] = total / np.float32(n) + np.float32(1)
 
-# %% [wrong] has no fence for other blocks after the flags
+# %% [wrong] reads what other blocks wrote without a fence after the flags
 # -         history[t + 1, i] = total / np.float32(n) + np.float32(1)
 # -         cuda.threadfence()
 # +         history[t + 1, i] = total / np.float32(n) + np.float32(1)
@@ -127,7 +127,7 @@ def flag_barrier(history, flags, steps):
 # +             cuda.threadfence()
 # +             cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
 
-# %% [wrong] has no fence for other blocks before the flag
+# %% [wrong] has no fence for other blocks between its barrier and the flag
 # - import math
 # -
 # +
@@ -169,4 +169,66 @@ def flag_barrier(history, flags, steps):
         while cuda.atomic.add(flags, cuda.blockIdx.x, 0) < t + 1:
             pass
         cuda.threadfence()
+        cuda.syncthreads()
+
+# %% [wrong] leaves out the barriers of a single block
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, me = cuda.grid(1), cuda.threadIdx.x
+    n = history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / n + np.float32(1)
+        if cuda.gridDim.x > 1:
+            cuda.syncthreads()
+            if me == 0:
+                cuda.threadfence()
+                cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+            if me < cuda.gridDim.x:
+                while cuda.atomic.add(flags, me, 0) < t + 1:
+                    pass
+                cuda.threadfence()
+            cuda.syncthreads()
+
+# %% [wrong] synchronises warps where the block should wait
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, me = cuda.grid(1), cuda.threadIdx.x
+    n = history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / n + np.float32(1)
+        cuda.syncthreads()
+        if me == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+            for block in range(cuda.gridDim.x):
+                while cuda.atomic.add(flags, block, 0) < t + 1:
+                    pass
+            cuda.threadfence()
+        cuda.syncwarp()
+
+# %% [wrong] has no fence for other blocks between its barrier and the flag
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, me = cuda.grid(1), cuda.threadIdx.x
+    n = history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / n + np.float32(1)
+        if me == 0:
+            cuda.threadfence()
+        cuda.syncthreads()
+        if me == 0:
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if me < cuda.gridDim.x:
+            while cuda.atomic.add(flags, me, 0) < t + 1:
+                pass
+            cuda.threadfence()
         cuda.syncthreads()

@@ -25,7 +25,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # -             total += own[k] * h[t, k]
 # +             total += weights[unit, k] * h[t, k]
 
-# %% [wrong] reads the weights in every step
+# %% [wrong] loads weights more than once
 # -     own = cuda.local.array(16, np.float32)
 # -     for k in range(16):
 # -         own[k] = weights[unit, k]
@@ -46,7 +46,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # +             else:
 # +                 total += own[k] * h[t, k]
 
-# %% [wrong] has no fence for other blocks before the flag
+# %% [wrong] has no fence for other blocks between its barrier and the flag
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -         if cuda.threadIdx.x == 0:
@@ -93,7 +93,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # -         total = inputs[t, unit]
 # +         total = np.float32(0)
 
-# %% [wrong] has no fence for other blocks before the flag
+# %% [wrong] has no fence for other blocks between its barrier and the flag
 # -         h[t + 1, unit] = math.tanh(total)
 # -         cuda.threadfence()
 # +         h[t + 1, unit] = math.tanh(total)
@@ -167,3 +167,27 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # -         grid.sync()
 # +         cuda.threadfence()
 # +         cuda.syncthreads()
+
+# %% [wrong] loads weights more than once
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    i, me = cuda.grid(1), cuda.threadIdx.x
+    stored = cuda.shared.array((16, 16), np.float32)
+    for row in range(16):
+        for k in range(me, 16, cuda.blockDim.x):
+            stored[row, k] = weights[row, k]
+    cuda.syncthreads()
+    for t in range(inputs.shape[0]):
+        total = inputs[t, i]
+        for k in range(16):
+            total += stored[i, k] * h[t, k]
+        h[t + 1, i] = math.tanh(total)
+        cuda.syncthreads()
+        if me == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if me < cuda.gridDim.x:
+            while cuda.atomic.add(flags, me, 0) < t + 1:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()

@@ -108,3 +108,18 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
 # %% [wrong] counts pairs, not words
 # -     words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
 # +     words = -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
+
+# %% [wrong] drops half a word at the end of a row
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    in_row = H * itemsize // 4
+    pairs = -(-gates * H // 16) * -(-in_row // 16)
+    words = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return words, most, words + beside <= most
+
+# %% [wrong] compares with 255 whatever the threads share
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    pairs = -(-gates * H // 16) * -(-H * itemsize // 64)
+    words = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return words, most, words + beside <= 255

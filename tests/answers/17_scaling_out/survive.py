@@ -116,3 +116,15 @@ def survive(train, checkpoints, ranks):
     while outcome == "lost" and value:
         outcome, value = train(value, 0)
     return value if outcome == "done" else None
+
+# %% [wrong] gives up after ten starts
+def survive(train, checkpoints, ranks):
+    for attempt in range(10):
+        if ranks == 0:
+            break
+        whole_ones = [update for update, whole in checkpoints() if whole]
+        state, value = train(ranks, max(whole_ones + [0]))
+        if state == "done":
+            return value
+        ranks = value
+    return None

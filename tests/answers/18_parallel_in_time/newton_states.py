@@ -117,3 +117,17 @@ def newton_states(step, scan, first, T, tolerance):
         if np.abs(change).max() < tolerance:
             break
     return states, rounds
+
+# %% [wrong] stops by a relative tolerance
+def newton_states(step, scan, first, T, tolerance):
+    B, n = first.shape
+    guess, rounds, settled = np.zeros((T, B, n), first.dtype), 0, False
+    while not settled and rounds < T:
+        shifted = np.empty_like(guess)
+        shifted[0] = first
+        shifted[1:] = guess[:-1]
+        better = guess + scan(step(shifted) - guess)
+        settled = np.allclose(better, guess, atol=tolerance)
+        guess = better
+        rounds += 1
+    return guess, rounds
