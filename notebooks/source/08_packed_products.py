@@ -127,13 +127,13 @@ drawings.show("cache_lines")
 # %% [markdown]
 # The second number of a pair is the part of NumPy's rate, measured in the same turns. Where a row says *disturbed*, another program used the cores: run it again.
 #
-# The first row's part is small for two reasons. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. And k adds to one sum, so each addition waits some cycles for the one before it. The second row mends both: with j innermost the loop goes along rows, and its sums are independent, so that vectors compute them. (`fastmath` also allows fused multiply-adds.)
+# The first row's part is small for three reasons. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. All k add to one sum, so each addition waits some cycles for the one before it. And for both reasons no vectors are used. The second row mends all three: with j innermost the loop goes along rows, and its sums are independent. (`fastmath` also allows fused multiply-adds.)
 #
 # In each call the library chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
 # ## 2 · Packed once
 #
-# **Predict:** what part of NumPy's time for a product with 4 rows does packing the weights take, and with 64 rows?
+# **Predict:** how long does a plain loop take to pack the weights, as a part of NumPy's time for a product with 4 rows, and with 64 rows?
 
 # %% needs a compiler
 my_guess = {4: 0.1, 64: 0.1}
@@ -214,7 +214,7 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
-# The loop now reads the weights as one stream, and is still far from the library. Its innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
+# The loop now reads the weights as one stream. That alone does not help, and can make a product slower: the innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
 #
 # ## 3 · A tile in registers
 #
@@ -223,9 +223,11 @@ print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 # %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. It needs a register for each sum and each vector, and one more for a state. If they are too few, the compiler **spills** some sums: it stores and loads them in every term.
 #
-# **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? The sliders help.
+# **Predict:** which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? Sliders for other numbers follow.
 
 # %%
+drawings.show("register_tile")
+
 my_guess = {16: (2, 2), 32: (4, 4)}
 tiles = [(r, v) for r in range(1, 32) for v in range(1, 32)]
 for registers, guess in my_guess.items():
@@ -235,7 +237,6 @@ for registers, guess in my_guess.items():
     print(f"{registers} registers: {best[0]} × {best[1]}, {loads[best]:.2f} "
           f"loads for each FMA; you guessed {guess[0]} × {guess[1]}: "
           f"{loads.get(guess, 'it does not fit')}")
-drawings.show("register_tile")
 
 # %% needs a compiler
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
@@ -316,8 +317,8 @@ peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
 print(disturbance(timings))
 print("rows × vectors   registers   predicted   measured                stack")
 for tile, (gflops, loop) in measured.items():
-    predicted = ("spills" if tile.spills(CORE)
-                 else f"{predicted_rate(tile, CORE):.0%}")
+    predicted = ("spills, " * (tile.spills(CORE) > 0)
+                 + f"{predicted_rate(tile, CORE):.0%}")
     print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted:>13} "
           f"{gflops / peak:10.0%}, {gflops:5.1f} GFLOP/s {loop.stack:4}")
 low, slowest = min((rate.gflops, tile) for tile, rate in measured.items())
@@ -330,7 +331,7 @@ show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 # %% [markdown]
 # - **Left of the dashed line** each tile waits less for its sums than the one before, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of them is named best is chance. If the first three reach twice the prediction, your core probably begins one FMA of such vectors in a cycle, so that half as many sums suffice.
 # - **At the line** the registers are full.
-# - **Right of it** sums spill. “Stack” counts the accesses to the stack in the innermost loop: spilled sums, and what else found no register. If the rate falls there, these are the likeliest reason, though their number alone does not give the rate. If it stays high, the compiler found registers that the model does not know, or your core hides the accesses.
+# - **Right of it** sums spill. “Stack” counts the accesses to the stack in the innermost loop: spilled sums, and what else found no register. If the rate falls there, these are the likeliest reason, though their number alone does not give the rate. (The prediction counts their loads, no stores.) If it stays high, the compiler found registers that the model does not know, or your core hides the accesses.
 #
 # **Break it:** how slow can a tile become? What spills is stored and loaded again; but the stack lies in the nearest cache.
 
@@ -348,9 +349,9 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 # %% [markdown]
 # ## 6 · From a tile to a product
 #
-# A product is a loop over panels, and in it a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows, with all its terms.
+# Even this tile lost only so much: a spilled sum costs a load and a store in each term, and the nearest cache serves them.
 #
-# Why this tile? Many tiles reach the best rate that section 5 predicts. Of these the course takes one with the fewest vectors, because a narrow panel wastes less where the number of columns is no multiple of it. Then it takes the most rows for whose addresses the processor has registers.
+# A product is a loop over panels, and in it a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows. Of the many tiles with section 5's best predicted rate the course takes one with the fewest vectors, since a narrow panel wastes less where the columns are no multiple of it; then the most rows for whose addresses there are registers.
 #
 # **Predict:** what part of the library's rate does the product reach at 512 units?
 
@@ -375,14 +376,12 @@ def gain(before, after, H):
 @njit(nogil=True)
 def tile_by_tile(a, panels, c):
     (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
-    flat_a, flat_panels, flat_c = (a.reshape(-1), panels.reshape(-1),
-                                   c.reshape(-1))
+    flat_a, flat_panels, flat_c = a.ravel(), panels.ravel(), c.reshape(-1)
     for p in range(len(panels)):
         for r in range(0, B, ROWS):
-            rows, at_c = min(ROWS, B - r), r * N + p * width
-            multiply_tile(False, rows, flat_a, r * K, K, flat_panels,
-                          p * K * width, K, flat_c, at_c, N, False)
-
+            multiply_tile(False, min(ROWS, B - r), flat_a, r * K, K,
+                          flat_panels, p * K * width, K, flat_c,
+                          r * N + p * width, N, False)
 
 print(f"a tile: {ROWS} × {VECTORS}")
 climb("tiles in registers", with_panels(tile_by_tile))
@@ -391,35 +390,35 @@ print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 # %% [markdown]
 # The tile changed four things at once. Sums stay in registers; a vector of weights serves all rows of the tile; more sums are under way; and no short loop begins anew for each term. The last row over the one before says what the four are worth together, not what each is worth.
 #
-# ## 7 · Which loop is outside?
+# ## 7 · From which cache do the weights come?
 #
 # Every tile of rows reads its whole panel. A panel that fits into the nearest cache comes from beyond it once; one that does not fit comes again for every tile of rows, ⌈64/`ROWS`⌉ times.
 #
-# The remedy is to cut the terms as well. A **piece** is a panel's part of 256 terms or fewer. If it fits into the nearest cache, together with a tile's rows and results, it stays there until all rows have used it.
+# The remedy is to cut the terms as well. A **piece** of a panel has so many terms that it fills half of the nearest cache; states and results need room, too. It stays there until all rows have used it.
 #
 # **Predict:** how many times as fast is a product in pieces, at 512 units and at 128?
 
 # %% needs a compiler
-from rnnlab.kernels.packed.products import K_BLOCK, multiply_rows
 from rnnlab.resources import caches
 
-my_guess = {128: 1.0, 512: 1.0}
+my_guess = {128: 1.2, 512: 1.5}
+print("caches:", {name: f"{size // 1024} KiB"
+                  for name, size in caches().items()} or "unknown")
+TERMS = caches().get("L1", 32768) // 2 // (4 * width)
+print(f"a panel: 128 or 512 terms of 4·{width} bytes; a piece: {TERMS}")
 
 @njit(nogil=True)
 def piece_by_piece(a, panels, c):
     (B, K), N, width = a.shape, c.shape[1], panels.shape[2]
-    flat_a, flat_panels, flat_c = (a.reshape(-1), panels.reshape(-1),
-                                   c.reshape(-1))
+    flat_a, flat_panels, flat_c = a.ravel(), panels.ravel(), c.reshape(-1)
     for p in range(len(panels)):
-        # multiply_rows cuts the terms into pieces of K_BLOCK
-        multiply_rows(B, flat_a, 0, K, flat_panels, p * K * width, K, flat_c,
-                      p * width, N, False)
+        for k in range(0, K, TERMS):
+            for r in range(0, B, ROWS):
+                multiply_tile(False, min(ROWS, B - r), flat_a, r * K + k, K,
+                              flat_panels, (p * K + k) * width,
+                              min(TERMS, K - k), flat_c, r * N + p * width, N,
+                              k > 0)  # adds to c
 
-beside = 4 * (K_BLOCK * ROWS + ROWS * width)  # bytes: a tile's rows, results
-print(f"a panel: {4 * width * 512 // 1024} KiB; a piece: "
-      f"{4 * width * K_BLOCK // 1024} KiB, and {beside / 1024:.0f} KiB beside it")
-print("caches:", ", ".join(f"{name} {size // 1024} KiB"
-                           for name, size in caches().items()) or "unknown")
 climb("pieces of K", with_panels(piece_by_piece))
 whole, cut = prepared["tiles in registers"], prepared["pieces of K"]
 for H, guess in my_guess.items():
@@ -428,11 +427,11 @@ for H, guess in my_guess.items():
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# The range in brackets comes from the quartiles of both times. At 128 units nothing was cut, since a panel has 128 terms there: that factor should be near 1, and how far it is off shows the noise.
+# The range in brackets comes from the quartiles of both times. Where a panel has no more terms than a piece, nothing was cut: that factor should be near 1, and how far it is off shows the noise.
 #
-# At 512 units, a factor clearly further above 1 says that reading panels again from beyond the nearest cache was a limit. A factor near 1 has one of two reasons: the next cache delivers panels as fast as the multiply-adds need them, or a piece does not fit either, with what is beside it.
+# Where panels were cut, a factor clearly above 1 says that reading them again from beyond the nearest cache was a limit. A factor near 1 says that the next cache delivers them as fast as the multiply-adds need them. Below 1, the cut costs more than it saves: each piece loads and stores the sums.
 #
-# The drawing shows the other order. With rows outside, every tile of rows passes over **all** weights, so they must come ⌈64/`ROWS`⌉ times, wherever all of them fit. With panels outside, they come once.
+# The drawing shows what the order of the other loops decides. With rows outside, every tile of rows passes over **all** weights, and these seldom fit into the nearest cache. The exercise counts it.
 #
 # ### Exercise: the order of the calls
 #
@@ -452,7 +451,7 @@ drawings.show("panels_in_caches")
 # %% needs a compiler
 from rnnlab.kernels.packed.barrier import wait
 
-my_guess = {128: (1.0, 1.0), 512: (1.0, 1.0)}
+my_guess = {128: (1.5, 1.2), 512: (1.5, 1.2)}  # packing once, one call
 
 
 @njit(nogil=True)
@@ -469,10 +468,14 @@ def in_one_call(turns, a, weights, c):
     return lambda: steps(turns, a, panels, c, np.zeros(1, "int64"), 1)
 
 
+@njit(nogil=True)
+def pack_and_multiply(a, weights, panels, c):
+    pack(weights, panels)
+    piece_by_piece(a, panels, c)
+
+
 def packing_each_time(turns, a, weights, c):
-    panels = packed(weights)  # room for them, too
-    return lambda: [(pack(weights, panels), piece_by_piece(a, panels, c))
-                    for _ in range(turns)]
+    return repeated(pack_and_multiply, turns, a, weights, packed(weights), c)
 
 
 # %% needs a compiler
@@ -533,10 +536,9 @@ for n, guess in my_guess.items():
                      for shape in ((n, 512), (512, 2048), (n, 2048)))
     times = take_turns({way: shared(way, 10, a, weights, c)
                         for way in ("minibatch", "units")}, 9, settled=True)
-    print(disturbance(times))
+    print(f"{n} sequences; you guessed {guess}. {disturbance(times)}")
     for way, timing in times.items():
-        print(f"B = {n:2}, by {way:9}: {1e5 * timing.median:6.0f} µs a step; "
-              f"you guessed {guess}")
+        print(f"by {way:9}: {1e5 * timing.median:6.0f} µs a step")
 
 # %% [markdown]
 # **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). If the units lose all the same, waiting costs more than the halved work saves.
@@ -587,13 +589,13 @@ show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 #
 # Libraries know the idea: MKL and FBGEMM have calls that pack weights once (sources below). NumPy does not use them.
 #
-# The last row is a bare product. The ladder's rung `packed_weights` adds edges, gates, layers and gradients. **Predict** its rate on the scoreboard's problem, on one core and on all, as parts of the rate of one large product on one core.
+# The last row is a bare product. On the scoreboard stands a forward pass of a tanh network with 256 units, by the ladder's rung `packed_weights`: products with inputs and states, biases, tanh, and packing once a pass. **Predict** its rate, on one core and on all, as parts of the rate of one large product on one core.
 
 # %% needs a compiler
 from rnncourse import scoreboard
 from rnnlab.ladder import packed_weights
 
-my_guess = {1: 0.8, cores: 1.6}
+my_guess = {1: 0.5, cores: 0.5}
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: packed_weights.forward(network, x, state)
 for threads in sorted({1, cores}):
@@ -605,7 +607,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # The 100 % of this table is the library's large product, measured once on one core; a row on one core can pass it, since the library is no bound.
 #
-# What is the bound? A core begins a limited number of multiply-adds in a cycle, and no order of loops changes that. Section 5's best tile, which has everything in the nearest cache, comes close to it. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
+# What is the bound? A core begins a limited number of multiply-adds in a cycle, and no order of loops changes that. The highest rates of section 5, where everything lies in the nearest cache, are probably this bound. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
 #
 # To use all this, call `rnnlab.fastest(network, x)`: it measures every rung on your machine and prints the reasons for its choice. Single steps of one sequence (`rnnlab.Inference(network).step(x, state)`) pack nothing: each reads a weight once, and the weights may change between two steps.
 #
@@ -613,15 +615,15 @@ print("you guessed", my_guess)
 #
 # **A product compiled for one network can do without assembly. The order of the loops and the tile are worth most; what pieces, one call and packing once add depends on sizes and caches.**
 #
-# The lines below the table divide each row by the one before, on one core. The rows were measured one after the other, so a few percent decide nothing; sections 7 and 8 compared in turns.
+# The lines below the table divide each row's part of NumPy's rate by that of the row before, on one core. These rows are minutes apart, and a tenth decides nothing; sections 7 and 8 compared in turns.
 
 # %% needs a compiler
 from itertools import pairwise
 
 show_table()
 for before, after in pairwise([*table][:-1]):  # on one core
-    factors = (f"{table[after][H][0] / table[before][H][0]:.2g}" for H in SIZES)
-    print(f"{after}: {' and '.join(factors)} times the rate of the row before")
+    factors = (f"{table[after][H][1] / table[before][H][1]:.2g}" for H in SIZES)
+    print(f"{after}: {' and '.join(factors)} times the row before")
 undisturbed = [step for step in table if not disturbed[step]]
 part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
                      for H in SIZES), default=(0, "", 0))

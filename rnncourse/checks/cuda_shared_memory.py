@@ -148,7 +148,13 @@ EXERCISES = (
     ),
     ANSWERS["warp_sum_kernel"].exercise(
         check_warp_sum_kernel,
-        lambda rng: ((64, 2, 32), (32, 1, 32), (20, 1, 32), (int(rng.integers(290, 310)), 5, 64), (40, 1, 96)),
+        lambda rng: (
+            (64, 2, 32),
+            (32, 1, 32),
+            (20, 1, 32),
+            (int(rng.integers(290, 310)), 5, 64),
+            (40, 1, 96),
+        ),
         is_kernel=True,
     ),
     ANSWERS["transpose_without_conflicts"].exercise(

@@ -102,6 +102,7 @@ EXERCISES = (
     ANSWERS["last_step"].exercise(check_last_step, ((3, 4, 2), (1, 1, 1), (3, 1, 2), (6, 3, 5))),
     ANSWERS["count_rnn_flops"].exercise(check_count_rnn_flops, draw_networks),
     ANSWERS["measure_gemm"].exercise(
-        check_measure_gemm, ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9), (5, 6, 7, 5, False))
+        check_measure_gemm,
+        ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9), (5, 6, 7, 5, False)),
     ),
 )

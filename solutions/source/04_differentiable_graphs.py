@@ -13,7 +13,7 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] graph_rules
 
 # %% [markdown]
-# Your rules make a mirror. Below is a step with a shortcut, `h_next = h + tanh(x·W + h·U + c)`, as a list of nodes. The loop walks over them and lets your rule send each node's gradient to its inputs. **Two of its lines are wrong**; a comment marks each. Mend them: in which order must the nodes come, and what is the gradient of a wire that several nodes read? The central differences below say when both are right.
+# Your rules make a mirror. Below is a step with a shortcut, `h_next = h + tanh(x·W + h·U + c)`, as a list of nodes. The loop walks over them and lets your rule send each node's gradient to its inputs. **Two of its lines are wrong**; a comment marks each. Mend them: in which order must the nodes come, and what is the gradient of a wire that several nodes read? The differences below say when both are right.
 
 # %%
 nodes = [  # node, inputs, output

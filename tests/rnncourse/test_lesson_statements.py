@@ -18,7 +18,6 @@ from rnncourse.views.roofline_view import _moved, _roofs
 from rnnlab.graphs.cells import step_graph
 from rnnlab.graphs.mirror import mirror
 from rnnlab.graphs.plan import cheapest
-from rnnlab.kernels.packed import products
 from rnnlab.tasks import rotated_images, text
 
 
@@ -126,10 +125,6 @@ def test_the_ninth_target_of_the_rotated_digits_is_the_sharp_one():
 def test_the_baseline_of_text_is_a_distribution_and_no_single_character():
     assert np.isfinite(text.task(steps=8).baseline.value)
     assert "most often" not in text.task().baseline.what
-
-
-def test_a_panel_of_lesson_08_is_cut_by_the_function_that_it_calls():
-    assert products.K_BLOCK < 512  # terms of the lesson's product
 
 
 def test_a_roofline_shows_points_far_above_and_below_its_roof():

@@ -51,7 +51,8 @@ ALIKE = "starts all units alike"
 RESCALED = "trains on other numbers than x and target"
 RESTARTED = "starts every update from the given parameters"
 SCALED = "answers with the filter times a number"
-UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED, SCALED}  # what was found tells more than a name would
+# what was found tells more than a name would
+UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED, SCALED}
 
 SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
@@ -101,7 +102,7 @@ SEEN = {  # misconception: what was found, and the next step
     ),
     SCALED: (
         "The network answers with the right filter, times a number.",
-        "Let the gradients of loss_and_gradients decide all parameters: it may see the targets in another unit.",
+        "Let the gradients decide all parameters: loss_and_gradients may see the targets in another unit.",
     ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
