@@ -50,7 +50,7 @@ draw(rnn)
 # | product a · b | d · bᵀ and aᵀ · d | a, b |
 # | function y = f(a) | d ∘ f′(a); tanh: d ∘ (1 − y²), σ: d ∘ y ∘ (1 − y) | y |
 #
-# One more node, 1 − a, sends back −d and needs nothing. The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other. (Sum and copy.)
+# One more node, 1 − a, sends back −d and needs nothing. The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other.
 #
 # Test one rule with central differences; a single node is a graph, too. **Guess** the relative error of central differences in float64, as a power of ten.
 
@@ -148,7 +148,7 @@ for name, gradient in network_gradients(network, on_wires).items():
 # - **i**, the input gate, decides how much of the candidate **g** is added to the cell.
 # - **o**, the output gate, decides how much of the cell the network shows as its output h'.
 #
-# Below, a few lines declare the GRU above, with the reset gate **before** its product, as in the paper of 2014. Compare them with the picture.
+# Below, a few lines declare the GRU above, with the reset gate **before** its product, as in the final paper of 2014. Compare them with the picture.
 #
 # **Predict** before you look: how many nodes read `h`? Each of them sends a gradient back to `h`, and these are added up.
 
@@ -184,11 +184,11 @@ print("dh read off the picture: relative difference "
       f"{relative_error(dh, exact):.0e}")
 
 # %% [markdown]
-# **Break it:** leave out `drh * r` and run the cell. The error grows from rounding to a size that you can see, and shapes stay right.
+# **Break it:** leave out `drh * r` and run the cell (then put it back). The error grows to a size that you can see; shapes stay right.
 #
 # Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs, and counts the calls of 10 steps. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
 #
-# <details><summary>Answer</summary>Stacking over gates (section 5 says how): in 10 steps a GRU calls 30 products instead of 60, an LSTM 20 instead of 80. Stacking over time alone leaves 33 and 44.</details>
+# <details><summary>Answer</summary>Stacking over gates (section 5 says how): in 10 steps this GRU calls 30 products instead of 60, an LSTM 20 instead of 80. Stacking over time alone leaves 33 and 44.</details>
 
 # %%
 from rnncourse.views.graph_stepper import explore_graph
@@ -264,7 +264,7 @@ for name, graph in variants.items():
 print(f"your guess for V3: {my_guess}")
 
 # %% [markdown]
-# In all three, the gradients of a weight from all steps are one call (`stack_weight_gradients`): so even V1 has only 48 + 6 calls backward. (The program of V1 in section 8 computes them at every step; one call gives h the gradients from r and z, so it makes 88, not 96.)
+# In all three, the gradients of a weight from all steps, which are only added, are one call (`stack_weight_gradients`): so even V1 has only 48 + 6 calls backward. (The program of V1 in section 8 computes them at every step; one call gives h the gradients from r and z, so it makes 88, not 96.)
 #
 # V1 and V2 are the same function, V3 is another one. The weights of one fit into the other, but give other answers there. The notes say, without numbers, that accuracy is very similar when each is trained from the beginning.
 #
@@ -336,7 +336,7 @@ for wires in range(5):
 #
 # **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now?
 #
-# <details><summary>Answer</summary>It saves r, z, n and computes a product again: without the input product, n cannot be computed. So variant 4 needs no more memory only where that stays anyway. The course's program of V3 lets it go, and that of V4 keeps it.</details>
+# <details><summary>Answer</summary>It saves r, z, n and computes a product again: without the input product, n cannot be computed. So variant 4 needs no more memory only where that stays anyway. Our V3 lets it go; our V4 keeps it, for all gates: twice the memory.</details>
 #
 # ### Exercise: its gradient
 #
@@ -377,7 +377,7 @@ for name in gradient:
           "{:2} + {:2} calls".format(*stated[name]))
 
 # %% [markdown]
-# Two gradients: V1 and V2 compute one, V3 to V5 the other.
+# Two, by the columns: V1 and V2 compute one, V3 to V5 the other.
 #
 # ## 9 · What the clock says
 #
@@ -385,7 +385,7 @@ for name in gradient:
 #
 # **Predict** from the counts (fewer calls, faster): will a CPU give the same order, at small sizes and at large ones? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. If another program kept the cores busy, the first lines say so: do not believe the table then.
 #
-# Below it stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which is faster; the last line then calls the order undecided, unless another pair is reversed and more than 5 % apart. **Change** `rounds` to 20 while your machine is idle: does the answer stay?
+# Below it stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which is faster; the next cell then calls the order undecided, unless another pair is reversed and more than 5 % apart. **Change** `rounds` to 20 while your machine is idle: does the answer stay?
 
 # %%
 sizes = (128, 256, 512, 1024)
@@ -559,7 +559,7 @@ rnnlab.progress("differentiable_graphs")
 #
 # <details><summary>When is resetting after the product the same function as resetting before it?</summary>If U_n is diagonal, or if r has the same value in all units; and if there is no bias c_n, which the gate would scale, too.</details>
 #
-# <details><summary>Variant 4 stores as much as variant 3. What does it avoid, and what must stay in memory for that?</summary>One product a step in the backward pass; the input product of all steps must stay in memory.</details>
+# <details><summary>Variant 4 saves as many arrays as variant 3. What does it avoid, and what must stay in memory beside them?</summary>One product a step in the backward pass; the input product of all steps must stay in memory.</details>
 
 # %% [markdown]
 # ## Sources

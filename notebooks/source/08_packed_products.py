@@ -329,9 +329,9 @@ rates = {tile: rate.gflops for tile, rate in measured.items()}
 show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 
 # %% [markdown]
-# - **Left of the dashed line** each tile waits less for its sums than the one before, until FMAs begin as fast as the core can begin them. Several tiles reach that bound; which of them is named best is chance. If the first three reach twice the prediction, your core probably begins one FMA of such vectors in a cycle, so that half as many sums suffice.
+# - **Left of the dashed line** each tile waits less for its sums than the one before, until FMAs begin as fast as the core can begin them. Several tiles come near that bound; the model does not explain the few percent between them. If the first three reach twice the prediction, your core probably begins one FMA of such vectors in a cycle, so that half as many sums suffice.
 # - **At the line** the registers are full.
-# - **Right of it** sums spill. “Stack” counts the accesses to the stack in the innermost loop: spilled sums, and what else found no register. If the rate falls there, these are the likeliest reason, though their number alone does not give the rate. (The prediction counts their loads, no stores.) If it stays high, the compiler found registers that the model does not know, or your core hides the accesses.
+# - **Right of it** sums spill. “Stack” counts the accesses to the stack in the innermost loop: spilled sums, and what else found no register. If the rate falls there, these are the likeliest reason, though their number alone does not give the rate. (The prediction counts a load and a store for each.) If it stays high, the compiler found registers that the model does not know, or your core hides the accesses.
 #
 # **Break it:** how slow can a tile become? What spills is stored and loaded again; but the stack lies in the nearest cache.
 
@@ -349,9 +349,9 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 # %% [markdown]
 # ## 6 · From a tile to a product
 #
-# Even this tile lost only so much: a spilled sum costs a load and a store in each term, and the nearest cache serves them.
+# A spilled sum costs a load and a store in each term, and the nearest cache serves them: that bounds the loss.
 #
-# A product is a loop over panels, and in it a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows. Of the many tiles with section 5's best predicted rate the course takes one with the fewest vectors, since a narrow panel wastes less where the columns are no multiple of it; then the most rows for whose addresses there are registers.
+# A product is a loop over panels, and in it a loop over tiles of rows. `multiply_tile` is the course's kernel: one tile, of at most `ROWS` rows. Of the many tiles with section 5's best predicted rate the course takes one with the fewest vectors, since a narrow panel wastes less at edges; then the most rows for whose addresses there are registers.
 #
 # **Predict:** what part of the library's rate does the product reach at 512 units?
 
@@ -429,7 +429,7 @@ drawings.show("panels_in_caches")
 # %% [markdown]
 # The range in brackets comes from the quartiles of both times. Where a panel has no more terms than a piece, nothing was cut: that factor should be near 1, and how far it is off shows the noise.
 #
-# Where panels were cut, a factor clearly above 1 says that reading them again from beyond the nearest cache was a limit. A factor near 1 says that the next cache delivers them as fast as the multiply-adds need them. Below 1, the cut costs more than it saves: each piece loads and stores the sums.
+# Where panels were cut, a factor clearly above 1 says that reading them again from beyond the nearest cache was a limit. A factor near 1 says that the next cache delivers them as fast as the multiply-adds need them; then fewer loads, which the exercise counts, save no time. Below 1, the cut costs more than it saves: each piece loads and stores the sums.
 #
 # The drawing shows what the order of the other loops decides. With rows outside, every tile of rows passes over **all** weights, and these seldom fit into the nearest cache. The exercise counts it.
 #
@@ -494,7 +494,7 @@ for H, (guess, guess_of_call) in my_guess.items():
 # %% [markdown]
 # A factor near 1 says that a cost is small beside such a product. With fewer rows or units it is a larger part.
 #
-# The lines *packing in every step* prepare nothing, like the library. What the table's row *pieces of K* is ahead of them comes from packing once. What they are ahead of 100 % does not: perhaps it comes from the tile, or from what the library does besides; these times do not say. (The library's packing may be faster than our plain loop.)
+# The lines *packing in every step* prepare nothing, like the library. The lines *packing once* say how much that costs. What is ahead of 100 % here does not come from packing once: perhaps it comes from the tile, or from what the library does besides; these times do not say. (The library's packing may be faster than our plain loop.)
 #
 # ## 9 · What do two cores share?
 #
@@ -541,9 +541,9 @@ for n, guess in my_guess.items():
         print(f"by {way:9}: {1e5 * timing.median:6.0f} µs a step")
 
 # %% [markdown]
-# **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). If the units lose all the same, waiting costs more than the halved work saves.
+# **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). On two cores sharing gives at most 2; the rest is waiting, or weights from beyond that cache.
 #
-# **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Times within a few percent say that neither cost matters here, or that the two are equal.
+# **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Near times say that neither cost matters, or that both are equal.
 #
 # In this test the states stay the same, so no core reads what the other wrote. In a network it does, so the units look a little too good here.
 #
@@ -613,7 +613,7 @@ print("you guessed", my_guess)
 #
 # ## Recap
 #
-# **A product compiled for one network can do without assembly. The order of the loops and the tile are worth most; what pieces, one call and packing once add depends on sizes and caches.**
+# **A product compiled for one network needs no assembly by hand. The order of the loops and the tile are worth most; what pieces, one call and packing once add depends on sizes and caches.**
 #
 # The lines below the table divide each row's part of NumPy's rate by that of the row before, on one core. These rows are minutes apart, and a tenth decides nothing; sections 7 and 8 compared in turns.
 
@@ -630,7 +630,8 @@ part, step, H = max(((table[step][H][1], step, H) for step in undisturbed
 if part > 1.1:
     says = (f"does NOT hold here; {step}, {H} units: {part:.2f} times NumPy's "
             f"rate ({numpy_with[step, H]}), weights packed beforehand\n"
-            f"({each_time[H]:.2f} times on one core, packing in every step)")
+            "(one core, packing in every step: "
+            f"{' and '.join(f'{each_time[H]:.2f}' for H in SIZES)} times)")
 elif len(undisturbed) < len(table):
     says = "is undecided: another program used the cores; run the lesson again"
 else:

@@ -14,12 +14,15 @@ COMPARISONS = 8  # allowed at a point: each gives the answer one bit of it, and 
 OPERATIONS = 3  # allowed for each coefficient; Horner's rule takes two
 EDGE = 9.02  # from here on tanh is 1 in float32
 LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE
-CASES = tuple((levels,) for levels in LEVELS)
+CASES = (*((levels,) for levels in LEVELS), (LEVELS[0], 2.0**40))  # twice the same quotient
 
 
-def check(submission, rng, levels):
-    """One set of coefficients at points of every kind: the values, and what they took."""
-    odd, even = lambert(levels)
+def check(submission, rng, levels, scale=1.0):
+    """One set of coefficients at points of every kind: the values, and what they took.
+
+    scale: of both polynomials.  Where it is large, a tiny number divided by Q underflows.
+    """
+    odd, even = (tuple(scale * number for number in part) for part in lambert(levels))
     points = _points(rng)
     results = [_computed(submission, point, odd, even) for point in points]
     values = np.array([value for value, _, _ in results])

@@ -67,7 +67,7 @@ check(tiled_product)
 # +         for row in range(0, B, rows):
 # +             for term in range(0, K, terms):
 
-# %% [mistake] leaves the panels in one piece
+# %% [mistake] takes pieces that do not fit into the first cache
 # - max(1, near // (2 * columns))
 # + K
 

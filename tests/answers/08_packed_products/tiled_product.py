@@ -57,7 +57,7 @@ def tiled_product(multiply, B, K, panels, near):
             for row in range(B):
                 multiply(row, 1, panel, term, min(terms, K - term))
 
-# %% [wrong] leaves the panels in one piece
+# %% [wrong] takes pieces that do not fit into the first cache
 def tiled_product(multiply, B, K, panels, near):
     for panel in range(panels):
         for row in range(0, B, multiply.rows):
@@ -111,3 +111,12 @@ def tiled_product(multiply, B, K, panels, near):
         for term in range(0, K, 8):
             for row in range(0, B, multiply.rows):
                 multiply(row, min(multiply.rows, B - row), panel, term, min(8, K - term))
+
+# %% [wrong] takes pieces that do not fit into the first cache
+def tiled_product(multiply, B, K, panels, near):
+    terms = max(1, near // multiply.rows)
+    for panel in range(panels):
+        for term in range(0, K, terms):
+            for row in range(0, B, multiply.rows):
+                multiply(row, min(multiply.rows, B - row), panel, term,
+                         min(terms, K - term))
