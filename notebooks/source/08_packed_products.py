@@ -494,7 +494,7 @@ for H, (guess, guess_of_call) in my_guess.items():
 # %% [markdown]
 # A factor near 1 says that a cost is small beside such a product. With fewer rows or units it is a larger part.
 #
-# The lines *packing in every step* prepare nothing, like the library. The lines *packing once* say how much that costs. What is ahead of 100 % here does not come from packing once: perhaps it comes from the tile, or from what the library does besides; these times do not say. (The library's packing may be faster than our plain loop.)
+# The lines *packing in every step* prepare nothing, like the library. The lines *packing once* say what packing costs. What is ahead of 100 % does not come from packing once: perhaps it comes from the tile, or from what the library does besides; these times do not say. (The library's packing may be faster than our plain loop.)
 #
 # ## 9 · What do two cores share?
 #
@@ -541,7 +541,7 @@ for n, guess in my_guess.items():
         print(f"by {way:9}: {1e5 * timing.median:6.0f} µs a step")
 
 # %% [markdown]
-# **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). On two cores sharing gives at most 2; the rest is waiting, or weights from beyond that cache.
+# **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). Half the work gives 2 on two cores; weights that now fit give more, waiting less.
 #
 # **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Near times say that neither cost matters, or that both are equal.
 #
