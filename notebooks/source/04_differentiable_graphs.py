@@ -98,7 +98,7 @@ drawings.show("graph_and_mirror")
 side_by_side(rnn)
 
 # %% [markdown]
-# A tanh network must save x, h and h_next, and nothing between them (weights stay anyway). These are saved anyway.
+# A tanh network must save x, h and h_next, and nothing between them. These are in memory anyway, and so are the weights.
 #
 # Does the mirror give the gradients of lesson 02? Draw 6 steps as one graph, run it and its mirror, and compare with the reference.
 
@@ -353,7 +353,7 @@ from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
 from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.ladder.facts import LedgerSizes
 
-my_guess = 5  # different gradients
+my_guess = 5
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
 parameters = Network.create("gru", H, H, dtype="float64", seed=3).parameters
@@ -375,6 +375,7 @@ for name in gradient:
     )
     print(f"{name:22} {from_V1:5.0e} from V1, {from_V3:5.0e} from V3; "
           "{:2} + {:2} calls".format(*stated[name]))
+print(f"your guess: {my_guess} different gradients")
 
 # %% [markdown]
 # Two, by the columns: V1 and V2 compute one, V3 to V5 the other.
@@ -483,9 +484,9 @@ for H in (128, 256, 512, 1024):
 # 3. **At small sizes elementwise calls count.** They run on one core, and V4 also copies what it saves. So V4 may be the slowest at 128 units.
 
 # %% [markdown]
-# Section 9's last lines compare V3 with V2, and V4 with V3. A difference below the spread neither confirms an explanation nor contradicts it.
+# Section 9's last lines compare V3 with V2, and V4 and V5 with V3. A difference below the spread neither confirms an explanation nor contradicts it.
 #
-# Where they say more, none of the three is enough. On our two cores small sizes did: V3, V4 or V5 took far longer there than these explanations allow. We do not know why; calls, copies and what fits into which cache are candidates that nothing here separates.
+# Where a ratio is larger than that, none of the three is enough. We saw that on two cores at small sizes: V3, V4 or V5 took far longer than these explanations allow. We do not know why; calls, copies and what fits into which cache are candidates that nothing here separates.
 #
 # ## Recap
 #

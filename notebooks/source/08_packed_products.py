@@ -440,7 +440,7 @@ drawings.show("panels_in_caches")
 # It is graded by what each level loads.
 
 # %% [markdown]
-# ## 8 · What need be done only once?
+# ## 8 · What has to be done only once?
 #
 # Two costs do not depend on the number of rows: packing the weights, and a call from Python. A recurrent network can pay each of them once: it packs before the first step, and its loop over the steps is compiled. NumPy's library is called in every step, and whatever it packs, it packs anew.
 #
@@ -543,7 +543,7 @@ for n, guess in my_guess.items():
 # %% [markdown]
 # **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). Half the work gives 2 on two cores; weights that now fit give more, waiting less.
 #
-# **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Near times say that neither cost matters, or that both are equal.
+# **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Equal times say that neither cost matters, or that both are equal.
 #
 # In this test the states stay the same, so no core reads what the other wrote. In a network it does, so the units look a little too good here.
 #
@@ -615,7 +615,7 @@ print("you guessed", my_guess)
 #
 # **A product compiled for one network needs no assembly by hand. The order of the loops and the tile are worth most; what pieces, one call and packing once add depends on sizes and caches.**
 #
-# The lines below the table divide each row's part of NumPy's rate by that of the row before, on one core. These rows are minutes apart, and a tenth decides nothing; sections 7 and 8 compared in turns.
+# The lines below the table divide each row's part of NumPy's rate by that of the row before, on one core. These rows were measured at different moments, and a tenth decides nothing; sections 7 and 8 compared in turns.
 
 # %% needs a compiler
 from itertools import pairwise

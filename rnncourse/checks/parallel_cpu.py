@@ -148,7 +148,7 @@ EXERCISES = (
             (10, 4),  # 2.5 sequences a thread: rounded, they leave 4 to the last
             (15, 11),  # 15 / 11 · 11 falls short of 15, …
             (21, 19),  # 21 / 19 · 19 goes beyond 21, …
-            (22, 22),  # and 15 / 22 · 22 falls short of 15
+            (22, 22),  # and 15 / 22 · 22 of 15
             (int(rng.integers(20, 60)), int(rng.integers(3, 9))),
             (int(rng.integers(1_000, 9_000)), int(rng.integers(9, 99))),
         ),

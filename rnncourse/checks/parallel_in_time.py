@@ -261,9 +261,11 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
     while True:
         network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
         if not rounds:
-            if T == 2 and _changes(network, first)[1, 0].max() > 0:
+            change = _changes(network, first)[1]
+            sizes = np.abs(change).max(axis=(1, 2, 3))
+            if T == 2 and change[0].max() > 0:
                 continue  # where all states fall at once, a rule without absolute values stops
-            if T > 10 and not ((1e-10 < (sizes := _largest_changes(network, first))) & (sizes < 1e-8)).any():
+            if T > 10 and not ((1e-10 < sizes) & (sizes < 1e-8)).any():
                 continue  # where a round changes so little, a rule with a relative tolerance stops
             network.reset()
             return network, first, 1e-12 if gain else 0.0  # without weights round 2 changes nothing at all
@@ -280,11 +282,6 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
             if apart and not near.any():
                 network.reset()
                 return network, first, float(tolerance)
-
-
-def _largest_changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
-    """[rounds] What a state changes by at most, from round to round."""
-    return np.abs(_changes(network, first)[1]).max(axis=(1, 2, 3))
 
 
 def _changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:

@@ -170,20 +170,29 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
 
 def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
     """The parameters come from training: a way of many steps from those given, with a gradient at each."""
-    first, last = _joined(start), _joined(got)
-    way = [first, *(place for place in places if place.shape == first.shape)]
-    length = lambda step: float(np.linalg.norm(step))
-    longest = max((length(after - before) for before, after in pairwise(way)), default=0.0)
-    left = min(length(last - place) for place in way)
-    if max(longest, left) <= LEAP * length(last - first) and len(places) >= FEWEST:
+    way = _way(start, places)
+    longest = max((np.linalg.norm(after - before) for before, after in pairwise(way)), default=0.0)
+    left, whole = _left(got, way), _left(got, way[:1])
+    if max(longest, left) <= LEAP * whole and len(places) >= FEWEST:
         return None
     return Wrong(
-        f"The parameters that came back lie {length(last - first):.3g} from those given. Between two of its "
+        f"The parameters that came back lie {whole:.3g} from those given. Between two of its "
         f"{len(places)} calls of loss_and_gradients they change by up to {longest:.3g}, and by {left:.3g} "
         "after the nearest one: they do not come from the gradients.",
         None,
         "Let each update go on from the parameters before it, by the gradients at these.",
     )
+
+
+def _way(start: dict, places: list[np.ndarray]) -> list[np.ndarray]:
+    """The parameters given, then those of each call that have as many numbers."""
+    first = _joined(start)
+    return [first, *(place for place in places if place.shape == first.shape)]
+
+
+def _left(got: dict, way: list[np.ndarray]) -> float:
+    """How far what came back is from the nearest point of the way."""
+    return float(min(np.linalg.norm(_joined(got) - place) for place in way))
 
 
 def _joined(parameters: dict) -> np.ndarray:
@@ -208,7 +217,7 @@ def _misconception(
     error = mean_square(prediction - held_out.target)
     backwards = mean_square(predict(got, held_out.target) - held_out.x)
     spread = held_out.target.var()
-    T = len(held_out.x)
+    T, way = len(held_out.x), _way(start, places)
     losses, steps, rows, pixel, target = map(np.array, zip(*calls or [(0.0,) * 5], strict=True))
     unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
     exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
@@ -223,7 +232,7 @@ def _misconception(
         UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
         WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
         SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
-        OTHERS: fell and error > 0.9 * spread and _left(got, start, places) > LEAP,
+        OTHERS: fell and error > 0.9 * spread and _left(got, way) > LEAP * _left(got, way[:1]),
         ALIKE: not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
     }
     later = {
@@ -234,12 +243,6 @@ def _misconception(
         TOO_EARLY: True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)
-
-
-def _left(got: dict, start: dict, places: list[np.ndarray]) -> float:
-    """How far what came back is from the nearest call, as a share of the way from what was given."""
-    first, last = _joined(start), _joined(got)
-    return min(np.linalg.norm(last - place) for place in places) / np.linalg.norm(last - first)
 
 
 def _is_scaled(response, kernel) -> bool:

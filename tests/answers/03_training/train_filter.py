@@ -1,3 +1,9 @@
+# %% [wrong] returns other arrays than those that it trained
+# - loss_and_gradients(parameters,
+# + loss_and_gradients(parameters | {"more": np.zeros(3)},
+# - return parameters
+# + return {name: gradients[name] for name in parameters}
+
 # %% [wrong] trains on one step at a time
 # -     for _ in range(600):
 # +     for update in range(600):

@@ -152,16 +152,9 @@ def fast_tanh(a, odd, even, edge):
     return a * p / q
 
 # %% [wrong] divides the number by Q first
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    if a < -edge:
-        a = -edge
-    z = a * a
-    p = odd[-1]
-    for k in range(len(odd) - 2, -1, -1):
-        p = p * z + odd[k]
-    q = even[-1]
-    for k in range(len(even) - 2, -1, -1):
-        q = q * z + even[k]
-    return a / q * p
+# -     if abs(a) < 0.01:
+# -         return a
+# -     if a > edge:
+# +     if a > edge:
+# - return a * p / q
+# + return a / q * p

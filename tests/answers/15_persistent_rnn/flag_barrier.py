@@ -192,26 +192,6 @@ def flag_barrier(history, flags, steps):
                 cuda.threadfence()
             cuda.syncthreads()
 
-# %% [wrong] synchronises warps where the block should wait
-@cuda.jit
-def flag_barrier(history, flags, steps):
-    i, me = cuda.grid(1), cuda.threadIdx.x
-    n = history.shape[1]
-    for t in range(steps):
-        total = np.float32(0)
-        for k in range(n):
-            total += history[t, k]
-        history[t + 1, i] = total / n + np.float32(1)
-        cuda.syncthreads()
-        if me == 0:
-            cuda.threadfence()
-            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
-            for block in range(cuda.gridDim.x):
-                while cuda.atomic.add(flags, block, 0) < t + 1:
-                    pass
-            cuda.threadfence()
-        cuda.syncwarp()
-
 # %% [wrong] has no fence for other blocks between its barrier and the flag
 @cuda.jit
 def flag_barrier(history, flags, steps):
@@ -232,3 +212,16 @@ def flag_barrier(history, flags, steps):
                 pass
             cuda.threadfence()
         cuda.syncthreads()
+
+# %% [wrong] synchronises warps where the block should wait
+# -         if me == 0:
+# -             cuda.threadfence()
+# -         cuda.syncthreads()
+# -         if me == 0:
+# +         cuda.syncthreads()
+# +         if me == 0:
+# +             cuda.threadfence()
+# -             cuda.threadfence()
+# -         cuda.syncthreads()
+# +             cuda.threadfence()
+# +         cuda.syncwarp()
