@@ -11,7 +11,10 @@ def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     table = [HEAD, *map(tuple, rows(record))]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
-    line = lambda row: "  ".join(f"{cell:{'<' if not c else '>'}{widths[c]}}" for c, cell in enumerate(row))
+
+    def line(row):
+        return "  ".join(f"{cell:{'<' if not c else '>'}{widths[c]}}" for c, cell in enumerate(row))
+
     return "\n".join([heading(record), "", *map(line, table), "", *notes(record)])
 
 
@@ -29,7 +32,8 @@ def rows(record: dict) -> list[list[str]]:
 
 
 def _row(record: dict, name: str, flops: int) -> list[str]:
-    seconds, published = median(record, name), PUBLISHED.get(name)
+    seconds = median(record, name)
+    published = PUBLISHED.get(name)
     speed = over_theirs(record, name)
     return [
         name,

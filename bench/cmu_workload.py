@@ -31,7 +31,8 @@ from rnnlab.resources import usable_cores
 KIND = "bench cmu"
 MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "rnnlab/layers.py", "bench/cmu", "bench/halide", "bench/peers")
 LONG = 4.0  # seconds
-ROUNDS, QUICK_ROUNDS = 9, 3
+ROUNDS = 9
+QUICK_ROUNDS = 3
 QUICK = Size(B=100)
 
 
@@ -52,9 +53,13 @@ class Epochs:
     """The contestants' processes on one problem; to be used in a `with`."""
 
     def __init__(self, problem: Problem, threads: int, peers_python: str | None = None):
-        self.problem, self.want = problem, cmu.exact(problem)
-        self.threads, self.peers_python = threads, peers_python
-        self.stack, self.peers, self.result = ExitStack(), {}, Result()
+        self.problem = problem
+        self.want = cmu.exact(problem)
+        self.threads = threads
+        self.peers_python = peers_python
+        self.stack = ExitStack()
+        self.peers = {}
+        self.result = Result()
         self.done: set[str] = set()  # timed once, and too slow for more
 
     def __enter__(self) -> "Epochs":
@@ -65,7 +70,8 @@ class Epochs:
 
     def admit(self, candidate: Candidate) -> None:
         """Start its process, let it make itself ready, hold its first numbers against float64's."""
-        python, result = interpreter(candidate, self.peers_python), self.result
+        python = interpreter(candidate, self.peers_python)
+        result = self.result
         if python is None:
             result.missing.append(candidate.name)
             return
@@ -79,7 +85,8 @@ class Epochs:
             return
         result.first[candidate.name] = ready["seconds"]
         is_slow = ready["step"] > LONG and candidate.needs == "halide"  # which compiles nothing in an epoch
-        self.peers[candidate.name], result.seconds[candidate.name] = peer, [ready["step"]] if is_slow else []
+        result.seconds[candidate.name] = [ready["step"]] if is_slow else []
+        self.peers[candidate.name] = peer
         self.done |= {candidate.name} if is_slow else set()
 
     def turn(self, name: str) -> None:

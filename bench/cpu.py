@@ -68,11 +68,11 @@ class Arena:
         limits: Iterable[Candidate] | None = None,
         exact: Callable = by_numpy,
     ):
-        self.limits, self.exact = (
-            tuple(LIMITS if limits is None else limits),
-            exact,
-        )  # what computes the numbers that are expected
-        self.settings, self.stack, self.peers = settings, ExitStack(), {}
+        self.limits = tuple(LIMITS if limits is None else limits)
+        self.exact = exact  # what computes the numbers that are expected
+        self.settings = settings
+        self.stack = ExitStack()
+        self.peers = {}
         interpreters = {
             candidate: interpreter(candidate, peers_python) for candidate in (*self.limits, *candidates)
         }
@@ -113,7 +113,8 @@ class Arena:
 
     def measure(self, workload: Workload, show: Show = lambda line: None) -> Case:
         """All contestants on one workload."""
-        case, example = Case(workload, left_out=dict(self.left_out)), problem(workload, exact=self.exact)
+        case = Case(workload, left_out=dict(self.left_out))
+        example = problem(workload, exact=self.exact)
         ready = [
             candidate
             for candidate in self.pythons
@@ -135,7 +136,8 @@ class Arena:
     def _is_ready(self, candidate: Candidate, example: Problem, case: Case, show: Show) -> bool:
         """Has it made itself ready, and are its numbers right?  If not, the case says why it is left out."""
         show(f"{case.workload}: {candidate.name} is made ready")
-        peer, name = self.peer(candidate), candidate.name
+        peer = self.peer(candidate)
+        name = candidate.name
         try:
             answer, _ = peer.request("prepare", example.inputs, cell=case.workload.cell)
             if "refused" in answer:

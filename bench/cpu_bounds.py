@@ -32,7 +32,8 @@ def _slower(record: dict) -> list[str]:
     for case in record["cases"]:
         workload = Workload(**case["workload"])
         factor = OVER_PYTORCH.get(workload.cell)
-        ratio, theirs = speed_over(record, case, PYTORCH), gflops(case, PYTORCH)
+        ratio = speed_over(record, case, PYTORCH)
+        theirs = gflops(case, PYTORCH)
         if None in (factor, ratio) or ratio >= factor:
             continue
         large, bare = (gflops(case, name) for name in ("gemm_large", "gemm_step"))
@@ -49,7 +50,8 @@ def _recurrence(workload: Workload, large: float, cache: int | None) -> str:
     """Counts of one time step's recurrent product."""
     cell, _, B, _, H, _ = workload
     gates = len(find_cell(cell).gates)
-    weights, flop = NUMBER_BYTES * gates * H**2, 2 * B * gates * H**2
+    weights = NUMBER_BYTES * gates * H**2
+    flop = 2 * B * gates * H**2
     if cache and weights > cache:
         return (
             f"Each time step reads {_mb(weights)} of recurrent weights, {weights / cache:.1f} times a core's "
@@ -98,10 +100,13 @@ def _memory(record: dict) -> list[str]:
     ratio, case = max(over, key=lambda pair: pair[0], default=(0.0, None))
     if ratio <= 1:
         return []
-    workload, theirs = Workload(**case["workload"]), case["memory"][PYTORCH]
+    workload = Workload(**case["workload"])
+    theirs = case["memory"][PYTORCH]
     _, T, B, I, H, _ = workload
     gates = len(find_cell(workload.cell).gates)
-    states, dx, weights = (T + 1) * B * H, T * B * I, gates * H * (I + H)
+    states = (T + 1) * B * H
+    dx = T * B * I
+    weights = gates * H * (I + H)
     stored = T * B * H * (gates + 1) if gates > 1 else 0
     arrays = {"states": states, "gates and one more number a unit": stored, "dx": dx, "gradients": weights}
     counts = ", ".join(f"{what} {_mb(NUMBER_BYTES * size)}" for what, size in arrays.items() if size)
@@ -132,7 +137,9 @@ def _steps(record: dict) -> list[str]:
 
 def _slow_step(case: dict) -> str:
     """What a step misses; empty if it meets its targets."""
-    peers, weights, reading = step_over_peers(case), step_over_weights(case), median(case, "weights")
+    peers = step_over_peers(case)
+    weights = step_over_weights(case)
+    reading = median(case, "weights")
     figures = []
     if peers is not None and peers < STEP_OVER_PEERS:
         needed = peers * median(case, "inference") / STEP_OVER_PEERS
@@ -161,5 +168,6 @@ def _mb(size: float) -> str:
 
 
 def _range(values: list[float], digits: int = 0) -> str:
-    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    low = f"{min(values):.{digits}f}"
+    high = f"{max(values):.{digits}f}"
     return low if low == high else f"{low} to {high}"

@@ -21,7 +21,8 @@ from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
 STEP_WIDTHS = (64, 256, 512, 1024)  # inputs and hidden units of one step at B = 1
-SCAN_LENGTHS, SCAN_WIDTHS = (100, 1_000, 10_000, 100_000), (16, 64, 256)  # of min_gru at B = 1
+SCAN_LENGTHS = (100, 1_000, 10_000, 100_000)
+SCAN_WIDTHS = (16, 64, 256)  # of min_gru at B = 1
 SCANS = tuple(rung for rung in LADDER if rung.name in ("one_big_gemm", "parallel_in_time"))
 TOO_SLOW_FOR_QUICK = {
     "one_step_at_a_time",
@@ -95,7 +96,10 @@ def _measure(arena: Arena, workloads: list[Workload], section: dict, record: dic
         if cpu_record.has(section, task):
             continue
         start = time.monotonic()
-        say = lambda text, number=number: show_progress(f"{number}/{len(workloads)} {text}")
+
+        def say(text, number=number):
+            return show_progress(f"{number}/{len(workloads)} {text}")
+
         cpu_record.add(section, arena.measure(task, say))
         show_progress("")
         print(f"{task}: {time.monotonic() - start:.0f} s", file=sys.stderr)
@@ -105,7 +109,8 @@ def _measure(arena: Arena, workloads: list[Workload], section: dict, record: dic
 
 def _keep(record: dict) -> None:
     """The complete record under its lasting name; what was kept on the way goes."""
-    partial, complete = records.place(record), record | {"complete": True}
+    partial = records.place(record)
+    complete = record | {"complete": True}
     records.write(records.place(complete), complete)
     partial.unlink(missing_ok=True)
     print(f"\nkept as {records.place(complete)}")

@@ -42,7 +42,8 @@ def mean_speed_over(record: dict, peer: str, cell: str | None = None) -> float |
 
 def part_of_gemm(record: dict, case: dict, limit: str = "gemm_large") -> float | None:
     """What part of a limit's rate the best rung reaches."""
-    best, ceiling = best_rung(record, case), gflops(case, limit)
+    best = best_rung(record, case)
+    ceiling = gflops(case, limit)
     return gflops(case, best) / ceiling if best and ceiling else None
 
 
@@ -57,7 +58,10 @@ def rows(record: dict, cell: str) -> Rows:
     cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
     names = [name for name in contestants(record) if any(name in case["seconds"] for case in cases)]
     across = lambda show: [show(case) for case in cases]
-    size = lambda case, *letters: "{}×{}".format(*(case["workload"][letter] for letter in letters))
+
+    def size(case, *letters):
+        return "{}×{}".format(*(case["workload"][letter] for letter in letters))
+
     return [
         ["T×B", *across(lambda case: size(case, "T", "B"))],
         ["I×H", *across(lambda case: size(case, "I", "H"))],
@@ -79,7 +83,7 @@ def text(record: dict, cell: str) -> str:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     unit = "milliseconds of one training step, median ± half the distance of its quartiles"
     threads = record["settings"]["threads"]
-    title = f"{cell}, {threads} thread{'s' * (threads > 1)}: {unit}"
+    title = f"{cell}, {threads} thread{('s' if threads > 1 else '')}: {unit}"
     lines = [
         "  ".join(f"{value:{'<' if k == 0 else '>'}{widths[k]}}" for k, value in enumerate(row))
         for row in table
@@ -130,14 +134,17 @@ def absent(record: dict) -> list[str]:
         if not why.startswith(f"{name} runs ")  # as Rung.refuses says it: a rung of another cell
     )
     return sentences + [
-        f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
+        f"{name} is left out {count} time{('s' if count > 1 else '')}: {why}."
         for (name, why), count in reasons.items()
     ]
 
 
 def first_calls(record: dict) -> str:
     """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
-    longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
+
+    def longest(name):
+        return max(case["first_step"].get(name, 0.0) for case in record["cases"])
+
     measured = filter(longest, contestants(record))
     words = ", ".join(f"{name} {digits(longest(name))} s" for name in measured)
     return f"Longest first step, made ready and compiled, never part of the times above: {words}."

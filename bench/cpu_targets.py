@@ -83,7 +83,10 @@ def of_steps(choose: Callable, figure: Callable[[dict], float | None]) -> Value:
 
 def _cases(record: dict, shapes: Iterable, cells: Iterable[str] = CELLS) -> list[dict]:
     wanted = {(cell, *shape) for cell in cells for shape in shapes}
-    size = lambda case: tuple(case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
+
+    def size(case):
+        return tuple(case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
+
     return [case for case in record["cases"] if size(case) in wanted]
 
 
@@ -94,7 +97,8 @@ def step_over_peers(case: dict) -> float | None:
 
 WIDE_STEPS = [shape for shape in SHAPES if shape[1] >= 32 and shape[3] >= 256]
 OVER_PYTORCH = {"rnn_tanh": 1.2, "gru": 1.2, "lstm": 1.15}
-STEP_OVER_PEERS, STEP_OVER_WEIGHTS = 1.5, 1.3
+STEP_OVER_PEERS = 1.5
+STEP_OVER_WEIGHTS = 1.3
 TARGETS = (
     *(
         Target(f"{cell} over PyTorch, at every shape", bound, least(PYTORCH, [cell]))
@@ -121,7 +125,8 @@ def required_rates(record: dict) -> str:
     lines = [head, ["---", *["---:"] * 5]]
     for case in record["cases"]:
         cell, T, B, I, H = (case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
-        factor, theirs = OVER_PYTORCH.get(cell), gflops(case, PYTORCH)
+        factor = OVER_PYTORCH.get(cell)
+        theirs = gflops(case, PYTORCH)
         if factor and theirs:
             rates = [f"{gflops(case, name):.0f}" for name in ("gemm_step", "gemm_large")]
             where = f"{cell}, {T}×{B}, {I}×{H}"

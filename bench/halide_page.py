@@ -12,7 +12,8 @@ from bench.provenance import ROOT
 from rnncourse import records
 from rnncourse.records import cmu_picture, cmu_report
 
-PAGE, PICTURE = ROOT / "docs" / "halide.md", ROOT / "docs" / "cmu_epoch.png"
+PAGE = ROOT / "docs" / "halide.md"
+PICTURE = ROOT / "docs" / "cmu_epoch.png"
 KIND = "bench cmu"
 NO_RECORD = "No record of a whole epoch is kept yet; `rnnlab bench cmu --record` makes one.\n"
 

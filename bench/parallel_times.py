@@ -23,9 +23,13 @@ from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.ladder.chooser import Abilities, choose
 from rnnlab.schedule.timeline import TILE, throughput
 
-ROUNDS, DIAGONAL_ROUNDS = 4, 16  # of Newton's method: lesson 18 says when they are enough
-WIDTHS, LENGTHS = (64, 256, 512), (1_000, 100_000)
-COOPERATIVE, CLUSTERS, BFLOAT16 = (6, 0), (9, 0), (8, 0)  # compute capabilities that have them
+ROUNDS = 4
+DIAGONAL_ROUNDS = 16  # of Newton's method: lesson 18 says when they are enough
+WIDTHS = (64, 256, 512)
+LENGTHS = (1_000, 100_000)
+COOPERATIVE = (6, 0)
+CLUSTERS = (9, 0)
+BFLOAT16 = (8, 0)  # compute capabilities that have them
 
 
 class Times(NamedTuple):
@@ -45,9 +49,13 @@ def predicted(device: Device, H: int, T: int, B: int = 1) -> Times:
     gpu = Abilities(device, cooperative=version >= COOPERATIVE, clusters=version >= CLUSTERS)
     choice = choose("gru", H, dtype, (T, B), gpu)
     (step,) = (way.step for way in choice.ways if way.name == choice.name)
-    gates, tiles = len(find_cell("gru").gates), -(-H // TILE[0])
+    gates = len(find_cell("gru").gates)
+    tiles = -(-H // TILE[0])
     levels = 2 * math.ceil(math.log2(T)) * latencies_of(device).grid_exchange
-    moved = lambda words: words * ITEMSIZE.get(dtype, 4) / device.bandwidth * 1e-3
+
+    def moved(words):
+        return words * ITEMSIZE.get(dtype, 4) / device.bandwidth * 1e-3
+
     product = lambda flops, blocks: flops / throughput(device, blocks)
     scan = levels + moved(3 * T * B * H)
     matrices = moved(3 * T * B * H**2) + product(2 * T * B * 2 * H**3, T * B * tiles**2)
@@ -71,7 +79,7 @@ def table() -> str:
     lines = [head]
     for device, H, T, times in rows():
         ways = times.loop, times.newton, times.diagonal
-        loop, newton, diagonal = (f"{'*' * (way == min(ways))}{digits(way)}" for way in ways)
+        loop, newton, diagonal = (f"{('*' if way == min(ways) else '')}{digits(way)}" for way in ways)
         lines.append([device.name, f"{H}", f"{T:,}", loop, times.way, newton, diagonal, digits(times.scan)])
     return markdown_table(lines)
 

@@ -95,7 +95,8 @@ def _run_worker(simulator: str, module: str, wanted: Sequence[str]) -> tuple[lis
         ).stdout
         ended = "its process died"
     except subprocess.TimeoutExpired as late:
-        output, ended = (late.stdout or b"").decode(), f"no end within {SECONDS} s"
+        output = (late.stdout or b"").decode()
+        ended = f"no end within {SECONDS} s"
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")], ended
 
 
@@ -161,7 +162,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run all and write the page, or only some modules and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("only", nargs="?", default="", help="part of a module's name")
-    only, pairs = parser.parse_args(arguments).only, []
+    only = parser.parse_args(arguments).only
+    pairs = []
     if absent := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
         parser.error(f"not installed: {', '.join(absent)}; without it no test starts: {PIP}")
     for module in modules():

@@ -27,7 +27,8 @@ class Lines(unittest.TestResult):
 
     def __init__(self, out):
         super().__init__()
-        self.out, self.failed = out, None
+        self.out = out
+        self.failed = None
 
     def say(self, **what) -> None:
         """Write one line at once: it must be out before the next test can hang."""
@@ -97,7 +98,8 @@ def replace_numba_names_in_children() -> None:
 
 def keep_texts_of_exec() -> None:
     """What a test makes by exec("def kernel…") gets a file name by which its text is found."""
-    plain, numbers = builtins.exec, itertools.count()
+    plain = builtins.exec
+    numbers = itertools.count()
 
     def exec_with_text(source: object, *scopes: dict) -> None:
         frame = sys._getframe(1)
@@ -119,7 +121,8 @@ def ignore_skips() -> None:
 
 def tests_of(module_name: str) -> list[unittest.TestCase]:
     """Every test of a module, one by one."""
-    tests, todo = [], [unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))]
+    tests = []
+    todo = [unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))]
     while todo:
         item = todo.pop()
         if isinstance(item, unittest.TestSuite):

@@ -13,9 +13,12 @@ from rnncourse import records
 from rnncourse.records import cpu_picture, cpu_report
 from rnncourse.records.workload import CELLS, SHAPES, Workload
 
-PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
-PREDICTED, END_PREDICTED = "<!-- predicted: begin -->\n", "<!-- predicted: end -->\n"
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = ROOT / "docs" / "cpu_ladder.png"
+BEGIN = "<!-- measured: begin -->\n"
+END = "<!-- measured: end -->\n"
+PREDICTED = "<!-- predicted: begin -->\n"
+END_PREDICTED = "<!-- predicted: end -->\n"
 NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\n"
 
 

@@ -18,7 +18,8 @@ import psutil
 from rnnlab import resources
 
 ROOT = Path(__file__).resolve().parents[1]
-VARIABLE, COMMIT_FILE = "RNNLAB_COMMIT", "commit"
+VARIABLE = "RNNLAB_COMMIT"
+COMMIT_FILE = "commit"
 SOURCES = {".py", ".cu", ".cuh"}
 
 

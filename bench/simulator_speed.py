@@ -28,7 +28,8 @@ def tiled_matmul(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:
     tile_a = cuda.shared.array((TILE, TILE), np.float32)
     tile_b = cuda.shared.array((TILE, TILE), np.float32)
     column, row = cuda.grid(2)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    x = cuda.threadIdx.x
+    y = cuda.threadIdx.y
     total = np.float32(0)
     for first in range(0, A.shape[1], TILE):
         tile_a[y, x] = A[row, first + x]
@@ -77,7 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", action="store_true", help="also 128×128×128 without checks")
     chosen = parser.parse_args(arguments)
-    ours, times = "pocketgpu.simulator", {"Numba": [], "checks on": [], "checks off": []}
+    ours = "pocketgpu.simulator"
+    times = {"Numba": [], "checks on": [], "checks off": []}
     seconds(ours, SIZE, checks=True)  # the first launch imports the analysis
     for _ in range(chosen.rounds):
         times["Numba"].append(numbas_seconds())

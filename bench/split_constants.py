@@ -31,9 +31,13 @@ from rnnlab.kernels.packed.products import multiply_rows
 from rnnlab.kernels.packed.steps import KINDS
 from rnnlab.network import Network
 
-B, K, STEPS, ROUNDS = 6 * ROWS, 512, 40, 15
+B = 6 * ROWS
+K = 512
+STEPS = 40
+ROUNDS = 15
 CONSTANTS = "RATE", "BANDWIDTH", "BARRIER", "CACHE_PART"
-SMALL, LARGE = 2**20, 2**23  # bytes of weights
+SMALL = 2**20
+LARGE = 2**23  # bytes of weights
 TURNS = (0.7, 1.3)
 WAYS = {"sequences": split._by_sequences, "units": split._by_units}
 
@@ -51,13 +55,19 @@ def constants() -> tuple[dict[str, float], dict[str, Timing]]:
     """RATE (FLOP/s), BANDWIDTH (bytes/s) and BARRIER (seconds), and the timings they follow from."""
     width = panel_width("float32")
     panels = {size: size // (4 * K * width) for size in (SMALL, LARGE)}
-    a, weights = aligned(B * K, "float32"), aligned(LARGE // 4, "float32")
+    a = aligned(B * K, "float32")
+    weights = aligned(LARGE // 4, "float32")
     c = aligned(B * width * panels[LARGE], "float32")
-    a[:], weights[:] = 1, 1
+    a[:] = 1
+    weights[:] = 1
 
     def work(size: int, members: int, waiting: int) -> None:
-        counter, cuts = np.zeros(1, "int64"), np.linspace(0, panels[size], members + 1).astype(int)
-        task = lambda k: _steps(STEPS, a, weights, cuts[k], cuts[k + 1], c, width, counter, waiting)
+        counter = np.zeros(1, "int64")
+        cuts = np.linspace(0, panels[size], members + 1).astype(int)
+
+        def task(k):
+            return _steps(STEPS, a, weights, cuts[k], cuts[k + 1], c, width, counter, waiting)
+
         team.run(task, members)
 
     ways = {"small": (SMALL, 1, 1), "large": (LARGE, 1, 1), "free": (SMALL, 2, 1), "barrier": (SMALL, 2, 2)}
@@ -76,11 +86,14 @@ def constants() -> tuple[dict[str, float], dict[str, Timing]]:
 def both_ways(cell: str, shape: tuple[int, int, int, int], members: int) -> dict[str, Timing]:
     """Timings of a training step by sequences and by units."""
     T, sequences, I, H = shape
-    network, draw = Network.create(cell, I, H), np.random.default_rng(0)
+    network = Network.create(cell, I, H)
+    draw = np.random.default_rng(0)
     x, dy = (draw.standard_normal((T, sequences, size), dtype="float32") for size in (I, H))
 
     def step(way: str) -> None:
-        parts = lambda sizes: min(members, sizes.B if way == "sequences" else sizes.P)
+        def parts(sizes):
+            return min(members, sizes.B if way == "sequences" else sizes.P)
+
         passes.split = lambda sizes, *_: WAYS[way](sizes, parts(sizes))
         _, _, saved = passes.forward(network, x, None, members)
         passes.backward(network, saved, dy, None, members)
@@ -104,16 +117,19 @@ class Change(NamedTuple):
 
 def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> list[Change]:
     """Every choice of the model that changes if one of its constants is turned by these factors."""
-    changes, choose = [], split.split.__wrapped__  # a choice that is kept knows no turned constant
+    changes = []
+    choose = split.split.__wrapped__  # a choice that is kept knows no turned constant
     for cell, shape in product(CELLS, SHAPES):
         T, B, I, H = shape
-        gates, panels = len(find_cell(cell).gates), panel_count(H, "float32")
+        gates = len(find_cell(cell).gates)
+        panels = panel_count(H, "float32")
         sizes = forward.Sizes(KINDS[cell], T, B, I, H, gates, panels, T)
         parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
         seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
-        way_of = lambda sizes=sizes: (
-            "units" if choose(sizes, members, 4, cache_bytes)[0].waits else "sequences"
-        )
+
+        def way_of(sizes=sizes):
+            return "units" if choose(sizes, members, 4, cache_bytes)[0].waits else "sequences"
+
         own = way_of()
         for constant, factor in product(CONSTANTS, factors):
             with patch.object(split, constant, factor * getattr(split, constant)):

@@ -73,5 +73,6 @@ def step_speed(case: dict, *peers: str) -> float | None:
 
 def step_over_weights(case: dict) -> float | None:
     """The time of a step over the time that reading its weights once takes."""
-    ours, weights = median(case, "inference"), median(case, "weights")
+    ours = median(case, "inference")
+    weights = median(case, "weights")
     return ours / weights if ours and weights else None

@@ -14,7 +14,8 @@ class Watch:
     """A `with` block; afterwards `others` is their part of all cores' time, 0 to 1."""
 
     def __init__(self, ours: Iterable[int]):
-        self.ours, self.others = [*_running(os.getpid(), *ours)], 0.0
+        self.ours = [*_running(os.getpid(), *ours)]
+        self.others = 0.0
 
     def __enter__(self) -> "Watch":
         self.begun, self.before = time.monotonic(), self._foreign()

@@ -50,7 +50,10 @@ class Problem(NamedTuple):
         """
         tolerance = TOLERANCES[self.dtype]
         allowed = {name: tolerance.gradient for name in self.expected} | {"y": tolerance.forward(len(self.x))}
-        right_type = lambda name: name in results and results[name].dtype == self.network.dtype
+
+        def right_type(name):
+            return name in results and results[name].dtype == self.network.dtype
+
         return max(
             relative_error(results[name], want) / allowed[name] if right_type(name) else float("inf")
             for name, want in self.expected.items()
@@ -81,7 +84,8 @@ def problem(
 def _numbers(workload: Workload, dtype: str, exact: Callable, seed: int = 0) -> tuple:
     """Network, x, dy, the reference and what computed it; the same for dtypes that round alike."""
     cell, T, B, I, H, L = workload
-    network, draw = Network.create(cell, I, H, layers=L, seed=seed), np.random.default_rng(seed)
+    network = Network.create(cell, I, H, layers=L, seed=seed)
+    draw = np.random.default_rng(seed)
     parameters = {name: rounded(array, dtype) for name, array in network.parameters.items()}
     network = replace(network, parameters=parameters)
     x, dy = (rounded(draw.standard_normal((T, B, size), dtype=np.float32), dtype) for size in (I, H))

@@ -66,7 +66,8 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
 def files() -> dict[str, bytes]:
     """{name: content} of rnncourse/drawings/: NAME.svg, NAME_0.svg … if it has steps, and their sentences."""
     still = {name: draw for name, draw in DRAWINGS.items() if name not in STEPPERS}
-    texts, steps = {f"{name}.svg": draw().tag() for name, draw in still.items()}, {}
+    texts = {f"{name}.svg": draw().tag() for name, draw in still.items()}
+    steps = {}
     for name, slider in STEPPERS.items():
         sheets = [DRAWINGS[name](**{slider.label: value}) for value in slider.values]
         texts |= {f"{name}_{step}.svg": sheet.tag() for step, sheet in enumerate(sheets)}

@@ -25,7 +25,8 @@ def six_rules() -> Sheet:
     )
     s.heading(20, "Six nodes and what they send back", "Arrows to the right: values. To the left: gradients.")
     for number, (name, inputs, sign, outputs, back) in enumerate(RULES):
-        left, top = 20 + 290 * (number % 3), 84 + 172 * (number // 3)
+        left = 20 + 290 * (number % 3)
+        top = 84 + 172 * (number // 3)
         s.box(left, top, 280, 156, radius=8)
         s.note(left + 14, top + 26, name, bold=True)
         heights = (top + 58, top + 112) if len(inputs) == 2 else (top + 85,)
@@ -54,7 +55,8 @@ def lstm_gates() -> Sheet:
         420,
     )
     s.heading(20, "An LSTM step", "Above, the path of the cell state. σ gives numbers from 0 to 1, a gate.")
-    top, gates = 124, 286
+    top = 124
+    gates = 286
     columns = {
         "f": (220, "σ", "forget"),
         "i": (360, "σ", "input"),
@@ -150,7 +152,8 @@ def save_or_recompute() -> Sheet:
     )
     for left, saved in ((20, True), (470, False)):
         for step in range(3):
-            x, back = left + 62 * step, left + 396 - 70 * (step + 1)
+            x = left + 62 * step
+            back = left + 396 - 70 * (step + 1)
             s.box(x, 92, 56, 40, "work", "step", size=14)
             s.box(x, 196, 56, 28, "state", "h", solid=True, radius=2, size=14)
             s.arrow((x + 28, 134), (x + 28, 192))

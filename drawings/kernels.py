@@ -21,7 +21,8 @@ def grid_block_warp() -> Sheet:
     s.area(20, 82, 220, 222)
     s.text(36, 106, "grid", anchor="start", bold=True)
     for block in range(4):
-        x, y = 40 + block % 2 * 96, 122 + block // 2 * 88
+        x = 40 + block % 2 * 96
+        y = 122 + block // 2 * 88
         s.box(x, y, 84, 74, "work", f"block {block}", size=14, solid=block == 3)
     s.box(300, 82, 220, 222, "work", radius=8)
     s.text(316, 106, "block 3", anchor="start", bold=True)

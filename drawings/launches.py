@@ -4,7 +4,8 @@ from drawings.parts import array, diamond, element, lane, matrix, node, panels, 
 from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
 RED, PURPLE, BLUE = (ROLES[role].words for role in ("error", "gradient", "state"))
-MULTIPROCESSORS, ACROSS = 132, 22  # of an H200; in a row of the drawing
+MULTIPROCESSORS = 132  # of an H200
+ACROSS = 22  # in a row of the drawing
 TILES = 8  # of 64 by 64: 64 sequences by 512 units
 
 
@@ -20,7 +21,8 @@ def empty_chip() -> Sheet:
     s.heading(20, "132 multiprocessors, 8 tiles", "A kernel that always runs may still leave the chip empty.")
     s.area(20, 80, 860, 206)
     for place in range(MULTIPROCESSORS):
-        x, y = 31 + 38 * (place % ACROSS), 92 + 30 * (place // ACROSS)
+        x = 31 + 38 * (place % ACROSS)
+        y = 92 + 30 * (place // ACROSS)
         busy = place < TILES
         element(s, x, y, 36, 28, "work" if busy else "plain", str(place) if busy else "", solid=busy)
     s.text(450, 322, "8 at work, 124 without a tile", size=PLAIN, bold=True)
@@ -115,7 +117,8 @@ def two_streams() -> Sheet:
     lane(s, 130, 186, "stream 1", " | ".join(f"weights 90 x_{{{t}}} W^{{T}}" for t in range(3)), 36)
     lane(s, 130, 276, "stream 0", "gap 20" + 3 * " | state 70 h U^{T} | work 40 σ", 36)
     for t in range(3):
-        end, sum_ = 217 + 90 * t, 226 + 110 * t
+        end = 217 + 90 * t
+        sum_ = 226 + 110 * t
         s.arrow((end, 222), (end, 248), (sum_, 248), (sum_, 274), role="waiting", corner=4)
     s.note(520, 208, "dashed arrows: events")
     s.note(520, 298, "h U^{T} waits for the step before, x W^{T} for none")
@@ -199,7 +202,8 @@ def inputs_of_k_steps() -> Sheet:
         20, "6 steps: k = 1, 2 and T at a time", "Blocks: input products. Squares: steps. Right: memory."
     )
     for place, (name, k) in enumerate((("k = 1", 1), ("k = 2", 2), ("k = T", 6))):
-        y, x = 92 + 74 * place, 100.0
+        y = 92 + 74 * place
+        x = 100.0
         s.note(20, y + 29, name, bold=True)
         for first in range(0, 6, k):
             length = {1: 44, 2: 60, 6: 120}[k]
@@ -304,7 +308,8 @@ def events_between_streams() -> Sheet:
     steps = "".join(f"| state 150 step {t} | gap 20 " for t in range(3))
     lane(s, 150, 206, "layer 1", f"waiting 146 | gap 4 {steps}", 44)
     for t in range(3):
-        x, target = 150 + 150 * t + 130, 306 + 170 * t
+        x = 150 + 150 * t + 130
+        target = 306 + 170 * t
         s.arrow((x, 148), (x, 176), (target, 176), (target, 204), role="waiting", corner=6)
         diamond(s, x, 140)
     time_axis(s, 150, 284)

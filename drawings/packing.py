@@ -2,9 +2,11 @@
 
 from rnncourse.figures.pen import PLAIN, QUIET, Sheet
 
-TERMS, PANELS = 5, 3  # rows of weights; pieces of a row
+TERMS = 5  # rows of weights
+PANELS = 3  # pieces of a row
 MARK = 1  # panel that a tile reads
-PIECE, HEIGHT = 112, 30  # pixels of a piece of a row
+PIECE = 112
+HEIGHT = 30  # pixels of a piece of a row
 CELL = 27.3  # pixels of a piece in memory
 
 
@@ -48,7 +50,8 @@ def packed_panels() -> Sheet:
     s.heading(470, "Packed once, before the loop", "The same pieces, panel by panel.")
     for panel in range(PANELS):
         for term in range(TERMS):
-            solid, y = panel == MARK, 92 + term * HEIGHT
+            solid = panel == MARK
+            y = 92 + term * HEIGHT
             left = 20 + panel * PIECE
             s.box(left, y, PIECE, HEIGHT, "weights", str(term), solid=solid, size=14, radius=1)
             left = 470 + panel * (PIECE + 20)

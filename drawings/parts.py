@@ -4,7 +4,9 @@ from collections.abc import Collection, Sequence
 
 from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, SMALL, Point, Sheet
 
-LEFT, RIGHT, MIDDLES = 20, 470, (225, 675)  # edges and middles of two panels
+LEFT = 20
+RIGHT = 470
+MIDDLES = (225, 675)  # edges and middles of two panels
 
 
 def panels(s: Sheet, left: tuple[str, str], right: tuple[str, str], findings: Sequence[str] = ()) -> None:
@@ -47,7 +49,8 @@ def matrix(
     width, height = cell if isinstance(cell, tuple) else (cell, cell)
     for r in range(shape[0]):
         for c in range(shape[1]):
-            place, look = (x + c * width, y + r * height), {"mark": (r, c) in mark, "solid": (r, c) in solid}
+            place = (x + c * width, y + r * height)
+            look = {"mark": (r, c) in mark, "solid": (r, c) in solid}
             element(s, *place, width, height, role, **look)
 
 

@@ -67,7 +67,8 @@ def barrier_of_flags(stage: int = 2) -> Sheet:
 
 def _block_and_flag(s: Sheet, block: int, stage: int) -> None:
     """A block above its flag in memory."""
-    x, late = 60 + 210 * block, block == SLOW
+    x = 60 + 210 * block
+    late = block == SLOW
     done = stage == 3 or (stage > 0 and not late)
     words = "next step" if stage == 3 else "writes h" if done else "computes"
     s.box(x, 84, 150, 150, radius=8)
@@ -132,10 +133,12 @@ def fragment_of_a_lane() -> Sheet:
         s.text(110 + 40 * sequence, 98, str(sequence), colour=QUIET)
         s.text(554 + 40 * sequence, 98, str(sequence), colour=QUIET)
         for word in range(8):
-            lane, place = 4 * sequence + word % 4, (90 + 40 * sequence, 106 + 40 * word, 40, 40)
+            lane = 4 * sequence + word % 4
+            place = (90 + 40 * sequence, 106 + 40 * word, 40, 40)
             element(s, *place, "state", str(lane) if sequence == group else "", mark=lane == LANE)
         for r in range(16):
-            lane, place = 4 * (r % 8) + sequence // 2, (534 + 40 * sequence, 106 + 21 * r, 40, 21)
+            lane = 4 * (r % 8) + sequence // 2
+            place = (534 + 40 * sequence, 106 + 21 * r, 40, 21)
             element(s, *place, "work", str(lane) if r % 8 == group else "", mark=lane == LANE)
     for word in range(8):
         s.note(24, 131 + 40 * word, f"word {word}")

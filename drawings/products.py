@@ -5,7 +5,10 @@ from rnncourse.figures.pen import HIGHLIGHT, PLAIN, Sheet
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
 # tiles of c = a b, in order ijk
-ROWS, VECTORS, VECTOR, TERMS = 3, 2, 4, 4  # of the register tile; numbers of a vector; terms of the sums
+ROWS = 3
+VECTORS = 2
+VECTOR = 4
+TERMS = 4  # of the register tile; numbers of a vector; terms of the sums
 
 
 def two_roofs() -> Sheet:
@@ -31,7 +34,8 @@ def two_roofs() -> Sheet:
         s.arrow((left + 244, 171), (left + 274, 171))
         s.box(left + 276, 96, 130, 150, "work", radius=3)
         for number in range(6):
-            x, y = left + 288 + 54 * (number % 2), 108 + 42 * (number // 2)
+            x = left + 288 + 54 * (number % 2)
+            y = 108 + 42 * (number // 2)
             if full or number < 2:
                 s.box(x, y, 50, 36, "work", "× +", solid=True, radius=3, size=14)
             else:
@@ -112,11 +116,13 @@ def cache_lines() -> Sheet:
         ("Down a column", "Each number brings a line with it."),
         ("8 numbers used, 1 line read", "8 numbers used, 8 lines read"),
     )
-    across, down = {(3, c) for c in range(8)}, {(r, 2) for r in range(8)}
+    across = {(3, c) for c in range(8)}
+    down = {(r, 2) for r in range(8)}
     for left, mark, lines in ((60, across, (3,)), (510, down, range(8))):
         for r in range(8):
             for c in range(8):
-                used, read = (r, c) in mark, r in lines
+                used = (r, c) in mark
+                read = r in lines
                 place = (left + 40 * c, 86 + 28 * r, 40, 28, "data" if read else "plain")
                 element(s, *place, "×" if read and not used else "", mark=used)
     return s

@@ -6,7 +6,9 @@ from rnncourse.figures.pen import HIGHLIGHT, QUIET, ROLES, Sheet
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring
 SHADES = "#FFFFFF", "#FCEBC6", "#F6CE79", "#E69F00"  # by ranks whose numbers a chunk holds, whole at the end
-TILE, COLUMN, LEFT = 46, 56, (30, 340, 650)  # pixels: a row of chunks, a rank, the pictures' left edges
+TILE = 46
+COLUMN = 56
+LEFT = (30, 340, 650)  # pixels: a row of chunks, a rank, the pictures' left edges
 
 
 def shares_of_ranks() -> Sheet:
@@ -92,7 +94,8 @@ def _bars(s: Sheet) -> None:
 
 def ring_steps(step: int = 1) -> Sheet:
     """Lesson 17: which chunk each rank sends in one step of the ring, and what it holds afterwards."""
-    verb, counts = "adds" if step < RANKS - 1 else "copies", counts_after(step)
+    verb = "adds" if step < RANKS - 1 else "copies"
+    counts = counts_after(step)
     s = Sheet(
         "One step of the ring",
         "In every step of the ring each rank sends one chunk to its right neighbour, so all links work at "
@@ -110,7 +113,8 @@ def ring_steps(step: int = 1) -> Sheet:
         x = 130 + 200 * rank
         s.text(x + 40, 96, f"rank {rank}", bold=True)
         for chunk in range(RANKS):
-            y, arrived = 106 + 58 * chunk, chunk == (rank - 1 - step) % RANKS
+            y = 106 + 58 * chunk
+            arrived = chunk == (rank - 1 - step) % RANKS
             fill = HIGHLIGHT if arrived else SHADES[counts[rank][chunk] - 1]
             s.tile(x, y, 80, 48, fill, str(counts[rank][chunk]), edge=3 if arrived else 1.2)
             if arrived and rank:

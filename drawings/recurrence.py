@@ -6,7 +6,8 @@ from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles
-BLUE, PURPLE = ROLES["state"].words, ROLES["gradient"].words
+BLUE = ROLES["state"].words
+PURPLE = ROLES["gradient"].words
 
 
 def unrolled_network() -> Sheet:

@@ -2,17 +2,25 @@
 
 from rnncourse.figures.pen import Sheet
 
-LAYERS, STEPS = 3, 3
-SEGMENTS, LENGTH = 4, 3  # of the memory's panel: 12 layers
-BOX, ACROSS, UP = 64, 122, 92  # pixels: a cell's width, from step to step, from layer to layer
-LEFT, FLOOR = 52, 300  # pixels: the lowest left cell
+LAYERS = 3
+STEPS = 3
+SEGMENTS = 4
+LENGTH = 3  # of the memory's panel: 12 layers
+BOX = 64
+ACROSS = 122
+UP = 92  # pixels: a cell's width, from step to step, from layer to layer
+LEFT = 52
+FLOOR = 300  # pixels: the lowest left cell
 TILE = 27
 
 
 def residual_layers() -> Sheet:
     """Lesson 19: a skip passes a layer, or a step; saved inputs of segments stand for their activations."""
     third = lambda layer: 2 * LENGTH <= layer < 3 * LENGTH
-    input_lives = lambda layer: third(layer) or (layer < 2 * LENGTH and layer % LENGTH == 0)
+
+    def input_lives(layer):
+        return third(layer) or (layer < 2 * LENGTH and layer % LENGTH == 0)
+
     arrays = 2 * SEGMENTS * LENGTH
     live = sum(third(layer) + input_lives(layer) for layer in range(SEGMENTS * LENGTH))
     s = Sheet(
@@ -38,7 +46,8 @@ def residual_layers() -> Sheet:
 
 def _cell(s: Sheet, layer: int, step: int) -> None:
     """One layer at one step: its product, the sum above it, and the arrows that come to both."""
-    x, y = LEFT + ACROSS * step, FLOOR - UP * layer
+    x = LEFT + ACROSS * step
+    y = FLOOR - UP * layer
     middle = x + BOX / 2
     s.arrow((middle, y + 54), (middle, y + 34))
     s.box(x, y, BOX, 34, "state", "h")

@@ -4,8 +4,11 @@ from drawings.parts import element, panels
 from rnncourse.figures.pen import QUIET, ROLES, Sheet
 
 STEPS = 8
-TILE, TALL, LEVEL = 50, 34, 60  # pixels: a step, its height, from one level to the next
-LEFTS, TOP = (30, 480), 84
+TILE = 50
+TALL = 34
+LEVEL = 60  # pixels: a step, its height, from one level to the next
+LEFTS = (30, 480)
+TOP = 84
 Ranges = list[int]  # for each step t, the first step of the map that ends at t
 
 
@@ -30,7 +33,8 @@ def chain_of_steps() -> Sheet:
 
 def scan_levels(level: int = 1) -> Sheet:
     """Lesson 18: two scans of eight steps, level by level; a tile says which steps its map covers."""
-    left, right = hillis_steele(), blelloch()
+    left = hillis_steele()
+    right = blelloch()
     s = Sheet(
         "Two scans, level by level",
         "Eight affine maps are composed to all prefixes. On the left each level doubles the steps that every "
@@ -54,7 +58,8 @@ def scan_levels(level: int = 1) -> Sheet:
 
 def hillis_steele() -> list[Ranges]:
     """Ranges before each level and after the last."""
-    levels, distance = [list(range(STEPS))], 1
+    levels = [list(range(STEPS))]
+    distance = 1
     while distance < STEPS:
         before = levels[-1]
         levels.append([before[t - distance] if t >= distance else before[t] for t in range(STEPS)])

@@ -2,11 +2,13 @@
 
 from rnncourse.figures.pen import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES, Sheet
 
-LAYERS, STEPS = 3, 6
+LAYERS = 3
+STEPS = 6
 TURNS = LAYERS + STEPS - 1
 MARK = 3  # a turn in which all layers work
 PARTS = "abcd"  # multiprocessors, and the rows of weights that each of them holds
-BLUE, OCHRE = ROLES["state"].words, ROLES["weights"].words
+BLUE = ROLES["state"].words
+OCHRE = ROLES["weights"].words
 
 
 def fused_layer() -> Sheet:
@@ -93,7 +95,8 @@ def _cell(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> Non
 
 def _waits(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> None:
     """Arrows to the two cells that wait for this one; they end at the circles of marked cells."""
-    (layer, step), now = cell, sum(cell) == turn
+    (layer, step) = cell
+    now = sum(cell) == turn
     after = sum(cell) + 1 == turn
     if step + 1 < STEPS:
         s.arrow((x + (30 if now else 21), y), (x + (97 if after else 106), y))
@@ -103,7 +106,8 @@ def _waits(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> No
 
 def _bars(s: Sheet, turn: int) -> None:
     """Both orders on one scale of time."""
-    width, left = 32, 176
+    width = 32
+    left = 176
     s.note(20, 352, "layer after layer", bold=True)
     s.note(20, 412, "along diagonals", bold=True)
     for number in range(LAYERS * STEPS):
@@ -203,7 +207,8 @@ def _cluster(s: Sheet) -> None:
     s.area(470, 78, 410, 330)
     s.text(675, 104, "cluster", bold=True)
     for number, part in enumerate(PARTS):
-        x, y = 490 + number % 2 * 250, 118 + number // 2 * 160
+        x = 490 + number % 2 * 250
+        y = 118 + number // 2 * 160
         s.box(x, y, 120, 118, radius=8)
         s.note(x + 10, y + 24, f"block {part}", bold=True)
         s.box(x + 10, y + 34, 100, 34, "weights", f"W^{{{part}}}", solid=True, radius=2)

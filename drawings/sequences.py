@@ -6,8 +6,11 @@ from drawings.parts import array, matrix, node, panels, row
 from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
 
 BLUE, PURPLE, RED = (ROLES[role].words for role in ("state", "gradient", "error"))
-UNITS, INPUTS = 4, 2  # of the step that is drawn row by row
-WINDOW, LENGTH, CUTS = 3, 8, (3, 6)  # steps of a truncated gradient, of the sequence, and between chunks
+UNITS = 4
+INPUTS = 2  # of the step that is drawn row by row
+WINDOW = 3
+LENGTH = 8
+CUTS = (3, 6)  # steps of a truncated gradient, of the sequence, and between chunks
 
 
 def minibatch_in_memory() -> Sheet:
@@ -25,7 +28,8 @@ def minibatch_in_memory() -> Sheet:
     for sequence in range(4):
         s.note(20, 108 + 34 * sequence, f"sequence {sequence}", bold=True)
     for step in range(3):
-        x, mark = 150 + 250 * step, [(b, i) for b in range(4) for i in range(3) if step == 1]
+        x = 150 + 250 * step
+        mark = [(b, i) for b in range(4) for i in range(3) if step == 1]
         matrix(s, x, 86, (4, 3), cell=(46, 34), mark=mark)
         s.text(x + 69, 246, f"step {step}: [B,I]", colour=QUIET)
         s.line((x + 69, 254), (x + 69, 276), (151 + 252 * step, 276), (151 + 252 * step, 296), width=1.5)
@@ -47,7 +51,8 @@ def step_by_units(unit: int = 1) -> Sheet:
         f"Unit {unit} of {UNITS}: row {unit} of both matrices, all of x and h, and one bias.",
     )
     s.heading(20, "A unit of the next state", "Marked: all that this unit is computed from.")
-    top, line = 116, [(unit, column) for column in range(UNITS)]
+    top = 116
+    line = [(unit, column) for column in range(UNITS)]
     everything = [(place, 0) for place in range(UNITS)]
     shapes = (
         (30, "W_{ih}", "[H,I]", INPUTS, UNITS, "weights", line, "×"),
@@ -86,7 +91,8 @@ def shift_register() -> Sheet:
     for y, name in ((106, "answer"), (196, "unit 1"), (276, "unit 0"), (366, "pixel")):
         s.note(20, y + 5, name, bold=True)
     for step in range(4):
-        x, before = 180 + 190 * step, f"x_{{{step - 1}}}" if step else "0"
+        x = 180 + 190 * step
+        before = f"x_{{{step - 1}}}" if step else "0"
         array(s, (x, 366), f"x_{{{step}}}")
         s.arrow((x, 348), (x, 295), role="weights")
         s.arrow((x, 178), (x, 125))
@@ -156,7 +162,8 @@ def two_truncations() -> Sheet:
             if not (chunks and after in CUTS):
                 s.arrow((left + 50 * after, 110), (left + 50 * before + 45, 110), role="gradient")
         for place, loss in enumerate((3, 4, 5)):
-            first, y = max(3, 0) if chunks else loss - WINDOW + 1, 160 + 52 * place
+            first = max(3, 0) if chunks else loss - WINDOW + 1
+            y = 160 + 52 * place
             place = left + 50 * first + 1, y, 50 * (loss - first) + 42, 30
             s.box(*place, "gradient", str(loss), solid=True, size=14)
         for cut in CUTS if chunks else ():
@@ -253,7 +260,8 @@ def adam_memories() -> Sheet:
         y = 156 + 88 * place
         s.note(20, y + 5, name, bold=True)
         s.line((200, y), (460, y), width=1)
-        mean, up = size if sign > 0 else 2, 1
+        mean = size if sign > 0 else 2
+        up = 1
         for number in range(8):
             s.box(208 + 31 * number, y - size if up > 0 else y, 24, size, "gradient", radius=1)
             up *= sign

@@ -68,7 +68,8 @@ def sums_of_threads() -> Sheet:
         s.tile(x, 100, 110, 34, LANES[thread], f"thread {thread}")
         node(s, (x + 55, 196), f"5 + {number} = {result}", width=110)
         s.arrow((x + 55, 134), (x + 55, 177))
-        role, sum_ = ("data" if thread else "error"), 190 + 70 * thread
+        role = "data" if thread else "error"
+        sum_ = 190 + 70 * thread
         s.arrow((x + 55, 214), (x + 55, 240), (sum_, 240), (sum_, 268), role=role)
         x = 500 + 220 * thread
         s.tile(x, 100, 110, 34, LANES[thread], f"thread {thread}")
@@ -166,7 +167,9 @@ def transpose_sides() -> Sheet:
         for n, (r, c) in enumerate(mark):
             s.text(left + 20 + 40 * c, 110 + 29 * r, str(n))
         for r in range(8 if down else 4):
-            top, right, bottom = 90 + 29 * r, left + 321, 119 + 29 * r
+            top = 90 + 29 * r
+            right = left + 321
+            bottom = 119 + 29 * r
             corners = ((left - 1, top), (right, top), (right, bottom), (left - 1, bottom), (left - 1, top))
             s.line(*corners, colour=RED, width=3)
     s.note(390, 168, "sector", "error")
@@ -251,8 +254,10 @@ def banks_and_padding() -> Sheet:
         for bank in range(LANES_DRAWN):
             s.text(left + 40 * bank + 20, 98, str(bank), bold=True)
         for word in range(LANES_DRAWN * width):
-            (r, c), (line, bank) = divmod(word, width), divmod(word, LANES_DRAWN)
-            x, y = left + 40 * bank, 106 + 30 * line
+            (r, c) = divmod(word, width)
+            (line, bank) = divmod(word, LANES_DRAWN)
+            x = left + 40 * bank
+            y = 106 + 30 * line
             if c == LANES_DRAWN:
                 s.hatch(x + 1, y + 1, 38, 28, 10)
             else:
@@ -281,7 +286,8 @@ def sum_by_halving(turn: int = 1) -> Sheet:
         row(s, 180, y, [str(n) for n in numbers], "state", width=70, mark=mark)
         s.note(20, y + 22, f"after round {r - 1}" if r else "at the start", bold=True)
         for thread in range(4 >> r if r < ROUNDS else 0):
-            target, source = 215 + 70 * thread, 215 + 70 * (thread + (4 >> r))
+            target = 215 + 70 * thread
+            source = 215 + 70 * (thread + (4 >> r))
             role = "work" if r == turn else "waiting"
             s.arrow((source, y + 34), (target + 12, y + 94), role=role)
             s.arrow((target, y + 34), (target, y + 94), role=role)

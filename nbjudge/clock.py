@@ -40,7 +40,9 @@ def limited(seconds: float, patience: float = PATIENCE) -> Iterator[Limit]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield limit
         return
-    begin, before, used = time.monotonic(), waiting_of(os.getpid()), time.process_time()
+    begin = time.monotonic()
+    before = waiting_of(os.getpid())
+    used = time.process_time()
 
     def ring(number: int, frame: FrameType | None) -> None:
         waited = waiting_of(os.getpid()) - before

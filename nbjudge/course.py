@@ -15,7 +15,8 @@ from typing import Protocol
 
 from nbjudge.exercise import Exercise
 
-VARIABLE, GROUP = "NBJUDGE_COURSE", "nbjudge.courses"
+VARIABLE = "NBJUDGE_COURSE"
+GROUP = "nbjudge.courses"
 
 
 @dataclass(frozen=True)

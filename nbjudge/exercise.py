@@ -10,7 +10,9 @@ class Wrong(Exception):
 
     def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
         super().__init__(message)
-        self.message, self.misconception, self.next_step = message, misconception, next_step
+        self.message = message
+        self.misconception = misconception
+        self.next_step = next_step
 
 
 class UnknownExercise(ValueError):

@@ -27,7 +27,7 @@ def printable(text: object, longest: int = LONGEST) -> str:
 
 def quantity(number: int, noun: str) -> str:
     """A number and its noun: 1 point, 2 points."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number} {noun}{('s' if number != 1 else '')}"
 
 
 def _shown_line(line: str) -> str:

@@ -90,5 +90,8 @@ class Stopped(Exception):
 
     def __init__(self, status: Status, message: str, next_step: str | None = None, proven: bool = False):
         super().__init__(message)
-        self.status, self.message, self.next_step, self.proven = status, message, next_step, proven
+        self.status = status
+        self.message = message
+        self.next_step = next_step
+        self.proven = proven
         self.misconception: str | None = None

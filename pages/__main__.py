@@ -15,7 +15,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Build and examine; 0 if nothing is wrong with the site, 1 with a sentence for each problem."""
     chosen = parser().parse_args(arguments)
     lessons = [path for path in all_lessons() if not chosen.lessons or path.stem[:2] in chosen.lessons]
-    begin, folder = time.perf_counter(), ROOT / chosen.output
+    begin = time.perf_counter()
+    folder = ROOT / chosen.output
     for path in lessons:
         if path.stem[:2] in chosen.again:
             stored_run(path, STORED).unlink(missing_ok=True)
@@ -33,7 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Something else was using the cores while lessons {numbers} ran, and their pages say so.")
         print(f'On a quiet machine: make site OPTIONS="--again {numbers}"')
     files = [file for file in folder.rglob("*") if file.is_file()]
-    size, seconds = sum(file.stat().st_size for file in files) / 1e6, time.perf_counter() - begin
+    size = sum(file.stat().st_size for file in files) / 1e6
+    seconds = time.perf_counter() - begin
     print(f"{folder}: {len(files)} files, {size:.1f} MB, in {seconds:.0f} s; open index.html in a browser")
     return int(bool(sentences))
 

@@ -86,7 +86,10 @@ class Site:
         if folder not in ("lessons", "exercises") or name == "index.html":
             return []
         stem = name.removesuffix(".html")
-        address = lambda lesson: f"{lesson.stem}.html" if self.has(f"{folder}/{lesson.stem}.html") else ""
+
+        def address(lesson):
+            return f"{lesson.stem}.html" if self.has(f"{folder}/{lesson.stem}.html") else ""
+
         return [(lesson, address(lesson), lesson.stem == stem) for lesson in openings()]
 
     def disturbed(self) -> list[str]:
@@ -95,7 +98,10 @@ class Site:
 
     def prose(self, source: str, page: str) -> Prose:
         """The renderer for a file of the clone that becomes that page."""
-        link = lambda url: places.page_link(url, source, page, self.repository, self.tag, self.absent)
+
+        def link(url):
+            return places.page_link(url, source, page, self.repository, self.tag, self.absent)
+
         return Prose(link, PurePosixPath(source).parent)
 
     def keep(self, page: str) -> Callable[[bytes, str], str]:
@@ -204,16 +210,19 @@ def run_here(site: Site, page: str, stem: str, words: str, folder: str = "notebo
 
 def links_to_neighbours(stems: list[str], number: int) -> dict[str, tuple[str, str] | None]:
     """(address, title) of the pages before and after one of the same kind."""
-    before, after = stems[number - 1] if number else None, next(iter(stems[number + 1 :]), None)
+    before = stems[number - 1] if number else None
+    after = next(iter(stems[number + 1 :]), None)
     link = lambda stem: stem and (f"{stem}.html", str(opening(stem)))
     return {"before": link(before), "after": link(after)}
 
 
 def write_lessons(site: Site, runs: dict[str, Run]) -> None:
     """One page a lesson, and the list of all."""
-    stems, entries = [*runs], []
+    stems = [*runs]
+    entries = []
     for number, (stem, run) in enumerate(runs.items()):
-        page, source = f"lessons/{stem}.html", f"notebooks/{stem}.ipynb"
+        page = f"lessons/{stem}.html"
+        source = f"notebooks/{stem}.ipynb"
         prose = site.prose(source, page)
         scripts = [quiz.SCRIPT, *([moving.SCRIPT] if moving.add_controls(run.book, site.keep(page)) else [])]
         body = NEXT.sub("", main_part(run.book, prose, site.keep(page), has_quizzes=True))
@@ -256,7 +265,8 @@ def list_entry(site: Site, lesson: Opening) -> str:
 def write_exercises(site: Site, stems: list[str]) -> None:
     """The texts of each lesson's exercises, as a learner gets them, and their hints."""
     for number, stem in enumerate(stems):
-        source, page = f"exercises/{stem}.ipynb", f"exercises/{stem}.html"
+        source = f"exercises/{stem}.ipynb"
+        page = f"exercises/{stem}.html"
         prose = site.prose(source, page)
         book = nbformat.read(ROOT / source, as_version=4)
         try_it = run_here(site, page, stem, "try it here", "work")
@@ -278,7 +288,8 @@ def cells_with_hints(
         yield cell
         match = CHECK.fullmatch(cell.source.strip())
         if cell.cell_type == "code" and match and match[1] in known:
-            hints, folds = known[match[1]].hints, ""
+            hints = known[match[1]].hints
+            folds = ""
             for number in range(len(hints), 0, -1):
                 summary = f"<summary>Hint {number} of {len(hints)}</summary>"
                 folds = f"<details>{summary}\n\n{hints[number - 1]}\n\n{folds}\n\n</details>"

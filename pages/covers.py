@@ -36,7 +36,8 @@ def cover(lesson: Opening, keep: Callable[[bytes, str], str]) -> str:
     """The image of a lesson's drawing, kept as a file, with the first sentence of its words."""
     drawing = drawings.load(COVERS[lesson.name])
     width, height = SIZE.search(drawing.html).groups()
-    source, words = keep(drawing.html.encode(), "svg"), html.escape(re.split(r"(?<=\.) ", drawing.alt)[0])
+    source = keep(drawing.html.encode(), "svg")
+    words = html.escape(re.split(r"(?<=\.) ", drawing.alt)[0])
     return (
         f'<img class="cover" src="{source}" width="{width}" height="{height}" alt="{words}" loading="lazy">'
     )

@@ -18,7 +18,8 @@ from rnncourse.figures.picture import Slider, View
 
 MEDIA = "application/vnd.rnnlab.frames+json"
 MOST_FRAMES = 64  # that are drawn for all combinations of a view's sliders
-MOST_VALUES, FEWER = 60, 25  # of a slider with more values than most, about as many as fewer are kept
+MOST_VALUES = 60
+FEWER = 25  # of a slider with more values than most, about as many as fewer are kept
 QUALITY = 82  # of 100: letters stay sharp
 PNG = re.compile(r'(?<=src=")data:image/png;base64,([^"]*)')
 STARTUP = """import sys
@@ -46,7 +47,8 @@ def frames(show_at: Any, sliders: Mapping[str, Slider]) -> dict:
     """
     chosen = [kept_places(slider) for slider in sliders.values()]
     starts = [places.index(slider.start) for places, slider in zip(chosen, sliders.values(), strict=True)]
-    shown, numbers = {}, {}
+    shown = {}
+    numbers = {}
     for key in combinations([len(places) for places in chosen], starts):
         values = {
             name: slider.values[places[place]]

@@ -91,7 +91,8 @@ def doors(site: "Site") -> Iterator[Door]:
 
 def acts(site: "Site") -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
     """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
-    begins, lessons = {name: (title, words) for name, title, words in ACTS}, openings()
+    begins = {name: (title, words) for name, title, words in ACTS}
+    lessons = openings()
     first = [place for place, lesson in enumerate(lessons) if lesson.name in begins]
     for begin, end in zip(first, [*first[1:], len(lessons)], strict=True):
         page = {lesson.stem: f"lessons/{lesson.stem}.html" for lesson in lessons[begin:end]}
@@ -173,7 +174,8 @@ def cell_backwards(sweep: object) -> int:
     """How many cells a sweep runs backward for one sequence of STEPS steps."""
     network = Network.create("rnn_tanh", input_size=3, hidden_size=5, dtype="float64")
     rng = np.random.default_rng(0)
-    x, dy = rng.standard_normal((STEPS, 2, 3)), rng.standard_normal((STEPS, 2, 5))
+    x = rng.standard_normal((STEPS, 2, 3))
+    dy = rng.standard_normal((STEPS, 2, 5))
     return sweep(network, x, None, dy).cell_backwards
 
 

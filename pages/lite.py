@@ -88,7 +88,8 @@ def fetch_pyodide(addresses: list[str], folder: Path) -> Path:
 
 def fetch(name: str, digests: list[str], addresses: list[str], target: Path) -> None:
     """Put one file into a folder, from the first address with one of these checksums, or NotBuilt."""
-    path, reasons = target / name, []
+    path = target / name
+    reasons = []
     if path.exists() and checksum(path.read_bytes()) in digests:
         return
     for address in addresses:
@@ -120,7 +121,8 @@ def checksum(content: bytes) -> str:
 def packages_of(pyodide: Path) -> dict[str, dict]:
     """{name: entry of Pyodide's list} of all packages that the lessons need, however indirectly."""
     entries = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    needed, names = {}, [*NEEDED]
+    needed = {}
+    names = [*NEEDED]
     while names:
         name = names.pop().lower().replace("_", "-")
         if name not in needed:

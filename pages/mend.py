@@ -51,7 +51,7 @@ def break_sentences(printed: Tag, soup: BeautifulSoup) -> None:
     for number, line in enumerate(lines):
         words = soup.new_tag("span", attrs={"class": "words"}, string=line)
         is_sentence = len(line) > NARROW and not COLUMNS.search(line)
-        printed.extend(["\n" * bool(number), words if is_sentence else line])
+        printed.extend([("\n" if number else ""), words if is_sentence else line])
 
 
 def mend_image(image: Tag, keep: Callable[[bytes, str], str], relink: Callable[[str], str | None]) -> None:
@@ -68,7 +68,8 @@ def mend_image(image: Tag, keep: Callable[[bytes, str], str], relink: Callable[[
     elif (target := relink(source)) is not None:
         image["src"] = target
     image.attrs.pop("style", None)
-    image["class"], image["loading"] = "picture", "lazy"
+    image["class"] = "picture"
+    image["loading"] = "lazy"
 
 
 def smaller_png(content: bytes) -> bytes:

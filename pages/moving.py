@@ -41,7 +41,8 @@ def add_controls(book: nbformat.NotebookNode, keep: Keep) -> bool:
 
 def controls(still: str, view: dict, keep: Keep, name: str) -> str:
     """HTML of a view: its still picture, its sliders, a line with its finding, and the tables below it."""
-    soup, sliders = BeautifulSoup(still, "html.parser"), view["sliders"]
+    soup = BeautifulSoup(still, "html.parser")
+    sliders = view["sliders"]
     tables = [table.extract() for table in soup.find_all("details", recursive=False)]
     frames = [[kept_frame(html, keep), finding] for html, finding in view["frames"]]
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True, autoescape=True)

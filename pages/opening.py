@@ -55,11 +55,13 @@ def opening(stem: str) -> Opening:
 
 def read_opening(stem: str, text: str) -> Opening:
     """The opening that a lesson's first cell, as Markdown, holds."""
-    title, minutes = TITLE.search(text), MINUTES.search(text)
+    title = TITLE.search(text)
+    minutes = MINUTES.search(text)
     if not title or not minutes:
         lacking = "a line '**Time:** N minutes'" if title else "a title '# NN · Title'"
         raise ValueError(f"the first cell of notebooks/{stem}.ipynb lacks {lacking}")
-    claim, afterwards = CLAIM.search(text), AFTERWARDS.search(text)
+    claim = CLAIM.search(text)
+    afterwards = AFTERWARDS.search(text)
     return Opening(
         stem,
         title[1].strip(),

@@ -34,7 +34,8 @@ def page_link(
 def page_of(target: str) -> str | None:
     """The page of a file of the clone, such as lessons/02_bptt.html; None if it has none."""
     path = PurePosixPath(target)
-    folder, stem = path.parent.as_posix(), path.stem
+    folder = path.parent.as_posix()
+    stem = path.stem
     if path.suffix == ".ipynb" and folder in ("notebooks", "exercises", "work"):
         return f"{'lessons' if folder == 'notebooks' else 'exercises'}/{stem}.html"
     if target == "README.md":

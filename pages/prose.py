@@ -37,7 +37,9 @@ class Prose(mistune.HTMLRenderer):
     def __init__(self, relink: Callable[[str], str | None], base: str | PurePosixPath = ""):
         """`base` is the folder of the source file in the clone."""
         super().__init__(escape=False)
-        self.relink, self.base, self.sections = relink, base, []
+        self.relink = relink
+        self.base = base
+        self.sections = []
 
     def html(self, markdown: str) -> str:
         """HTML of a Markdown text of this page."""
@@ -50,7 +52,8 @@ class Prose(mistune.HTMLRenderer):
         section = next((s for s in self.sections if not s.anchor and s.title == title), None)
         if section is None:
             self.sections.append(section := Section(title, "", level))
-        section.anchor, section.title = anchor, title
+        section.anchor = anchor
+        section.title = title
         return f'<h{level} id="{anchor}">{text}</h{level}>\n'
 
     def block_code(self, code: str, info: str | None = None) -> str:
@@ -69,7 +72,9 @@ class Prose(mistune.HTMLRenderer):
     def _anchor(self, title: str) -> str:
         """An anchor of letters, digits and hyphens that no other heading of the page has."""
         plain = re.sub(r"[^\w]+", "-", title.lower(), flags=re.ASCII).strip("-") or "section"
-        used, number, anchor = {section.anchor for section in self.sections}, 1, plain
+        used = {section.anchor for section in self.sections}
+        number = 1
+        anchor = plain
         while anchor in used:
             number += 1
             anchor = f"{plain}-{number}"

@@ -33,7 +33,8 @@ def guesses(source: str) -> dict[str, list[str]]:
     for statement in ast.parse(source).body:
         if not isinstance(statement, ast.Assign):
             continue
-        target, value = statement.targets[0], statement.value
+        target = statement.targets[0]
+        value = statement.value
         together = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
         pairs = zip(target.elts, value.elts, strict=True) if together else [(target, value)]
         for name, guess in pairs:
@@ -71,7 +72,8 @@ def guess_attribute(source: str) -> str:
 
 def add_quizzes(html: str) -> str:
     """A lesson's page with its forms, which are hidden until a script shows them."""
-    soup, numbers = BeautifulSoup(html, "html.parser"), count()
+    soup = BeautifulSoup(html, "html.parser")
+    numbers = count()
     for cell in soup.select(".cell[data-guess]"):
         fields = json.loads(cell.attrs.pop("data-guess"))
         names = [*fields] if len(fields) > 1 else ["Your prediction"]
@@ -122,7 +124,8 @@ def marked(text: str, fields: list[list[str]], turn: int, soup: BeautifulSoup) -
             mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(number)})
             mark.string = line[begin:stop]
             parts += [line[end:begin], mark]
-            end, turn = stop, (number + 1) % len(fields)
+            end = stop
+            turn = (number + 1) % len(fields)
         parts.append(line[end:])
     return parts, turn
 

@@ -34,7 +34,8 @@ def for_browser(notebook: Path) -> str:
 
     from pages.run import run_lesson
 
-    marks, book = needs(notebook), nbformat.read(notebook, as_version=4)
+    marks = needs(notebook)
+    book = nbformat.read(notebook, as_version=4)
     if not marks:
         return notebook.read_text(encoding="utf-8")
     run = run_lesson(notebook) if notebook.parent.name == "notebooks" else None
@@ -68,5 +69,6 @@ def shown_as_prose(output: dict) -> str:
 
 def picture(drawing: re.Match) -> str:
     """A drawing as a picture with its alternative text."""
-    code, label = b64encode(drawing[0].encode()).decode(), LABEL.search(drawing[0])
+    code = b64encode(drawing[0].encode()).decode()
+    label = LABEL.search(drawing[0])
     return f'<img alt="{escape(unescape(label[1])) if label else ""}" src="data:image/svg+xml;base64,{code}">'

@@ -87,5 +87,6 @@ def picture(site: "Site", page: str, record: dict) -> str:
     if module is None:
         return ""
     figure: Figure = module.draw(record)
-    address, alt = site.keep(page)(png(figure), "png"), escape(module.finding(record))
+    address = site.keep(page)(png(figure), "png")
+    alt = escape(module.finding(record))
     return f'<p><img class="picture" src="{address}" alt="{alt}" loading="lazy"></p>'

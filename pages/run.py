@@ -91,7 +91,7 @@ def content_number(path: Path) -> str:
 def machine() -> str:
     """The computer in words: processor, usable cores, system, Python."""
     cores = resources.usable_cores()
-    words = f"{resources.processor_name()}, {cores} core{'s' * (cores > 1)}"
+    words = f"{resources.processor_name()}, {cores} core{('s' if cores > 1 else '')}"
     return f"{words}, {platform.system()}, Python {platform.python_version()}"
 
 

@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup
 
 MB = 10**6
-SITE_MB, PAGE_MB = 40, 0.6  # of all files; of one page with what it loads
+SITE_MB = 40  # of all files
+PAGE_MB = 0.6  # of one page with what it loads
 SEARCH_MB = 1.5  # of the page that loads the words of all others
 ALT_LETTERS = 20  # a finding is a sentence
 LOADS = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src", "object": "data"}

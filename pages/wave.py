@@ -6,11 +6,15 @@ no style is loaded, and in print; each cell bears the number of its turn, so the
 
 from collections.abc import Iterator, Mapping
 
-LAYERS, STEPS = 3, 8
+LAYERS = 3
+STEPS = 8
 SECONDS = 12  # of one round
 REST = 2  # turns at the end of a round, when all cells are lit
-WIDTH, CELL, GAP = 460, 34, 50  # units of the drawing; GAP from cell to cell
-LEFT, RISE = 42, 46  # first column; from layer to layer
+WIDTH = 460
+CELL = 34
+GAP = 50  # units of the drawing; GAP from cell to cell
+LEFT = 42  # first column
+RISE = 46  # from layer to layer
 Turns = dict[tuple[int, int], int]  # {(layer, step): the turn in which the cell runs, from 1}
 
 
@@ -24,15 +28,18 @@ def as_soon_as_possible() -> Turns:
     turns: Turns = {}
     for layer in range(LAYERS):
         for step in range(STEPS):
-            below, before = turns.get((layer - 1, step), 0), turns.get((layer, step - 1), 0)
+            below = turns.get((layer - 1, step), 0)
+            before = turns.get((layer, step - 1), 0)
             turns[layer, step] = 1 + max(below, before)
     return turns
 
 
 def draw() -> str:
     """The picture as SVG with its own style."""
-    slow, fast = one_after_another(), as_soon_as_possible()
-    most, least = max(slow.values()), max(fast.values())
+    slow = one_after_another()
+    fast = as_soon_as_possible()
+    most = max(slow.values())
+    least = max(fast.values())
     finding = (
         f"{LAYERS} layers of {STEPS} steps, twice. One cell at a time needs {most} turns. If each cell runs "
         f"as soon as the cell before it and the cell below it have run, cells light up along diagonals, and "
@@ -54,7 +61,8 @@ def grid(turns: Mapping[tuple[int, int], int], top: int, words: str) -> Iterator
     """One network, the first layer below, with a sentence over it."""
     yield f'<text class="words" x="{LEFT - CELL // 2}" y="{top + 20}">{words}</text>'
     for (layer, step), turn in turns.items():
-        x, y = LEFT + step * GAP, top + 56 + (LAYERS - 1 - layer) * RISE
+        x = LEFT + step * GAP
+        y = top + 56 + (LAYERS - 1 - layer) * RISE
         if step:
             yield f'<path class="wire" d="M{x - GAP + CELL // 2} {y}H{x - CELL // 2}"/>'
         if layer:

@@ -53,7 +53,8 @@ def run(program: str, arguments: list[str], as_module: bool) -> int:
         print(end.code, file=sys.stderr)
         return 1
     except Exception as error:
-        trace, own = error.__traceback__, (__file__, runpy.__file__, "<frozen runpy>")
+        trace = error.__traceback__
+        own = (__file__, runpy.__file__, "<frozen runpy>")
         while trace and trace.tb_frame.f_code.co_filename in own:
             trace = trace.tb_next
         traceback.print_exception(error.with_traceback(trace))
@@ -84,7 +85,10 @@ def main(words: list[str] | None = None) -> int:
     for file, content in ((options.json, report), (options.sarif, sarif(faults))):
         if file:
             text = json.dumps(content, indent=1) + "\n"
-            sys.stdout.write(text) if file == "-" else Path(file).write_text(text, encoding="utf-8")
+            if file == "-":
+                sys.stdout.write(text)
+            else:
+                Path(file).write_text(text, encoding="utf-8")
     return status or (options.error_exitcode if faults else 0)
 
 

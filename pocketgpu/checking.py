@@ -53,7 +53,9 @@ class Collector:
 
     def __init__(self, tools: Iterable[str] = TOOLS):
         self.kinds = {kind for tool in tools for kind in TOOLS[tool]}
-        self.launches, self.kernels, self._faults = 0, set(), {}
+        self.launches = 0
+        self.kernels = set()
+        self._faults = {}
 
     def __call__(self, kernel: Callable, findings: tuple) -> None:
         code = kernel.__code__

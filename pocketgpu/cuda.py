@@ -91,7 +91,8 @@ def replay(launch: Callable, *arguments: object):
 
 def _measure(launch: Callable, arguments: tuple) -> Measurement:
     """One launch between two events; the first of a kernel is also compiled in between."""
-    start, end = _words.event(), _words.event()
+    start = _words.event()
+    end = _words.event()
     start.record()
     launch(*arguments)
     end.record()
@@ -110,5 +111,7 @@ if is_simulated:
     # in the module itself, because kernels look words up all the time and __getattr__ comes last
     globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})
 else:
-    _words.is_simulated, _words.observe, _words.replay = False, observe, replay
+    _words.is_simulated = False
+    _words.observe = observe
+    _words.replay = replay
     sys.modules[__name__] = _words

@@ -13,7 +13,8 @@ from typing import TypeVar
 
 KB = 1024
 WARP = 32
-Version, Entry = TypeVar("Version"), TypeVar("Entry")
+Version = TypeVar("Version")
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)

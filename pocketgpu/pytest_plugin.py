@@ -48,7 +48,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     if collector and call.when != "setup" and (faults := collector.take()):
         text = "\n".join(map(str, faults))
         if report.passed:
-            report.outcome, report.longrepr = "failed", text
+            report.outcome = "failed"
+            report.longrepr = text
         else:
             report.sections.append(("pocketgpu", text))
     return report

@@ -38,12 +38,14 @@ def ring_all_reduce(comm: "Comm", array: np.ndarray) -> int:
     """
     if array.ndim != 1 or not array.flags.c_contiguous:
         raise ValueError(f"array has shape {array.shape}, expected a contiguous vector: use ravel()")
-    rank, ranks = comm.Get_rank(), comm.Get_size()
+    rank = comm.Get_rank()
+    ranks = comm.Get_size()
     chunks = [array[bounds] for bounds in chunk_slices(array.size, ranks)]
     incoming = np.empty(max(chunk.size for chunk in chunks), array.dtype)
     sent_bytes = 0
     for step in range(2 * (ranks - 1)):
-        outgoing, target = chunks[(rank - step) % ranks], chunks[(rank - step - 1) % ranks]
+        outgoing = chunks[(rank - step) % ranks]
+        target = chunks[(rank - step - 1) % ranks]
         received = incoming[: target.size]
         # one call for both directions: if all ranks sent first, each could wait for a receiver for ever
         comm.Sendrecv(outgoing, (rank + 1) % ranks, recvbuf=received, source=(rank - 1) % ranks)

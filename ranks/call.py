@@ -47,7 +47,8 @@ def call_on_ranks(
 
 def call_here(folder: Path, comm: Any, pen: Pen) -> None:
     """Run this rank's part of `call_on_ranks`."""
-    text, rank = json.loads((folder / "call.json").read_text(encoding="utf-8")), comm.Get_rank()
+    text = json.loads((folder / "call.json").read_text(encoding="utf-8"))
+    rank = comm.Get_rank()
     with np.load(folder / f"inputs{rank}.npz", allow_pickle=False) as archive:
         arrays = dict(archive)
     names: dict[str, Any] = {"np": np}

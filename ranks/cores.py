@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-CGROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_GROUP = Path("/proc/self/cgroup")
 
 
 def in_browser() -> bool:

@@ -27,7 +27,8 @@ class Coroutine:
     """Turns without a thread: a function that runs from `resume` to its next `pause`."""
 
     def __init__(self, function: Callable, *arguments: Any):
-        self.context, self.steps = copy_context(), call(function, *arguments)
+        self.context = copy_context()
+        self.steps = call(function, *arguments)
 
     def resume(self) -> None:
         """Let it run until it pauses or ends.  Raises what it raises."""
@@ -47,7 +48,8 @@ class Coroutine:
 async def call(function: Callable, /, *arguments: Any, **options: Any) -> Any:
     """Result of function(*arguments, **options), which may pause."""
     if isinstance(function, MethodType):
-        function, arguments = function.__func__, (function.__self__, *arguments)
+        arguments = (function.__self__, *arguments)
+        function = function.__func__
     if function is Coroutine.pause:
         return await stop()
     is_own = isinstance(function, FunctionType) and str(function.__module__).split(".")[0] not in LIBRARIES

@@ -134,7 +134,10 @@ def _slowest(lines: np.ndarray) -> str:
     if absent:
         return f"rank {absent[0]} never started"
     unfinished = [rank for rank, line in enumerate(lines) if line["phase"] != FINISHED]
-    order = lambda rank: (lines[rank]["step"], lines[rank]["phase"] != COMPUTING)
+
+    def order(rank):
+        return (lines[rank]["step"], lines[rank]["phase"] != COMPUTING)
+
     rank = min(unfinished, key=order, default=0)
     return f"the last one is rank {rank}, in step {lines[rank]['step']}, {PHASES[int(lines[rank]['phase'])]}"
 

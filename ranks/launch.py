@@ -84,7 +84,7 @@ def sharing(ranks: int) -> str | None:
     cores = usable_cores()
     if ranks <= cores:
         return None
-    plural = "s" * (cores > 1)
+    plural = "s" if cores > 1 else ""
     return f"{ranks} ranks share {cores} core{plural}: the result is right, but no faster than with {cores}"
 
 
@@ -133,8 +133,12 @@ class Launch:
         hostfile: str | None = None,
     ):
         self.hostfile = hostfile and str(Path(hostfile).resolve(strict=True))
-        self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
-        self.survive, self.board = survive, Board(folder / "board", ranks)
+        self.folder = folder
+        self.ranks = ranks
+        self.limit = limit
+        self.patience = patience
+        self.survive = survive
+        self.board = Board(folder / "board", ranks)
         # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed
         self.shared = tempfile.mkdtemp(prefix="ranks-", dir=SHARED if os.access(SHARED, os.W_OK) else folder)
         self.first_lost: int | None = None
@@ -207,16 +211,22 @@ class Launch:
     def _watch(self, look: Look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""
         begin = started = progress = polled = time.monotonic()
-        before, over_since, has_started, has_children = self.board.read(), None, False, False
+        before = self.board.read()
+        over_since = None
+        has_started = False
+        has_children = False
         while self.process.poll() is None:
             time.sleep(POLL)
-            lines, now = self.board.read(), time.monotonic()
+            lines = self.board.read()
+            now = time.monotonic()
             look(lines)
             if now - polled > POLL_PROCESSES:
-                polled, has_children = now, bool(self._children())
+                polled = now
+                has_children = bool(self._children())
                 has_started = has_started or has_children
             if (lines != before).any():
-                before, progress = lines, now
+                before = lines
+                progress = now
             if not (lines["phase"] > 0).all():
                 started = now
             if reason := self._timeout_reason(started - begin, now - started, now - max(started, progress)):
@@ -246,7 +256,8 @@ class Launch:
     def _is_over(self, lines: np.ndarray) -> bool:
         """Has a rank failed, is one lost that the others need, or have all finished?"""
         running = np.array([bool(self.hostfile or _process(number)) for number in lines["process"]])
-        finished, started = lines["phase"] == FINISHED, lines["phase"] > 0
+        finished = lines["phase"] == FINISHED
+        started = lines["phase"] > 0
         lost = started & ~finished & ~running
         if self.first_lost is None and lost.sum() == 1:  # later the others are ended, too
             self.first_lost = int(lost.argmax())

@@ -19,7 +19,8 @@ from typing import Any
 PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was requested; all others are faults
 SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
 POLL = 0.5  # seconds between two tests whether the launcher still runs
-BOARD, PROGRAM = "board", "program.txt"
+BOARD = "board"
+PROGRAM = "program.txt"
 
 
 def pin(cores: list[int]) -> None:

@@ -58,7 +58,9 @@ class Communicator:
     """Calls of mpi4py's communicator, for one simulated rank."""
 
     def __init__(self, world: "World", rank: int):
-        self._world, self.rank, self.size = world, rank, world.ranks
+        self._world = world
+        self.rank = rank
+        self.size = world.ranks
 
     def Get_rank(self) -> int:
         return self.rank

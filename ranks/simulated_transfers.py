@@ -83,18 +83,22 @@ def rabenseifner(ranks: int) -> Schedule:
 
     def steps() -> Iterator[Step]:
         rank = np.arange(power)
-        first, last = np.zeros(power, int), np.full(power, power)
+        first = np.zeros(power, int)
+        last = np.full(power, power)
         yield from _fold(ranks, power)
         for distance in reversed(_doublings(power)):
-            middle, upper = (first + last) // 2, (rank & distance) > 0
+            middle = (first + last) // 2
+            upper = (rank & distance) > 0
             yield step_of(
                 rank, rank ^ distance, np.where(upper, first, middle), np.where(upper, middle, last), True
             )
-            first, last = np.where(upper, middle, first), np.where(upper, last, middle)
+            first = np.where(upper, middle, first)
+            last = np.where(upper, last, middle)
         for distance in _doublings(power):
             partner = rank ^ distance
             yield step_of(rank, partner, first, last, False)
-            first, last = np.minimum(first, first[partner]), np.maximum(last, last[partner])
+            first = np.minimum(first, first[partner])
+            last = np.maximum(last, last[partner])
         yield from _unfold(ranks, power)
 
     return Schedule("Rabenseifner", ranks, power, steps)
@@ -168,7 +172,8 @@ def from_transfers(ranks: int, chunks: int, transfers: Iterable[tuple[int, int, 
 
 def step_of(source: object, target: object, first: object, last: object, adds: bool) -> Step:
     """Transfers whose source, target, first and last are whole numbers or arrays [K] of them."""
-    source, target = np.asarray(source), np.asarray(target)
+    source = np.asarray(source)
+    target = np.asarray(target)
     widened = (np.broadcast_to(np.asarray(value), source.shape) for value in (first, last))
     return Step(source, target, *widened, np.full(source.shape, adds))
 
@@ -273,7 +278,8 @@ class _Clocks:
     """Clock of every rank, and the transfers that moved it."""
 
     def __init__(self, schedule: Schedule, size: float, links: tuple):
-        self.piece, self.links = size / schedule.chunks, links
+        self.piece = size / schedule.chunks
+        self.links = links
         self.now = np.zeros(schedule.ranks)
         self.traffic = np.zeros(schedule.ranks)
         self.steps = self.transfers = 0
@@ -287,7 +293,8 @@ class _Clocks:
         np.maximum.at(self.now, step.source, end)
         np.maximum.at(self.now, step.target, end)
         np.add.at(self.traffic, step.source, size)
-        self.steps, self.transfers = self.steps + 1, self.transfers + len(size)
+        self.steps = self.steps + 1
+        self.transfers = self.transfers + len(size)
         if self.transfers <= EVENTS:
             columns = (*step[:4], adds, start, end)
             rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -305,11 +312,13 @@ class _Contributions:
     """Ranks whose numbers each chunk holds at each rank, as bits [p, followed chunks, words]."""
 
     def __init__(self, schedule: Schedule):
-        p, self.findings = schedule.ranks, []
+        p = schedule.ranks
+        self.findings = []
         words = -(-p // WORD)
         room = max(1, min(schedule.chunks, CELLS // (p * words)))
         self.followed = np.unique(np.linspace(0, schedule.chunks - 1, room).round().astype(int))
-        own, rank = np.zeros((p, words), np.uint64), np.arange(p)
+        own = np.zeros((p, words), np.uint64)
+        rank = np.arange(p)
         own[rank, rank // WORD] = np.uint64(1) << (rank % WORD).astype(np.uint64)
         self.whole = np.bitwise_or.reduce(own, axis=0)
         self.bits = np.repeat(own[:, np.newaxis], len(self.followed), axis=1)
@@ -321,7 +330,8 @@ class _Contributions:
         transfer = np.repeat(np.arange(len(low)), high - low)
         column = np.arange(len(transfer)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
         column += low[transfer]
-        source, target = step.source[transfer], step.target[transfer]
+        source = step.source[transfer]
+        target = step.target[transfer]
         moved = self.bits[source, column]  # read before anything is written: a step is simultaneous
         old = self.bits[target, column]
         whole = (moved == self.whole).all(axis=1)
@@ -361,15 +371,19 @@ class _Contributions:
             self.findings.append(f"In step {number} rank {own[0]} sends a message to itself.")
 
     def _check_sums(self, number: int, places: tuple, bits: tuple, kinds: tuple) -> None:
-        (source, target, column), (moved, old), (adds, whole) = places, bits, kinds
+        (source, target, column) = places
+        (moved, old) = bits
+        (adds, whole) = kinds
         for k in np.flatnonzero(adds & (moved & old).any(axis=1))[:1]:
-            chunk, names = self.followed[column[k]], self._names(moved[k] & old[k])
+            chunk = self.followed[column[k]]
+            names = self._names(moved[k] & old[k])
             self.findings.append(
                 f"In step {number} rank {target[k]} adds chunk {chunk} from rank {source[k]} and reduces it "
                 f"twice: the contribution of {names} is in both sums."
             )
         for k in np.flatnonzero(~adds & ~whole)[:1]:
-            chunk, names = self.followed[column[k]], self._names(~moved[k] & self.whole)
+            chunk = self.followed[column[k]]
+            names = self._names(~moved[k] & self.whole)
             self.findings.append(
                 f"In step {number} rank {source[k]} sends chunk {chunk} to rank {target[k]} as a whole sum, "
                 f"but it lacks {names}."
@@ -379,4 +393,4 @@ class _Contributions:
         """Ranks whose bits are set, in words; the first few if there are many."""
         ranks = [w * WORD + b for w, word in enumerate(bits.tolist()) for b in range(WORD) if word >> b & 1]
         shown = ", ".join(map(str, ranks[:4])) + (", …" if len(ranks) > 4 else "")
-        return f"rank{'s' * (len(ranks) > 1)} {shown}"
+        return f"rank{('s' if len(ranks) > 1 else '')} {shown}"

@@ -95,7 +95,10 @@ class Turns:
     """A function in a thread that runs from `resume` to its next `pause`; the caller of `resume` waits."""
 
     def __init__(self, function: Callable, *arguments: Any):
-        self.error, self.is_over, self.mine, self.callers = None, False, Lock(), Lock()
+        self.error = None
+        self.is_over = False
+        self.mine = Lock()
+        self.callers = Lock()
         self.mine.acquire()
         self.callers.acquire()
         self.thread = Thread(target=copy_context().run, args=(self._run, function, *arguments), daemon=True)
@@ -142,9 +145,14 @@ class World:
 
     def __init__(self, ranks: int, link: Link, algorithm: str | None, lost: dict[int, int], join: Callable):
         self.join = join
-        self.ranks, self.link, self.algorithm, self.lost = ranks, link, algorithm, lost
-        self.clocks, self.calls = [0.0] * ranks, [0] * ranks
-        self.sending, self.receiving = [0.0] * ranks, [0.0] * ranks  # seconds at which a port is free
+        self.ranks = ranks
+        self.link = link
+        self.algorithm = algorithm
+        self.lost = lost
+        self.clocks = [0.0] * ranks
+        self.calls = [0] * ranks
+        self.sending = [0.0] * ranks
+        self.receiving = [0.0] * ranks  # seconds at which a port is free
         self.network = 0.0  # seconds at which the last collective has ended
         self.open: dict[tuple, deque[Request]] = {}  # sends and receives without a partner
         self.rounds: list[list[Request | None]] = []  # collective calls, in the order of each rank
@@ -157,7 +165,8 @@ class World:
 
     def run(self, program: Callable, arguments: tuple) -> Run:
         """Let the ranks run in turn until all are done."""
-        results, begin = [None] * self.ranks, Turns
+        results = [None] * self.ranks
+        begin = Turns
         if in_browser():  # it starts no threads
             from ranks.coroutines import Coroutine as begin
         self.turns = [begin(self._rank, rank, program, arguments, results) for rank in range(self.ranks)]
@@ -240,7 +249,8 @@ class World:
     def _enter(self, request: Request) -> None:
         """Add a rank to its next collective call, which ends when all ranks have come."""
         rank = request.rank
-        place, self.entered[rank] = self.entered[rank], self.entered[rank] + 1
+        place = self.entered[rank]
+        self.entered[rank] = self.entered[rank] + 1
         if place == len(self.rounds):
             self.rounds.append([None] * self.ranks)
         members = self.rounds[place]
@@ -253,7 +263,9 @@ class World:
             self._collect(members)
 
     def _collect(self, members: list[Request]) -> None:
-        kind, root, size = members[0].kind, members[0].peer, _size(members[0].data)
+        kind = members[0].kind
+        root = members[0].peer
+        size = _size(members[0].data)
         data = [m.data if m.snapshot is None else m.snapshot for m in members]
         start = max(self.network, *(member.posted for member in members))
         name = self.algorithm or fastest(self.ranks, size, self.link)
@@ -263,7 +275,8 @@ class World:
         self.network = start + seconds
         results = _RESULTS[kind](data, root)
         for member, result in zip(members, results, strict=True):
-            member.end, member.result = self.network, result
+            member.end = self.network
+            member.result = result
             self._note(Event(member.rank, kind, root, size, start, self.network))
         self._wake(members)
 

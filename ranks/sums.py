@@ -19,7 +19,8 @@ from mpi4py import MPI
 from ranks.all_reduce import Interval
 
 PROGRESS_INTERVAL = 1e-3  # seconds between two tests of the pending sums
-SPIN, NAP = 1e-3, 5e-5  # seconds of tests without a pause; then the pause between two tests
+SPIN = 1e-3  # seconds of tests without a pause
+NAP = 5e-5  # then the pause between two tests
 
 
 @dataclass(eq=False)
@@ -46,7 +47,9 @@ class MpiSums:
     intervals: list[Interval] = field(default_factory=list)
 
     def __post_init__(self):
-        self._lock, self._stopped, self._failure = threading.Lock(), threading.Event(), None
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._failure = None
         if self.background and self.comm.Get_size() > 1:
             threading.Thread(target=self._progress_loop, name="sums of ranks", daemon=True).start()
 
@@ -68,7 +71,9 @@ class MpiSums:
                     sum_.request = self.comm.Iallreduce(MPI.IN_PLACE, sum_.array)
                 wait(sum_.request)
                 self._complete(sum_)
-            self.pending, intervals, self.intervals = [], self.intervals, []
+            self.pending = []
+            intervals = self.intervals
+            self.intervals = []
             return intervals
 
     def stop(self) -> None:
@@ -85,7 +90,8 @@ class MpiSums:
         try:
             finished = [sum_ for sum_ in self.pending if sum_.request.Test()]
         except MPI.Exception as error:
-            self._failure, self.pending = error, []
+            self._failure = error
+            self.pending = []
             return
         for sum_ in finished:
             self.pending.remove(sum_)

@@ -34,7 +34,8 @@ def missed(addresses: np.ndarray, cache: Cache) -> np.ndarray:
         if line in own:
             own.move_to_end(line)
             continue
-        misses[n], own[line] = True, None
+        misses[n] = True
+        own[line] = None
         if len(own) > cache.ways:
             own.popitem(last=False)
     return misses

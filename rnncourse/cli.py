@@ -48,7 +48,9 @@ PARTS = (
     BENCHMARKS,
 )
 BENCH = Path(rnnlab.__file__).parents[1] / "bench"  # beside the package in the course's folder, in no wheel
-UNUSABLE, OWN_FAULT, INTERRUPTED = 2, 3, 130  # 130: what a shell reports for Ctrl-C
+UNUSABLE = 2
+OWN_FAULT = 3
+INTERRUPTED = 130  # 130: what a shell reports for Ctrl-C
 
 
 class Parser(argparse.ArgumentParser):

@@ -27,7 +27,8 @@ class RnnCourse:
     name = "rnnlab"
     lessons = checks.LESSONS
     packages = PACKAGES
-    answers_folder, drawings_folder = "rnncourse/checks/packed", "rnncourse/drawings"
+    answers_folder = "rnncourse/checks/packed"
+    drawings_folder = "rnncourse/drawings"
     refused = (
         *(f"rnnlab.{part}" for part in (*OF_NETWORKS, "training")),
         *("pocketgpu.device_words", "ranks"),

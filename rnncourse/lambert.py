@@ -9,7 +9,10 @@ from itertools import zip_longest
 
 def lambert(levels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(odd, even): coefficients of P and Q for rising powers of a², scaled so that both begin with 1."""
-    (before_p, p), (before_q, q) = ([0], [1]), ([1], [1])
+    before_p = [0]
+    p = [1]
+    before_q = [1]
+    q = [1]
     for n in range(2, levels + 1):
         before_p, p = p, _next(p, before_p, 2 * n - 1)
         before_q, q = q, _next(q, before_q, 2 * n - 1)

@@ -14,8 +14,10 @@ import numpy as np
 
 from pocketgpu import cuda
 
-LANES, ALL = 32, 0xFFFFFFFF
-MAP, STATE = 1, 2
+LANES = 32
+ALL = 0xFFFFFFFF
+MAP = 1
+STATE = 2
 
 
 @cuda.jit(device=True)
@@ -35,7 +37,10 @@ def scan_of_warp(a, b, lane):
 @cuda.jit(device=True)
 def look_back(block, flags, maps, ends):
     """The state before this block: maps of blocks before it are composed back to one whose state is known."""
-    a, b, before, flag = np.float32(1), np.float32(0), block - 1, 0
+    a = np.float32(1)
+    b = np.float32(0)
+    before = block - 1
+    flag = 0
     while before >= 0 and flag != STATE:
         flag = cuda.atomic.add(flags, before, 0)
         if flag != 0:
@@ -53,11 +58,13 @@ def look_back(block, flags, maps, ends):
 def scan_of_block(a, b, h, block, flags, maps, ends):
     """States of the 32 steps of one block; `block` counts in the order of time."""
     lane = cuda.threadIdx.x
-    t, last = block * LANES + lane, lane == LANES - 1
+    t = block * LANES + lane
+    last = lane == LANES - 1
     a_all, b_all = scan_of_warp(a[t], b[t], lane)
     before = np.float32(0)
     if last:
-        maps[block, 0], maps[block, 1] = a_all, b_all
+        maps[block, 0] = a_all
+        maps[block, 1] = b_all
         cuda.threadfence()
         cuda.atomic.exch(flags, block, MAP)
         before = look_back(block, flags, maps, ends)

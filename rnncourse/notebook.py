@@ -20,7 +20,8 @@ def banner() -> None:
     """Say what runs live on this machine, what is simulated, and what was recorded elsewhere."""
     if resources.in_browser():
         return _banner_in_browser()
-    version, cuda = metadata.version("numpy"), driver.cuda_version()
+    version = metadata.version("numpy")
+    cuda = driver.cuda_version()
     live = [f"NumPy {version} on {resources.usable_cores()} CPU cores"]
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
@@ -50,7 +51,8 @@ def show_source(thing: Any) -> None:
     """Show the source of a function, class or module, coloured, under its file and line."""
     try:
         thing = inspect.unwrap(thing)
-        text, place = inspect.getsource(thing).rstrip(), _place(thing)
+        text = inspect.getsource(thing).rstrip()
+        place = _place(thing)
     except (TypeError, OSError):
         kind = type(thing).__name__
         raise TypeError(

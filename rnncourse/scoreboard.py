@@ -23,8 +23,11 @@ from rnncourse.lab.roofline import gemm_rate
 from rnncourse.lab.turns import Timing, disturbance, take_turns
 from rnnlab.network import Network, State
 
-T, B, H = 16, 64, 256
-FORWARD, TRAINING = 1, 3  # passes: the backward pass computes each product of the forward pass twice
+T = 16
+B = 64
+H = 256
+FORWARD = 1
+TRAINING = 3  # passes: the backward pass computes each product of the forward pass twice
 FILE = "scoreboard.json"
 NOTE = "* other programs used the cores: run the lesson of that row again"
 HIGH = "a row without threads is above 110 %: lesson 00's row may have been disturbed; run that lesson again"
@@ -44,7 +47,8 @@ class Row:
 
 def problem(cell: str = "rnn_tanh", **options) -> tuple[Network, np.ndarray, State, np.ndarray]:
     """(network, x [T,B,H], zero state, dy [T,B,H]) in float32; options are those of Network.create."""
-    network, rng = Network.create(cell, H, H, seed=1, **options), np.random.default_rng(1)
+    network = Network.create(cell, H, H, seed=1, **options)
+    rng = np.random.default_rng(1)
     x, dy = rng.standard_normal((2, T, B, H), dtype=np.float32)
     return network, x, network.zero_state(B), dy
 

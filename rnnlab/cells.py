@@ -123,7 +123,8 @@ def backward(
 
 def recurrent_inputs(cell: str, saved: Saved, reset: str = "after") -> tuple[np.ndarray, ...]:
     """Factors [B,H] of the gates' recurrent weights: h, or r·h for the candidate if it resets before."""
-    h, facts = saved.state[0], find_cell(cell, reset)
+    h = saved.state[0]
+    facts = find_cell(cell, reset)
     if facts.resets_before:
         return h, h, saved.auxiliary
     return (h,) * len(facts.recurrent_gates)
@@ -169,7 +170,8 @@ def _gru(gates_x, gates_h, state):
     (h,) = state
     H = h.shape[-1]
     rz = slice(2 * H)  # r and z are neighbours: one sigmoid for both
-    x_n, h_n = gates_x[..., 2 * H :], gates_h[..., 2 * H :].copy()  # a view would keep all of gates_h
+    x_n = gates_x[..., 2 * H :]
+    h_n = gates_h[..., 2 * H :].copy()  # a view would keep all of gates_h
     gates = np.empty_like(gates_x)
     r, z, n = _split_gates(gates, 3)
     gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
@@ -178,7 +180,9 @@ def _gru(gates_x, gates_h, state):
 
 
 def _gru_backward(dstate, saved):
-    (h,), (r, z, n), h_n = saved.state, _split_gates(saved.gates, 3), saved.auxiliary
+    (h,) = saved.state
+    (r, z, n) = _split_gates(saved.gates, 3)
+    h_n = saved.auxiliary
     (dh,) = dstate
     dn = dh * (1 - z) * (1 - n**2)
     dz = dh * (h - n) * z * (1 - z)
@@ -188,17 +192,21 @@ def _gru_backward(dstate, saved):
 
 def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Saved]:
     """Next state [B,H] of a GRU that resets before its product; `recurrent` runs twice, then with r·h."""
-    (h,), H = state, state[0].shape[-1]
+    (h,) = state
+    H = state[0].shape[-1]
     x_r, x_z, x_n = _split_gates(gates_x, 3)
     h_r, h_z = _split_gates(recurrent(h, slice(0, 2 * H)), 2)
-    r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
+    r = sigmoid(x_r + h_r)
+    z = sigmoid(x_z + h_z)
     n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
     return ((1 - z) * n + z * h,), Saved(state, np.concatenate([r, z, n], -1), r * h)
 
 
 def _gru_before_backward(dstate, saved, weight_hh):
-    (h,), (r, z, n) = saved.state, _split_gates(saved.gates, 3)
-    (dh,), H = dstate, h.shape[-1]
+    (h,) = saved.state
+    (r, z, n) = _split_gates(saved.gates, 3)
+    (dh,) = dstate
+    H = h.shape[-1]
     dn = dh * (1 - z) * (1 - n**2)
     drh = dn @ weight_hh[2 * H :]  # gradient of r·h
     dz = dh * (h - n) * z * (1 - z)
@@ -219,23 +227,30 @@ def _lstm(gates_x, gates_h, state):
 
 
 def _lstm_backward(dstate, saved):
-    (_, c), (i, f, g, o), tanh_c = saved.state, _split_gates(saved.gates, 4), saved.auxiliary
+    (_, c) = saved.state
+    (i, f, g, o) = _split_gates(saved.gates, 4)
+    tanh_c = saved.auxiliary
     dh, dc = dstate
     dc = dc + dh * o * (1 - tanh_c**2)
-    di, df = dc * g * i * (1 - i), dc * c * f * (1 - f)
-    dg, do = dc * i * (1 - g**2), dh * tanh_c * o * (1 - o)
+    di = dc * g * i * (1 - i)
+    df = dc * c * f * (1 - f)
+    dg = dc * i * (1 - g**2)
+    do = dh * tanh_c * o * (1 - o)
     da = np.concatenate([di, df, dg, do], -1)
     return da, da, (np.zeros_like(dh), dc * f)
 
 
 def _min_gru(gates_x, gates_h, state):
-    (h,), (z, n) = state, _split_gates(gates_x, 2)
+    (h,) = state
+    (z, n) = _split_gates(gates_x, 2)
     z = sigmoid(z)
     return ((1 - z) * h + z * n,), Saved(state, np.concatenate([z, n], -1), None)
 
 
 def _min_gru_backward(dstate, saved):
-    (h,), (z, n), (dh,) = saved.state, _split_gates(saved.gates, 2), dstate
+    (h,) = saved.state
+    (z, n) = _split_gates(saved.gates, 2)
+    (dh,) = dstate
     dgates_x = np.concatenate([dh * (n - h) * z * (1 - z), dh * z], -1)
     return dgates_x, dgates_x[..., :0], (dh * (1 - z),)
 

@@ -35,7 +35,8 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
 
     ‖got‖ if want is 0; inf if the shapes differ or got is not finite.
     """
-    got, want = np.asarray(got, "float64"), np.asarray(want, "float64")
+    got = np.asarray(got, "float64")
+    want = np.asarray(want, "float64")
     if got.shape != want.shape or not np.isfinite(got).all():
         return float("inf")
     size = np.linalg.norm(want)
@@ -54,7 +55,8 @@ def first_difference(
 
     An entry differs when it is off by more than `tolerance` times the largest |want|.
     """
-    got, want = np.asarray(got), np.asarray(want)
+    got = np.asarray(got)
+    want = np.asarray(want)
     if got.shape != want.shape:
         return f"has shape {got.shape} instead of {want.shape}"
     with np.errstate(invalid="ignore"):

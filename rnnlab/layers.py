@@ -26,7 +26,9 @@ def forward_through_layers(
 
     Raises ValueError for an x or a state that does not fit the network.
     """
-    state, saved, final = check_input(network, x, state), [], []
+    state = check_input(network, x, state)
+    saved = []
+    final = []
     for index in range(network.layers):
         x, last, layer_saved = run(index, x, _layer_of(state, index))
         saved.append(layer_saved)
@@ -46,7 +48,9 @@ def backward_through_layers(
 
     shape: T and B of the forward pass.  Raises ValueError for a dy or a dstate that does not fit them.
     """
-    dstate, gradients, initial = check_gradients(network, *shape, dy, dstate), {}, []
+    dstate = check_gradients(network, *shape, dy, dstate)
+    gradients = {}
+    initial = []
     for index in reversed(range(network.layers)):
         dy, first, of_layer = run(index, saved[index], dy, _layer_of(dstate, index))
         gradients |= {f"{name}_l{index}": gradient for name, gradient in of_layer._asdict().items()}

@@ -168,7 +168,8 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
 
     A recurrent bias that a reset gate multiplies is left out: it has to stay with its product.
     """
-    bias, inner = layer.bias_ih.copy(), network.facts.inner_bias_rows(network.hidden_size)
+    bias = layer.bias_ih.copy()
+    inner = network.facts.inner_bias_rows(network.hidden_size)
     bias[: len(layer.bias_hh)] += layer.bias_hh
     bias[inner] = layer.bias_ih[inner]
     return bias
@@ -198,7 +199,8 @@ def forward_flops(network: Network, T: int, B: int) -> int:
 
 def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:
     """The parts of a state, or of its gradient, by name."""
-    names, shape = network.facts.states, (network.layers, B, network.hidden_size)
+    names = network.facts.states
+    shape = (network.layers, B, network.hidden_size)
     if not isinstance(state, tuple) or len(state) != len(names):
         parts = ", ".join(names) if len(names) > 1 else f"{names[0]},"
         raise ValueError(f"the {what} of cell {network.cell!r} is a tuple ({parts}), got {_kind(state)}")

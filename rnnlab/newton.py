@@ -94,9 +94,13 @@ def solve(
 ) -> Solution:
     """All states [T,B,S]: iterated until no state changes by more than `tolerance`, T times at most."""
     guesses = iterate(steps, first, diagonal, by)
-    states, change, count = 0.0, np.inf, 0
+    states = 0.0
+    change = np.inf
+    count = 0
     while count < len(steps.gates_x) and not change <= tolerance:  # it may become nan
-        before, states, count = states, next(guesses), count + 1
+        before = states
+        states = next(guesses)
+        count = count + 1
         change = np.abs(states - before).max()
     return Solution(states, count)
 
@@ -112,7 +116,8 @@ def growth_rate(jacobian: np.ndarray) -> float:
     for step in jacobian:
         vector = scan.apply(step, vector)
         length = np.linalg.norm(vector, axis=-1, keepdims=True)
-        vector, total = vector / length, total + np.log(length).mean()
+        vector = vector / length
+        total = total + np.log(length).mean()
     return float(total / len(jacobian))
 
 
@@ -122,7 +127,8 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     The states come from the loop over time of rnnlab.reference; only the gradient is parallel here.
     """
     state = check_input(network, x, state)
-    steps, layer = steps_of(network, x), network.layer(0)
+    steps = steps_of(network, x)
+    layer = network.layer(0)
     check_gradients(network, *x.shape[:2], dy)
     _, _, stored = reference.forward(network, x, state)
     before = [np.concatenate(step.state, -1) for step in stored.steps[0]]
@@ -134,9 +140,11 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
     dgates_x, dgates_h, _ = steps.cell.pointwise_backward(steps.split(dstates), saved)
     first = scan.apply(jacobian[0], dstates[0])
-    flat_x, flat_h = rows(dgates_x), rows(dgates_h)
+    flat_x = rows(dgates_x)
+    flat_h = rows(dgates_h)
     gradients = Layer(flat_x.T @ rows(x), flat_h.T @ rows(saved.state[0]), flat_x.sum(0), flat_h.sum(0))
-    dx, dstate = dgates_x @ layer.weight_ih, tuple(part[None] for part in steps.split(first))
+    dx = dgates_x @ layer.weight_ih
+    dstate = tuple(part[None] for part in steps.split(first))
     return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}
 
 

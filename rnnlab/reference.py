@@ -35,7 +35,8 @@ class Bptt(NamedTuple):
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
     """y [T,B,H], the state after the last step, and saved.  Raises ValueError for bad input."""
     state = check_input(network, x, state)
-    saved, final = Saved([], []), []
+    saved = Saved([], [])
+    final = []
     for index in range(network.layers):
         saved.inputs.append(x)
         x, last, steps = _layer_forward(network, index, x, tuple(part[index] for part in state))
@@ -96,7 +97,8 @@ def numerical_gradient(
     """Slope of loss(array) along every entry, of array's shape (m, n, …), by central differences."""
     slope = np.empty(array.shape)
     for index in np.ndindex(array.shape):
-        up, down = array.copy(), array.copy()
+        up = array.copy()
+        down = array.copy()
         up[index] += eps
         down[index] -= eps
         slope[index] = (loss(up) - loss(down)) / (2 * eps)
@@ -104,7 +106,9 @@ def numerical_gradient(
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
-    weights, outputs, steps = network.layer(index), [], []
+    weights = network.layer(index)
+    outputs = []
+    steps = []
     for x_t in x:
         gates_x = x_t @ weights.weight_ih.T + weights.bias_ih
         state, step = cells.forward(
@@ -118,7 +122,9 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
 def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None) -> Bptt:
     """One reverse sweep through all layers, top layer first."""
     dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
-    gradients, initial, count = {}, [], 0
+    gradients = {}
+    initial = []
+    count = 0
     for index in reversed(range(network.layers)):
         last = tuple(part[index] for part in dstate)
         dy, first, layer_gradients = _layer_backward(network, index, saved, dy, last)
@@ -131,7 +137,8 @@ def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None)
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State):
     """Gradients at the layer's input [T,B,I], at its initial state, and of its four parameters."""
-    weights, x = network.layer(index), saved.inputs[index]
+    weights = network.layer(index)
+    x = saved.inputs[index]
     gradients = {name: np.zeros_like(p) for name, p in weights._asdict().items()}
     dx = np.empty_like(x)
     for t in reversed(range(len(x))):

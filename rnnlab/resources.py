@@ -9,7 +9,8 @@ from ranks.cores import file_text, in_browser, limits, usable_cores
 
 __all__ = "caches", "in_browser", "memory_limit", "processor_flags", "processor_name", "usable_cores"
 
-CPUINFO, CACHES = Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu/cpu0/cache")
+CPUINFO = Path("/proc/cpuinfo")
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 UNIT_BYTES = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 

@@ -57,7 +57,8 @@ def sequential(maps: Maps, compose: Compose = compose) -> Maps:
 
 def hillis_steele(maps: Maps, compose: Compose = compose) -> Maps:
     """All prefixes: after level k, each map covers the last 2ᵏ steps (Hillis and Steele 1986)."""
-    distance, T = 1, len(maps.b)
+    distance = 1
+    T = len(maps.b)
     while distance < T:
         reached = compose(maps.part(slice(distance, None)), maps.part(slice(0, T - distance)))
         maps = _joined([maps.part(slice(0, distance)), reached])
@@ -70,11 +71,13 @@ def blelloch(maps: Maps, compose: Compose = compose) -> Maps:
     T = len(maps.b)
     if T == 1:
         return maps
-    even, odd = maps.part(slice(0, None, 2)), maps.part(slice(1, None, 2))
+    even = maps.part(slice(0, None, 2))
+    odd = maps.part(slice(1, None, 2))
     pairs = blelloch(compose(odd, even.part(slice(0, T // 2))), compose)  # prefixes that end at odd steps
     prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
     for whole, first, ended in zip(prefixes, even, pairs, strict=True):
-        whole[0], whole[1::2] = first[0], ended
+        whole[0] = first[0]
+        whole[1::2] = ended
     if T > 2:
         between = compose(even.part(slice(1, None)), pairs.part(slice(0, (T - 1) // 2)))
         for whole, part in zip(prefixes, between, strict=True):

@@ -45,7 +45,8 @@ def ahead_of_time(pipelines: Mapping[str, Pipeline], library: Path) -> dict[str,
 
 def load(library: Path, names: Mapping[str, object]) -> dict[str, Run]:
     """Functions of a library that is there."""
-    opened, messages = ctypes.CDLL(str(library)), []
+    opened = ctypes.CDLL(str(library))
+    messages = []
     handler = ERROR_HANDLER(lambda context, message: messages.append(message.decode()))
     opened.halide_set_error_handler(handler)  # the one in place ends the process
     return {name: _callable(getattr(opened, name), messages, handler) for name in names}
@@ -96,7 +97,8 @@ def _callable(function, messages: list[str], handler) -> Run:
 
 def _buffer(array: np.ndarray) -> _Buffer:
     """A view of the array: Halide counts dimensions from the fastest, NumPy from the slowest."""
-    order, size = range(array.ndim)[::-1], array.itemsize
+    order = range(array.ndim)[::-1]
+    size = array.itemsize
     dimensions = [_Dimension(0, array.shape[d], array.strides[d] // size, 0) for d in order]
     if not array.size:
         dimensions[0].stride = 1  # an empty array's strides are 0, and mean nothing

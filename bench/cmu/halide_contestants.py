@@ -54,7 +54,9 @@ def _kernels(schedule: str) -> dict[str, Run]:
 
 def _scheduled(hl, schedule: str, arrays: list, value: Callable) -> Pipeline:
     """The Func whose element (n, m) is value(n, m)."""
-    n, m, out = hl.Var("n"), hl.Var("m"), hl.Func("out")
+    n = hl.Var("n")
+    m = hl.Var("m")
+    out = hl.Func("out")
     out[n, m] = value(n, m)
     published.schedule(hl, out, n, m, schedule)
     return Pipeline(out, arrays)
@@ -69,7 +71,10 @@ def _arrays(hl, count: int) -> tuple[list, Callable]:
 def _hidden(hl, schedule: str) -> Pipeline:
     arrays, k = _arrays(hl, 4)
     x, w_xh, h, w_hh = arrays
-    value = lambda n, m: hl.tanh(hl.sum(x[k, m] * w_xh[n, k]) + hl.sum(h[k, m] * w_hh[n, k]))
+
+    def value(n, m):
+        return hl.tanh(hl.sum(x[k, m] * w_xh[n, k]) + hl.sum(h[k, m] * w_hh[n, k]))
+
     return _scheduled(hl, schedule, arrays, value)
 
 
@@ -82,14 +87,20 @@ def _output(hl, schedule: str) -> Pipeline:
 def _d_output(hl, schedule: str) -> Pipeline:
     arrays, _ = _arrays(hl, 2)
     y, target = arrays
-    value = lambda n, m: 2 * (y[n, m] - target[n, m]) * (1 - y[n, m] * y[n, m])
+
+    def value(n, m):
+        return 2 * (y[n, m] - target[n, m]) * (1 - y[n, m] * y[n, m])
+
     return _scheduled(hl, schedule, arrays, value)
 
 
 def _d_hidden(hl, schedule: str) -> Pipeline:
     arrays, k = _arrays(hl, 5)
     d_out, w_hy, later, w_hh, h = arrays
-    sums = lambda n, m: hl.sum(d_out[k, m] * w_hy[k, n]) + hl.sum(later[k, m] * w_hh[k, n])
+
+    def sums(n, m):
+        return hl.sum(d_out[k, m] * w_hy[k, n]) + hl.sum(later[k, m] * w_hh[k, n])
+
     return _scheduled(hl, schedule, arrays, lambda n, m: sums(n, m) * (1 - h[n, m] * h[n, m]))
 
 
@@ -136,7 +147,8 @@ def ours(problem: Problem) -> Callable[[], Answer]:
         kernels.multiply("output", rows(h[1:]), kernels.operand(w_hy), rows(target), *written)
         loss = summed_error(rows(product))
         kernels.multiply("plain", rows(d_out), kernels.operand(w_hy.T), rows(product))
-        packed, later = kernels.operand(w_hh.T), np.empty((B, 0), "float32")  # nothing comes after the end
+        packed = kernels.operand(w_hh.T)
+        later = np.empty((B, 0), "float32")  # nothing comes after the end
         for t in reversed(range(T)):
             kernels.multiply("back", later, packed, product[t], h[t + 1], d_hidden[t])
             later = d_hidden[t]
@@ -149,7 +161,8 @@ def ours(problem: Problem) -> Callable[[], Answer]:
 
 def _forward(kernels: Kernels, x, w_xh, w_hh, h, product) -> None:
     """Hidden states h [T+1,B,units] after the first; x w_xh of all steps is put into `product` first."""
-    units, packed = x.shape[2], kernels.operand(w_hh)
+    units = x.shape[2]
+    packed = kernels.operand(w_hh)
     flat = product.reshape(-1, units)
     kernels.multiply("plain", x.reshape(-1, units), kernels.operand(w_xh), flat)
     for t in range(len(x)):

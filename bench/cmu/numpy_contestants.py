@@ -20,7 +20,8 @@ def step_by_step(problem: Problem) -> Callable[[], Answer]:
             h[t] = np.tanh(np.dot(x[t], w_xh) + np.dot(h[t - 1], w_hh))
             y[t] = np.tanh(np.dot(h[t], w_hy))
         d_xh, d_hh, d_hy = (np.zeros_like(w) for w in (w_xh, w_hh, w_hy))
-        d_out, d_hidden = 2 * (y - target) * (1 - y**2), np.zeros((B, units), x.dtype)
+        d_out = 2 * (y - target) * (1 - y**2)
+        d_hidden = np.zeros((B, units), x.dtype)
         for t in range(T, 0, -1):
             d_hidden = (np.dot(d_out[t], w_hy.T) + np.dot(d_hidden, w_hh.T)) * (1 - h[t] ** 2)
             d_hy += np.dot(h[t].T, d_out[t])
@@ -38,7 +39,8 @@ def batched(problem: Problem) -> Callable[[], Answer]:
 
     def epoch() -> Answer:
         x, target, w_xh, w_hh, w_hy = problem
-        h, product = np.zeros((T + 1, B, units), x.dtype), np.empty((B, units), x.dtype)
+        h = np.zeros((T + 1, B, units), x.dtype)
+        product = np.empty((B, units), x.dtype)
         np.matmul(rows(x), w_xh, out=rows(h[1:]))
         for t in range(T):
             np.matmul(h[t], w_hh, out=product)

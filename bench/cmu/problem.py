@@ -45,7 +45,8 @@ class Answer(NamedTuple):
 
 def descended(problem: Problem, loss: float, d_xh: np.ndarray, d_hh: np.ndarray, d_hy: np.ndarray) -> Answer:
     """The Answer from gradients [units,units]; the step of descent in NumPy, 3 million multiply-adds."""
-    gradients, weights = (d_xh, d_hh, d_hy), problem[2:]
+    gradients = (d_xh, d_hh, d_hy)
+    weights = problem[2:]
     moved = (w - np.float32(problem.rate) * d for w, d in zip(weights, gradients, strict=True))
     return Answer(float(loss), *gradients, *moved)
 
@@ -61,7 +62,8 @@ def draw(size: Size, seed: int = 0) -> Problem:
     The project's weights were uniform in ±0.5, which saturates every unit; here tanh has work to do.
     """
     x, target = _pictures(size)
-    rng, bound = np.random.default_rng(seed), size.units**-0.5
+    rng = np.random.default_rng(seed)
+    bound = size.units**-0.5
     weights = (rng.uniform(-bound, bound, (size.units,) * 2).astype("float32") for _ in range(3))
     return Problem(x, target, *weights)
 

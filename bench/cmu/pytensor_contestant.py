@@ -10,7 +10,8 @@ from bench.cmu.problem import Answer, Problem
 
 def epoch(problem: Problem) -> Callable[[], Answer]:
     """The epoch as one compiled function."""
-    x, target = pt.ftensor3("x"), pt.ftensor3("target")
+    x = pt.ftensor3("x")
+    target = pt.ftensor3("target")
     weights = [pt.fmatrix(name) for name in ("w_xh", "w_hh", "w_hy")]
     w_xh, w_hh, w_hy = weights
     T, B, units = problem.x.shape

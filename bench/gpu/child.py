@@ -51,7 +51,8 @@ def measured(task: dict, messages: Messages) -> dict:
     """A workload's results; floors beside them where the task has latencies."""
     workload = Workload(*task["workload"])
     entries = [measure.Entry(*entry) for entry in task["entries"]]
-    settings, until = measure.Settings(**task["settings"]), START + task.get("seconds", math.inf)
+    settings = measure.Settings(**task["settings"])
+    until = START + task.get("seconds", math.inf)
     results = measure.measure(workload, entries, settings, messages, until)
     latencies = task.get("latencies") or {}
     if latencies and "left_out" not in latencies:

@@ -57,7 +57,9 @@ def run_task(
         cwd=ROOT,
         start_new_session=True,  # so that one signal ends it with all that it started
     )
-    outcome, lines, printed = Outcome(), queue.SimpleQueue(), deque(maxlen=LAST_LINES)
+    outcome = Outcome()
+    lines = queue.SimpleQueue()
+    printed = deque(maxlen=LAST_LINES)
     readers = [
         threading.Thread(target=_read, args=(process.stdout, lines.put, None), daemon=True),
         threading.Thread(target=_read, args=(process.stderr, printed.append, ""), daemon=True),

@@ -89,7 +89,7 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, seen: Findings) -> 
         print("\n".join(described.printed), file=sys.stderr)
         return 2
     record = begin(described.facts, asdict(settings))
-    folders = [*[records.MEASURED] * bool(chosen.record), *map(Path, filter(None, [chosen.out]))]
+    folders = [*([records.MEASURED] if chosen.record else []), *map(Path, filter(None, [chosen.out]))]
     store = RecordCopies(record, folders)
     if getattr(chosen, "continue") is not None:
         store.record = resume(record, getattr(chosen, "continue"), folders)

@@ -23,8 +23,12 @@ ALGORITHMS = {"standard": 0, "persist_static": 1, "persist_dynamic": 2, "persist
 CELLS = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}
 TYPES = {"float32": 0, "tf32": 0, "float16": 2, "bfloat16": 9}  # cudnnDataType_t
 MATHS = {"float32": 3, "tf32": 0, "float16": 1, "bfloat16": 1}  # only multiply-adds; TF32; tensor cores
-DOUBLE_BIAS, TRAINING, ADD, SEQUENCES_OUTSIDE = 2, 1, 0, 0
-SMALL_H, SMALL_PLAIN_H = {"lstm": 192, "gru": 192}, 384  # units, in cuDNN 9.26
+DOUBLE_BIAS = 2
+TRAINING = 1
+ADD = 0
+SEQUENCES_OUTSIDE = 0
+SMALL_H = {"lstm": 192, "gru": 192}
+SMALL_PLAIN_H = 384  # units, in cuDNN 9.26
 DYNAMIC = ALGORITHMS["persist_dynamic"]
 
 
@@ -65,14 +69,14 @@ class CudnnLayers:
     def __init__(self, problem: Problem, name: str):
         import cupy
 
-        self.cupy, self.problem = cupy, problem
+        self.cupy = cupy
+        self.problem = problem
         self.cell, self.T, self.B, self.I, self.H, self.L = problem.workload
-        self.data_type, self.stored_as = (
-            TYPES[problem.dtype],
-            "tf32" if problem.dtype == "float32" else problem.dtype,
-        )
+        self.data_type = TYPES[problem.dtype]
+        self.stored_as = "tf32" if problem.dtype == "float32" else problem.dtype
         self.dtype = STORED[self.stored_as]
-        self.stream, self.handle = cupy.cuda.Stream(non_blocking=True), create("")
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.handle = create("")
         call("cudnnSetStream", self.handle, c_void_p(self.stream.ptr))
         before = cupy.get_default_memory_pool().used_bytes()
         self.network = self._describe(ALGORITHMS[name.removeprefix("cudnn_")])
@@ -101,7 +105,8 @@ class CudnnLayers:
         }
 
     def _describe(self, algorithm: int) -> c_void_p:
-        dropout, network = create("DropoutDescriptor"), create("RNNDescriptor")
+        dropout = create("DropoutDescriptor")
+        network = create("RNNDescriptor")
         call(
             "cudnnSetDropoutDescriptor",
             dropout,
@@ -123,7 +128,8 @@ class CudnnLayers:
 
     def _rows(self, width: int) -> c_void_p:
         """Descriptor of [T,B,width]."""
-        rows, lengths = create("RNNDataDescriptor"), (c_int * self.B)(*[self.T] * self.B)
+        rows = create("RNNDataDescriptor")
+        lengths = (c_int * self.B)(*[self.T] * self.B)
         call(
             "cudnnSetRNNDataDescriptor",
             rows,
@@ -146,16 +152,23 @@ class CudnnLayers:
         return tensor
 
     def _make_room(self) -> None:
-        work, reserve, weights = c_size_t(), c_size_t(), c_size_t()
+        work = c_size_t()
+        reserve = c_size_t()
+        weights = c_size_t()
         call(
             "cudnnGetRNNTempSpaceSizes", self.handle, self.network, TRAINING, self.x_rows,
             byref(work), byref(reserve),
         )  # fmt: skip
         call("cudnnGetRNNWeightSpaceSize", self.handle, self.network, byref(weights))
         room = lambda size: self.cupy.zeros(max(1, size.value), "uint8")
-        self.work, self.reserve = room(work), room(reserve)
-        self.weights, self.dweights = room(weights), room(weights)
-        upload = lambda array: self.cupy.asarray(stored(array, self.stored_as))
+        self.work = room(work)
+        self.reserve = room(reserve)
+        self.weights = room(weights)
+        self.dweights = room(weights)
+
+        def upload(array):
+            return self.cupy.asarray(stored(array, self.stored_as))
+
         self.x, self.dy = upload(self.problem.x), upload(self.problem.dy)
         self.y, self.dx = (
             upload(np.full_like(self.problem.dy, np.nan)),
@@ -170,7 +183,8 @@ class CudnnLayers:
 
     def _places(self, space: object) -> Iterator[tuple[str, slice, int, int]]:
         """(parameter, rows of one gate in it, first element in the space, elements)."""
-        gates, tensors = len(find_cell(self.cell).gates), [create("TensorDescriptor") for _ in range(2)]
+        gates = len(find_cell(self.cell).gates)
+        tensors = [create("TensorDescriptor") for _ in range(2)]
         for l in range(self.L):
             for number in range(2 * gates):
                 where = c_void_p(), c_void_p()
@@ -178,7 +192,8 @@ class CudnnLayers:
                     "cudnnGetRNNWeightParams", self.handle, self.network, l, c_size_t(space.nbytes),
                     _address(space), number, tensors[0], byref(where[0]), tensors[1], byref(where[1]),
                 )  # fmt: skip
-                of, gate = ("ih", "hh")[number // gates], number % gates
+                of = ("ih", "hh")[number // gates]
+                gate = number % gates
                 rows = slice(gate * self.H, (gate + 1) * self.H)
                 for kind, address in zip(("weight", "bias"), where, strict=True):
                     name = f"{kind}_{of}_l{l}"
@@ -195,7 +210,8 @@ class CudnnLayers:
 
     def _backward(self) -> None:
         self.cupy.cuda.runtime.memsetAsync(self.dweights.data.ptr, 0, self.dweights.nbytes, self.stream.ptr)
-        lengths, spaces = _address(self.lengths), (*_sized(self.work), *_sized(self.reserve))
+        lengths = _address(self.lengths)
+        spaces = (*_sized(self.work), *_sized(self.reserve))
         call(
             "cudnnRNNBackwardData_v8", self.handle, self.network, lengths,
             self.y_rows, _address(self.y), _address(self.dy), self.x_rows, _address(self.dx),

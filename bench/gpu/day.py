@@ -38,8 +38,14 @@ from rnncourse.records.workload import Result, Workload
 
 SMALL = Workload("lstm", 6, 5, 64, 64, 2)
 ONCE = Settings(rounds=1, turn=1e-9)
-PROBE, TESTS, SANITIZER, QUICK, RESERVE = 60.0, 170.0, 45.0, 200.0, 5.0  # seconds
-WHEELS, TOGETHER, ALONE = 120.0, 120.0, 30.0  # seconds: pip; small steps of all in one process, and of one
+PROBE = 60.0
+TESTS = 170.0
+SANITIZER = 45.0
+QUICK = 200.0
+RESERVE = 5.0  # seconds
+WHEELS = 120.0
+TOGETHER = 120.0
+ALONE = 30.0  # seconds: pip; small steps of all in one process, and of one
 TOOLS = "memcheck", "racecheck"
 SANITIZED = [
     Entry("persistent", PERSISTENT),
@@ -197,7 +203,8 @@ def small_steps(day: Day) -> None:
 
     If that process ends early, each contestant without a final result gets a process of its own.
     """
-    entries, right = (*OURS, *PEERS), 0
+    entries = (*OURS, *PEERS)
+    right = 0
     together = once(entries, min(TOGETHER, day.left()))
     for entry in entries:
         reason = together.get(str(entry))
@@ -256,7 +263,7 @@ def gpu_tests(day: Day) -> None:
     elif outcomes.status == NO_TESTS or not outcomes.named("passed"):
         day.say(False, f"tests: no test passed: {outcomes.last}")
     else:
-        ended = f"; pytest ended with status {outcomes.status}: {outcomes.last}" * bool(outcomes.status)
+        ended = f"; pytest ended with status {outcomes.status}: {outcomes.last}" if outcomes.status else ""
         day.say(not outcomes.status, f"tests: {outcomes}{ended}")
 
 
@@ -267,7 +274,8 @@ def sanitizer(day: Day) -> None:
         return day.say(
             False, "compute-sanitizer is not there: memory and races of the kernels are not checked"
         )
-    before, checks = len(day.fine), [(check, entry) for check in TOOLS for entry in SANITIZED]
+    before = len(day.fine)
+    checks = [(check, entry) for check in TOOLS for entry in SANITIZED]
     for check, entry in checks:
         day.attempt(f"{check} of {entry}", sanitize, tool, check, entry)
     count = len(day.fine) - before

@@ -50,9 +50,12 @@ def run_tests(seconds: float, see: Callable[[str, str], None]) -> Outcomes:
 
 def watch(command: tuple[str, ...], seconds: float, see: Callable[[str, str], None]) -> Outcomes:
     """Outcomes of a pytest that has the plugin; it is ended with all it started when its time is over."""
-    outcomes, end, rest = Outcomes(), time.monotonic() + seconds, ""
+    outcomes = Outcomes()
+    end = time.monotonic() + seconds
+    rest = ""
     with tempfile.TemporaryDirectory(prefix="rnnlab-tests-") as folder:
-        lines, printed = Path(folder) / "lines", Path(folder) / "printed"
+        lines = Path(folder) / "lines"
+        printed = Path(folder) / "printed"
         lines.touch()
         with printed.open("wb") as out, lines.open(encoding="utf-8", errors="replace") as reading:
             process = subprocess.Popen(
@@ -82,7 +85,9 @@ def _apply(text: str, outcomes: Outcomes, see: Callable[[str, str], None]) -> st
     for line in lines:
         try:
             fields = json.loads(line)
-            test, outcome, why = str(fields["test"]), str(fields["outcome"]), str(fields.get("why", ""))
+            test = str(fields["test"])
+            outcome = str(fields["outcome"])
+            why = str(fields.get("why", ""))
         except (ValueError, TypeError, KeyError, AttributeError):
             continue  # no line of the plugin's
         if outcomes.tests.get(test) != "failed":  # a test that fails and then cleans up badly fails once

@@ -14,10 +14,13 @@ from bench.workload import Problem
 from rnncourse.records.workload import Workload
 from rnnlab.network import Network
 
-HIDDEN, STEPS = 1152, 700
-MANY, FEW = 64, 4  # sequences
+HIDDEN = 1152
+STEPS = 700
+MANY = 64
+FEW = 4  # sequences
 SHALLOW = 7
-RATE, TRAINED = 1e-3, 5  # of each parameter's own length, which a step of descent goes; steps
+RATE = 1e-3  # of each parameter's own length, which a step of descent goes
+TRAINED = 5  # steps
 
 
 class ResidualLayers(PersistentLayers):

@@ -7,7 +7,9 @@ def seconds(runs: Iterable[Callable[[], None]], repeats: int, stream: object | N
     """The mean time of all runs, one after another, that often; in CuPy's current stream, or in this one."""
     import cupy
 
-    runs, start, end = list(runs), cupy.cuda.Event(), cupy.cuda.Event()
+    runs = list(runs)
+    start = cupy.cuda.Event()
+    end = cupy.cuda.Event()
     arguments = (stream,) if stream else ()
     cupy.cuda.Device().synchronize()
     start.record(*arguments)
@@ -23,7 +25,8 @@ def seconds_of_prepared(pairs: Iterable[tuple[Callable, Callable]], repeats: int
     """The mean time of all runs of (prepare, run), each between events of its own: no preparation counts."""
     import cupy
 
-    pairs, timed = list(pairs), []
+    pairs = list(pairs)
+    timed = []
     cupy.cuda.Device().synchronize()
     for _ in range(repeats):
         for prepare, run in pairs:

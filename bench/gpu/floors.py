@@ -34,7 +34,8 @@ def with_floors(results: list[Result], workload: Workload, known: tuple[Device, 
 
 def predicted_floors(workloads: list[Workload], device: Device) -> str:
     """A table that the first run on a GPU fills: floors on paper, and which way would be chosen."""
-    rows, refused = [HEAD], {}
+    rows = [HEAD]
+    refused = {}
     for workload, dtype, name in product(workloads, ("tf32", "bfloat16"), NAMES):
         head = f"{workload.cell} H={workload.H} B={workload.B}", f"{dtype}, {name}"
         chosen = choose(workload.cell, workload.H, dtype, workload[1:3], Abilities(device)).name
@@ -51,7 +52,8 @@ def predicted_floors(workloads: list[Workload], device: Device) -> str:
 
 def predicted_stages(workload: Workload, device: Device) -> str:
     """The stages by the timeline model: what a measurement is expected to show, and no measurement."""
-    rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
+    rows = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")]
+    first = None
     for name, passes in stage_passes().items():
         sizes = Sizes(*workload[1:])
         plans = [

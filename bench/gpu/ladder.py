@@ -21,9 +21,13 @@ class Stage:
 
     def __init__(self, problem: Problem, name: str):
         cell, T, B, I, H, L = problem.workload
-        self.network, self.T, self.B = problem.network, T, B
-        self.gpu, passes = Gpu(tf32=problem.dtype == "tf32"), stage_passes()[name]
-        dtype, before = STORED.get(problem.dtype, problem.dtype), self.gpu.used_bytes()
+        self.network = problem.network
+        self.T = T
+        self.B = B
+        self.gpu = Gpu(tf32=problem.dtype == "tf32")
+        passes = stage_passes()[name]
+        dtype = STORED.get(problem.dtype, problem.dtype)
+        before = self.gpu.used_bytes()
         zeros = tuple(np.zeros((L, B, H), "float32") for _ in find_cell(cell).states)
         plans = (
             plan_for(way, self.network.facts.name, Sizes(T, B, I, H, L), passes)

@@ -19,9 +19,12 @@ from rnnlab.kernels.persistence.shapes import Launch, with_includes
 from rnnlab.ladder.cuda_chip import CudaChip
 
 SOURCE = Path(__file__).with_name("latencies.cu")
-TIMES, LAUNCHES, ROUNDS = 2000, 500, 7
+TIMES = 2000
+LAUNCHES = 500
+ROUNDS = 7
 THREADS = 256
-SHARE, MOST_CLUSTER = 512, 16  # bytes that a block pushes to each, as latencies.cu has it; blocks
+SHARE = 512  # bytes that a block pushes to each, as latencies.cu has it
+MOST_CLUSTER = 16  # blocks
 SHARED = 2 * MOST_CLUSTER * SHARE + SHARE + 64
 CHAIN = 1 << 16  # places, 1 MiB: more than a multiprocessor's first-level cache
 FEW_MIB = 8 << 20
@@ -61,7 +64,8 @@ class Bench:
     def __init__(self):
         import cupy
 
-        self.cupy, self.chip = cupy, CudaChip("bfloat16")
+        self.cupy = cupy
+        self.chip = CudaChip("bfloat16")
         self.blocks = cupy.cuda.Device().attributes["MultiProcessorCount"]
         self.failed = cupy.zeros(1, "int32")
         self._kernels = {}
@@ -122,11 +126,13 @@ class Bench:
         places = np.random.default_rng(0).permutation(CHAIN).astype("uint32")
         chain = np.zeros((CHAIN, 4), "uint32")
         chain[places, 0] = np.roll(places, -1)  # one cycle through all of them
-        chain, end = self.cupy.asarray(chain), self.cupy.zeros(1, "uint32")
+        chain = self.cupy.asarray(chain)
+        end = self.cupy.zeros(1, "uint32")
         ends = c_void_p(end.data.ptr)
         follow = partial(self._run, "l2_chain", 1, 1, c_void_p(chain.data.ptr), ends, c_int(TIMES))
         data = self.cupy.zeros(FEW_MIB // 16 * 4, "uint32")
-        count, over = FEW_MIB // 16, 4
+        count = FEW_MIB // 16
+        over = 4
         arguments = c_void_p(data.data.ptr), ends, c_int(count), c_int(over)
         took = 1e-6 * self._time(partial(self._run, "l2_read", self.blocks, 1024, *arguments))
         return {

@@ -156,7 +156,8 @@ def _prepare(example: Problem, entry: Entry, result: Result) -> Contestant:
     contestant.seconds("step", 1)
     again = contestant.results()
     result.same_bits = all(np.array_equal(first[name], again[name]) for name in first)
-    result.launches, result.bytes = dict(contestant.launches), contestant.bytes
+    result.launches = dict(contestant.launches)
+    result.bytes = contestant.bytes
     _check(example, contestant, result)
     return contestant
 

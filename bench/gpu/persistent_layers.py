@@ -21,13 +21,16 @@ class PersistentLayers:
             raise ValueError(f"the persistent kernels compute in float32, not in {problem.dtype}")
         import cupy
 
-        self.cupy, self.network = cupy, problem.network
+        self.cupy = cupy
+        self.network = problem.network
         self.cell, self.T, self.B, _, self.H, self.L = problem.workload
         self.tiles = numba_layer.tiles_of(problem.network)
         before = cupy.get_default_memory_pool().used_bytes()
-        self.x, self.dy = cupy.asarray(problem.x), cupy.asarray(problem.dy)
+        self.x = cupy.asarray(problem.x)
+        self.dy = cupy.asarray(problem.dy)
         self.layers = [self._layer(index) for index in range(self.L)]
-        self.flags, self.failed = cupy.zeros(self.tiles.blocks, "int32"), cupy.zeros(1, "int32")
+        self.flags = cupy.zeros(self.tiles.blocks, "int32")
+        self.failed = cupy.zeros(1, "int32")
         self._forward()
         self._backward()
         cupy.cuda.Device().synchronize()
@@ -49,7 +52,9 @@ class PersistentLayers:
 
     def _layer(self, index: int) -> dict:
         """A layer's weights, and arrays for its results."""
-        T, B, H = self.T, self.B, self.H
+        T = self.T
+        B = self.B
+        H = self.H
         layer = {
             name: self.cupy.asarray(array) for name, array in self.network.layer(index)._asdict().items()
         }
@@ -57,7 +62,8 @@ class PersistentLayers:
         if self.cell == "gru":
             bias[2 * H :] = layer["bias_ih"][2 * H :]
         room = lambda *shape: self.cupy.zeros(shape, "float32")
-        inputs, rows = layer["weight_ih"].shape[1], layer["weight_ih"].shape[0]
+        inputs = layer["weight_ih"].shape[1]
+        rows = layer["weight_ih"].shape[0]
         layer |= {"bias": bias, "inner_bias": layer["bias_hh"][-H:].copy(), "dx": room(T, B, inputs)}
         layer |= {"gates": room(T, B, rows), "dgates": room(T, B, rows), "h": room(T + 1, B, H)}
         layer |= {
@@ -69,7 +75,8 @@ class PersistentLayers:
         return layer
 
     def _forward(self) -> None:
-        x, kernel = self.x, forward_kernel(self.cell, self.tiles, "float32")
+        x = self.x
+        kernel = forward_kernel(self.cell, self.tiles, "float32")
         for layer in self.layers:
             flat = layer["gates"].reshape(self.T * self.B, -1)
             self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
@@ -87,7 +94,8 @@ class PersistentLayers:
         return layer["h"][1:]
 
     def _backward(self) -> None:
-        dy, kernel = self.dy, backward_kernel(self.cell, self.tiles, "float32")
+        dy = self.dy
+        kernel = backward_kernel(self.cell, self.tiles, "float32")
         for index in reversed(range(self.L)):
             layer = self.layers[index]
             layer["carry"].fill(0)
@@ -96,7 +104,8 @@ class PersistentLayers:
             self._launch(kernel, layer, "weight_hh", *names)
             below = self._layer_input(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
-            dgates, dproduct = flat(layer["dgates"]), flat(layer["dgates_u"])
+            dgates = flat(layer["dgates"])
+            dproduct = flat(layer["dgates_u"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
             layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)

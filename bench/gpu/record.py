@@ -60,7 +60,8 @@ def resume(record: dict, file: str, folders: list[Path]) -> dict:
             print(f"{path} cannot be continued: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
             continue
         other = [key for key in SAME if before[key] != record[key]]
-        other += ["GPU"] * (before["machine"].get("gpu") != record["machine"]["gpu"])
+        if before["machine"].get("gpu") != record["machine"]["gpu"]:
+            other += ["GPU"]
         if not other:
             return before
         print(f"{path} cannot be continued: its {', '.join(other)} differ", file=sys.stderr)
@@ -71,7 +72,9 @@ class RecordCopies:
     """A record and the folders that hold a copy.  A folder that is full costs its copy, not the run."""
 
     def __init__(self, record: dict, folders: list[Path]):
-        self.record, self.folders, self.failed = record, folders, {}
+        self.record = record
+        self.folders = folders
+        self.failed = {}
 
     @property
     def unfinished(self) -> bool:

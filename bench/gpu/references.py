@@ -57,8 +57,11 @@ def _distance(cell: str, layers: int) -> float:
 
 def distance(cell: str, layers: int, device: str) -> float:
     """The largest relative error of by_torch against by_numpy on a small network."""
-    (T, B, I, H), draw = SMALL, np.random.default_rng(0)
+    (T, B, I, H) = SMALL
+    draw = np.random.default_rng(0)
     network = Network.create(cell, I, H, layers=layers, seed=0)
-    x, dy = draw.standard_normal((T, B, I)), draw.standard_normal((T, B, H))
-    want, got = by_numpy(network, x, dy).arrays, by_torch(network, x, dy, device)
+    x = draw.standard_normal((T, B, I))
+    dy = draw.standard_normal((T, B, H))
+    want = by_numpy(network, x, dy).arrays
+    got = by_torch(network, x, dy, device)
     return max(relative_error(got[name], want[name]) for name in want)

@@ -76,7 +76,10 @@ def peers(quick: bool) -> Iterator[Task]:
 
 def persistent(quick: bool) -> Iterator[Task]:
     """Weights that stay on chip beside weights that are read at every step."""
-    layer = lambda cell, T, B, H: Task("persistent", "workload", Workload(cell, T, B, H, H, 1), OURS + PEERS)
+
+    def layer(cell, T, B, H):
+        return Task("persistent", "workload", Workload(cell, T, B, H, H, 1), OURS + PEERS)
+
     yield Task("persistent", "latencies")
     yield layer("lstm", 1024, 8, 512)
     if quick:

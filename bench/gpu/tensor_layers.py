@@ -25,7 +25,8 @@ class PersistentContestant:
     def __init__(self, problem: Problem, shape: Shape, chip: Chip):
         import cupy
 
-        self.cupy, self.problem = cupy, problem
+        self.cupy = cupy
+        self.problem = problem
         before = cupy.get_default_memory_pool().used_bytes()
         self.layers = TensorLayers(problem.network, shape, problem.x.shape[:2], chip)
         T, B, _ = problem.x.shape

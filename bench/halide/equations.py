@@ -28,7 +28,8 @@ class Functions:
     """tanh, sigmoid and relu of an expression; for float32 without a call out of the vector if in_vectors."""
 
     def __init__(self, hl, dtype: str, in_vectors: bool):
-        self.hl, self.by_polynomials = hl, in_vectors and dtype == "float32"
+        self.hl = hl
+        self.by_polynomials = in_vectors and dtype == "float32"
 
     def relu(self, a):
         return self.hl.max(a, 0)
@@ -36,7 +37,8 @@ class Functions:
     def tanh(self, a):
         if not self.by_polynomials:
             return self.hl.tanh(a)
-        hl, square = self.hl, a * a
+        hl = self.hl
+        square = a * a
         near = hl.f32(0)
         for coefficient in reversed(_tanh_coefficients()):
             near = near * square + hl.f32(coefficient)
@@ -69,7 +71,8 @@ def _lstm_back(functions, sums, extras):
     i, f, g, o, c, tanh_c = (extras[name] for name in ("i", "f", "g", "o", "c", "tanh_c"))
     dh = sums[0] + extras["dy"]
     dc = extras["dc"] + dh * o * (1 - tanh_c * tanh_c)
-    di, df = dc * g * i * (1 - i), dc * c * f * (1 - f)
+    di = dc * g * i * (1 - i)
+    df = dc * c * f * (1 - f)
     return [di, df, dc * i * (1 - g * g), dh * tanh_c * o * (1 - o), dc * f]
 
 
@@ -85,7 +88,8 @@ def _gru_back(functions, sums, extras):
     h, r, z, n, h_n = (extras[name] for name in ("h", "r", "z", "n", "h_n"))
     dh = sums[0] + extras["dy"] + extras["carried"]
     dn = dh * (1 - z) * (1 - n * n)
-    dr, dz = dn * h_n * r * (1 - r), dh * (h - n) * z * (1 - z)
+    dr = dn * h_n * r * (1 - r)
+    dz = dh * (h - n) * z * (1 - z)
     return [dr, dz, dn, dn * r, dh * z]
 
 

@@ -30,7 +30,8 @@ class Kernels:
         import halide as hl
 
         build = _Builder(hl, dtype, schedule)
-        self.is_ours, self.products = schedule == OURS, 0
+        self.is_ours = schedule == OURS
+        self.products = 0
         self.gates = {name: kernel.gates for name, kernel in kernels.items()}
         self.tiles = {gates: registers.tile(hl, dtype, gates) for gates in self.gates.values()}
         pipelines = build.all(kernels, self.tiles)
@@ -73,7 +74,9 @@ class _Builder:
     """Pipelines of one dtype under one schedule."""
 
     def __init__(self, hl, dtype: str, schedule: str):
-        self.hl, self.dtype, self.schedule = hl, dtype, schedule
+        self.hl = hl
+        self.dtype = dtype
+        self.schedule = schedule
         self.type = hl.Float(8 * np.dtype(dtype).itemsize)
         self.functions = Functions(hl, dtype, in_vectors=schedule == OURS)
 
@@ -109,17 +112,21 @@ class _Builder:
         return arrays, {x: array[n] if x.startswith("bias") else array[n, m] for x, array in arrays.items()}
 
     def _published(self, kernel: Kernel) -> Pipeline:
-        n, m = self.hl.Var("n"), self.hl.Var("m")
+        n = self.hl.Var("n")
+        m = self.hl.Var("m")
         arrays, extras = self._operands(kernel, n, m)
-        a, b = self._array("a", 2, any_stride=True), self._array("b", 3)
+        a = self._array("a", 2, any_stride=True)
+        b = self._array("b", 3)
         out = published.define(self.hl, kernel, self.functions, a, b, extras, n, m)
         published.schedule(self.hl, out, n, m, self.schedule)
         return self._finished(out, [a, b, *arrays.values()])
 
     def _ours(self, kernel: Kernel, tile: registers.Tile) -> Pipeline:
-        n, m = self.hl.Var("n"), self.hl.Var("m")
+        n = self.hl.Var("n")
+        m = self.hl.Var("m")
         arrays, extras = self._operands(kernel, n, m)
-        a, packed = self._array("a", 2), self._array("packed", 4)
+        a = self._array("a", 2)
+        packed = self._array("packed", 4)
         packed.dim(0).set_extent(tile.width)
         packed.dim(1).set_extent(kernel.gates).set_stride(tile.width)
         packed.dim(2).set_stride(tile.width * kernel.gates)

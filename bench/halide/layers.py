@@ -52,7 +52,9 @@ class Lstm:
 
     @staticmethod
     def step(kernels: Kernels, w, gates_x, bias_n, saved, t) -> None:
-        h, c, gates = saved["h"], saved["c"], saved["gates"]
+        h = saved["h"]
+        c = saved["c"]
+        gates = saved["gates"]
         written = h[t + 1], c[t + 1], *_by_gate(gates[t]), saved["tanh_c"][t]
         kernels.multiply("step", h[t], w, *_by_gate(gates_x[t]), c[t], *written)
 
@@ -97,11 +99,15 @@ class Gradients(NamedTuple):
 
 def forward(kernels: Kernels, network: Network, layer: Layer, x: np.ndarray, state: State):
     """y [T,B,H], the last state [B,H], and what is saved, of one layer, from x [T,B,I] and state [B,H]."""
-    (T, B, I), (GH, H), steps = x.shape, layer.weight_hh.shape, CELLS[network.cell]
-    bias, bias_n = merged_bias(network, layer), np.ascontiguousarray(layer.bias_hh[-H:])
+    (T, B, I) = x.shape
+    (GH, H) = layer.weight_hh.shape
+    steps = CELLS[network.cell]
+    bias = merged_bias(network, layer)
+    bias_n = np.ascontiguousarray(layer.bias_hh[-H:])
     gates_x = np.empty((T * B, GH), x.dtype)
     kernels.multiply("input", x.reshape(T * B, I), kernels.operand(layer.weight_ih.T), bias, gates_x)
-    gates_x, saved = gates_x.reshape(T, B, steps.gates, H), steps.empty(T, B, H, x.dtype)
+    gates_x = gates_x.reshape(T, B, steps.gates, H)
+    saved = steps.empty(T, B, H, x.dtype)
     saved["h"][0] = state[0]
     if network.cell == "lstm":
         saved["c"][0] = state[1]
@@ -113,15 +119,20 @@ def forward(kernels: Kernels, network: Network, layer: Layer, x: np.ndarray, sta
 
 def backward(kernels: Kernels, cell: str, layer: Layer, x: np.ndarray, saved: dict, dy, dstate: State):
     """dx [T,B,I], the gradient of the first state [B,H], and those of the layer's parameters."""
-    (T, B, _), (GH, H), steps = x.shape, layer.weight_hh.shape, CELLS[cell]
+    (T, B, _) = x.shape
+    (GH, H) = layer.weight_hh.shape
+    steps = CELLS[cell]
     dgates_x = np.empty((T, B, steps.gates, H), x.dtype)
     dgates = Gradients(dgates_x, np.empty_like(dgates_x) if cell == "gru" else dgates_x)
-    w, later = kernels.operand(layer.weight_hh), np.empty((B, 0), x.dtype)  # no step follows the last one
+    w = kernels.operand(layer.weight_hh)
+    later = np.empty((B, 0), x.dtype)  # no step follows the last one
     arriving = dy[T - 1] + dstate[0]
     carried = [dstate[1].copy() if cell == "lstm" else np.zeros((B, H), x.dtype), np.empty((B, H), x.dtype)]
     for t in reversed(range(T)):
         steps.back(kernels, w, later, arriving, saved, t, carried, dgates)
-        later, arriving, carried = dgates.h[t].reshape(B, GH), dy[t - 1], carried[::-1]
+        later = dgates.h[t].reshape(B, GH)
+        arriving = dy[t - 1]
+        carried = carried[::-1]
     dh = np.empty((B, H), x.dtype)
     kernels.multiply("plain", later, w, dh)
     if cell == "gru":
@@ -138,7 +149,8 @@ def _parameter_gradients(kernels: Kernels, of_x, of_h, x, h) -> Layer:
     shared = of_h is of_x or np.shares_memory(of_h, of_x)
     h = h[:-1].reshape(len(x), -1)
     d_ih, d_hh = (np.zeros((of_x.shape[1], inputs.shape[1]), x.dtype) for inputs in (x, h))
-    spare_ih, spare_hh = np.empty_like(d_ih), np.empty_like(d_hh)
+    spare_ih = np.empty_like(d_ih)
+    spare_hh = np.empty_like(d_hh)
     for start in range(0, len(x), BLOCK):
         block = slice(start, start + BLOCK)
         rows_x = kernels.rows(of_x[block].T)

@@ -26,7 +26,8 @@ class Halide:
         """y [T,B,H], final state, saved; see rnnlab.ladder."""
 
         def run(index, x, state):
-            x, state = np.ascontiguousarray(x), tuple(map(np.ascontiguousarray, state))
+            x = np.ascontiguousarray(x)
+            state = tuple(map(np.ascontiguousarray, state))
             y, last, saved = layers.forward(self.kernels, network, network.layer(index), x, state)
             return y, last, (x, saved)
 
@@ -36,8 +37,10 @@ class Halide:
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
 
         def run(index, saved, dy, dstate):
-            (x, of_layer), layer = saved, network.layer(index)
-            dy, dstate = np.ascontiguousarray(dy), tuple(map(np.ascontiguousarray, dstate))
+            (x, of_layer) = saved
+            layer = network.layer(index)
+            dy = np.ascontiguousarray(dy)
+            dstate = tuple(map(np.ascontiguousarray, dstate))
             return layers.backward(self.kernels, self.cell, layer, x, of_layer, dy, dstate)
 
         return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)

@@ -12,7 +12,8 @@ import numpy as np
 
 from rnncourse.loop_nests.halide_target import host_target
 
-BLOCK_ROWS, BLOCK_COLUMNS = 256, 96  # of a task: with K = 1000, a's rows are 1 MB and b's panels 0.4 MB
+BLOCK_ROWS = 256
+BLOCK_COLUMNS = 96  # of a task: with K = 1000, a's rows are 1 MB and b's panels 0.4 MB
 REGISTERS = {"avx512": 32, "other": 16}
 LANES = 16  # numbers copied at a time
 VECTORS = {1: 3, 3: 1, 4: 1}  # of a tile's width, by gates, where there are 32 registers
@@ -46,8 +47,11 @@ def tile(hl, dtype: str, gates: int) -> Tile:
 
 def define(hl, kernel, functions, a, packed, extras, n, m, tile: Tile) -> object:
     """Func over (n, m) and the Func of its sums, from a (k, m), packed (width, gate, k, panel) and extras."""
-    k, gate = hl.RDom([(0, a.dim(0).extent())], "k").x, hl.Var("gate")
-    sums, complete, out = hl.Func("sums"), hl.Func("complete"), hl.Func("out")
+    k = hl.RDom([(0, a.dim(0).extent())], "k").x
+    gate = hl.Var("gate")
+    sums = hl.Func("sums")
+    complete = hl.Func("complete")
+    out = hl.Func("out")
     zero = hl.cast(a.type(), 0)
     sums[n, gate, m] = zero
     sums[n, gate, m] += a[k, m] * packed[n % tile.width, gate, k, n // tile.width]
@@ -80,7 +84,8 @@ def pack(hl, b, tile: Tile):
     """Func (width, gate, k, panel) of b (n, gate, k), whichever of b's dimensions is contiguous."""
     i, gate, k, panel = (hl.Var(v) for v in ("i", "gate", "k", "panel"))
     whole = [(0, b.dim(d).extent()) for d in range(3)]
-    inside, packed = hl.BoundaryConditions.repeat_edge(b, whole), hl.Func("packed")
+    inside = hl.BoundaryConditions.repeat_edge(b, whole)
+    packed = hl.Func("packed")
     packed[i, gate, k, panel] = inside[panel * tile.width + i, gate, k]
     packed.output_buffer().dim(0).set_extent(tile.width)
     packed.parallel(panel)
@@ -91,7 +96,11 @@ def pack(hl, b, tile: Tile):
 
 def rows(hl, a):
     """Func (k, m) of a (k, m), whose columns are contiguous."""
-    k, m, copied, mo, mi = hl.Var("k"), hl.Var("m"), hl.Func("rows"), hl.Var("mo"), hl.Var("mi")
+    k = hl.Var("k")
+    m = hl.Var("m")
+    copied = hl.Func("rows")
+    mo = hl.Var("mo")
+    mi = hl.Var("mi")
     copied[k, m] = a[k, m]
     copied.split(m, mo, mi, LANES, hl.TailStrategy.GuardWithIf).parallel(mo)
     _read_along(hl, copied.specialize(a.dim(1).stride() == 1), mi, [k])
@@ -100,6 +109,7 @@ def rows(hl, a):
 
 def _read_along(hl, stage, contiguous, others) -> None:
     """Vectors along the dimension that the input has contiguous: reading is dense, writing scattered."""
-    outer, inner = hl.Var("outer"), hl.Var("inner")
+    outer = hl.Var("outer")
+    inner = hl.Var("inner")
     stage.split(contiguous, outer, inner, LANES, hl.TailStrategy.GuardWithIf)
     stage.reorder(inner, *others, outer).vectorize(inner)

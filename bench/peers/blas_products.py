@@ -28,9 +28,13 @@ def _large() -> Callable[[], object]:
 
 def _of_step(network: Network, x: np.ndarray, dy: np.ndarray) -> Callable[[], object]:
     weight_ih, weight_hh, *_ = network.layer(0)
-    rows = lambda array: array.reshape(len(x) * x.shape[1], array.shape[-1])
+
+    def rows(array):
+        return array.reshape(len(x) * x.shape[1], array.shape[-1])
+
     room = lambda weight: np.ones((*x.shape[:2], len(weight)), x.dtype)  # for gates and their gradients
-    gates_x, gates_h = room(weight_ih), room(weight_hh)
+    gates_x = room(weight_ih)
+    gates_h = room(weight_hh)
     steps = len(x) if len(weight_hh) else 0  # the state of min_gru has no weights
 
     def step():

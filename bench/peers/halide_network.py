@@ -22,7 +22,8 @@ def refuses(name: str, network: Network, T: int, B: int) -> str | None:
 
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
     """step and arrays, see bench.peers."""
-    halide, state = _compiled(network.cell, network.dtype), network.zero_state(x.shape[1])
+    halide = _compiled(network.cell, network.dtype)
+    state = network.zero_state(x.shape[1])
 
     def step():
         y, _, saved = halide.forward(network, x, state)

@@ -14,7 +14,8 @@ sigmoid = jax.nn.sigmoid
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
     """step and arrays, see bench.peers."""
     parameters = {key.removesuffix("_l0"): jnp.asarray(p) for key, p in network.parameters.items()}
-    x, dy = jnp.asarray(x), jnp.asarray(dy)
+    x = jnp.asarray(x)
+    dy = jnp.asarray(dy)
 
     @jax.jit
     def train(parameters, x, dy):
@@ -42,8 +43,10 @@ def _outputs(cell: str, p: dict, x: jax.Array) -> jax.Array:
 
 
 def _gru(gates_x, gates_h, state):
-    (xr, xz, xn), (hr, hz, hn) = jnp.split(gates_x, 3, axis=1), jnp.split(gates_h, 3, axis=1)
-    z, n = sigmoid(xz + hz), jnp.tanh(xn + sigmoid(xr + hr) * hn)
+    (xr, xz, xn) = jnp.split(gates_x, 3, axis=1)
+    (hr, hz, hn) = jnp.split(gates_h, 3, axis=1)
+    z = sigmoid(xz + hz)
+    n = jnp.tanh(xn + sigmoid(xr + hr) * hn)
     return ((1 - z) * n + z * state[0],)
 
 

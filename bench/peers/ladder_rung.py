@@ -15,7 +15,8 @@ def refuses(name: str, network: Network, T: int, B: int) -> str | None:
 
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
     """step and arrays (see bench.peers) of the rung of that name."""
-    rung, state = find(name).module, network.zero_state(x.shape[1])
+    rung = find(name).module
+    state = network.zero_state(x.shape[1])
 
     def step():
         y, _, saved = rung.forward(network, x, state)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+STATUS = Path("/proc/self/status")
+FORGET = Path("/proc/self/clear_refs")
 RESET_HIGHEST = "5"  # what clear_refs understands as: start the high-water mark anew
 
 

@@ -32,7 +32,8 @@ def named(y: np.ndarray, state: State) -> dict[str, np.ndarray]:
 
 def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> tuple[dict, str]:
     """The results in float64, and what computed them; see bench.workload.problem."""
-    exact, in_float64 = network.astype("float64"), lambda array: array.astype("float64")
+    exact = network.astype("float64")
+    in_float64 = lambda array: array.astype("float64")
     y, state, _ = reference.forward(exact, in_float64(x), start(exact, in_float64(dy)))
     return named(y, state), "NumPy in float64"
 
@@ -54,7 +55,8 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
 
 
 def _inference(network, x, state):
-    answer, x = Inference(network), x[0]
+    answer = Inference(network)
+    x = x[0]
     return lambda: answer.step(x, state), lambda outcome: named(*outcome)
 
 
@@ -105,7 +107,9 @@ def _torch_module(network, x, state):
     from bench.peers.torch_layers import module_of
 
     torch = _torch()
-    module, x, state = module_of(network), torch.from_numpy(x), _alone(tuple(map(torch.from_numpy, state)))
+    module = module_of(network)
+    x = torch.from_numpy(x)
+    state = _alone(tuple(map(torch.from_numpy, state)))
     return lambda: module(x, state), lambda outcome: _of_torch(*outcome)
 
 
@@ -115,8 +119,12 @@ def _torch_cell(network, x, state):
     options = {"nonlinearity": nonlinearity[0]} if nonlinearity else {}
     cell = getattr(torch.nn, f"{kind.upper()}Cell")(network.input_size, network.hidden_size, **options)
     cell.load_state_dict({k.removesuffix("_l0"): torch.from_numpy(p) for k, p in network.parameters.items()})
-    x, state = torch.from_numpy(x[0]), _alone(tuple(torch.from_numpy(part[0]) for part in state))
-    first = lambda outcome: outcome[0] if isinstance(outcome, tuple) else outcome
+    x = torch.from_numpy(x[0])
+    state = _alone(tuple(torch.from_numpy(part[0]) for part in state))
+
+    def first(outcome):
+        return outcome[0] if isinstance(outcome, tuple) else outcome
+
     return lambda: cell(x, state), lambda outcome: _of_torch(first(outcome), outcome)
 
 
@@ -126,12 +134,15 @@ def _jax(network, x, state):
     from bench.peers.jax_scan import STEPS
 
     p = {key.removesuffix("_l0"): jax.numpy.asarray(array) for key, array in network.parameters.items()}
-    x, state = jax.numpy.asarray(x[0]), tuple(jax.numpy.asarray(part[0]) for part in state)
+    x = jax.numpy.asarray(x[0])
+    state = tuple(jax.numpy.asarray(part[0]) for part in state)
 
     @jax.jit
     def step(p, x, state):
         gates = x @ p["weight_ih"].T + p["bias_ih"], state[0] @ p["weight_hh"].T + p["bias_hh"]
         return STEPS[network.cell](*gates, state)
 
-    results = lambda outcome: named(outcome[0], tuple(part[None] for part in outcome))
+    def results(outcome):
+        return named(outcome[0], tuple(part[None] for part in outcome))
+
     return lambda: jax.block_until_ready(step(p, x, state)), results

@@ -45,7 +45,8 @@ class Peer:
     patience = PATIENCE
 
     def __init__(self, candidate: Candidate, python: str, threads: int, variables: Mapping = NOTHING):
-        self.candidate, self.stderr = candidate, tempfile.TemporaryFile()
+        self.candidate = candidate
+        self.stderr = tempfile.TemporaryFile()
         module = "bench.peers.serve"
         self.process = subprocess.Popen(
             [python, "-m", module, candidate.module, candidate.name, str(threads)],

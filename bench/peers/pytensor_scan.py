@@ -28,7 +28,8 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
 
 @functools.cache
 def _compiled(cell: str, dtype: str) -> Callable:
-    x, dy = pt.tensor3("x", dtype=dtype), pt.tensor3("dy", dtype=dtype)
+    x = pt.tensor3("x", dtype=dtype)
+    dy = pt.tensor3("dy", dtype=dtype)
     parameters = [
         (pt.matrix if key.startswith("weight") else pt.vector)(key, dtype=dtype) for key in PARAMETERS
     ]
@@ -56,8 +57,10 @@ def _cut(gates, count: int) -> list:
 
 
 def _gru(gates_x, gates_h, state):
-    (xr, xz, xn), (hr, hz, hn) = _cut(gates_x, 3), _cut(gates_h, 3)
-    z, n = pt.sigmoid(xz + hz), pt.tanh(xn + pt.sigmoid(xr + hr) * hn)
+    (xr, xz, xn) = _cut(gates_x, 3)
+    (hr, hz, hn) = _cut(gates_h, 3)
+    z = pt.sigmoid(xz + hz)
+    n = pt.tanh(xn + pt.sigmoid(xr + hr) * hn)
     return (1 - z) * n + z * state[0]
 
 

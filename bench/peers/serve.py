@@ -34,7 +34,9 @@ class Peer:
     """One contestant, and the problem it was last given."""
 
     def __init__(self, module: str, name: str, clock: Callable[[], float] = time.perf_counter):
-        self.peer, self.name, self.clock = import_module(module), name, clock
+        self.peer = import_module(module)
+        self.name = name
+        self.clock = clock
         self.step = self.arrays = self.outcome = None
 
     def hello(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
@@ -81,7 +83,8 @@ class Peer:
 
 def _one_layer(fields: dict, arrays: dict) -> tuple[Network, np.ndarray, np.ndarray]:
     """What a peer receives, unless its module reads something else: network, x, dy."""
-    x, dy = arrays.pop("x"), arrays.pop("dy")
+    x = arrays.pop("x")
+    dy = arrays.pop("dy")
     sizes = x.shape[2], dy.shape[2]
     return Network(fields["cell"], *sizes, arrays, dtype=str(x.dtype)), x, dy
 

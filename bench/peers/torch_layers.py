@@ -25,7 +25,8 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
     """step and arrays on the CPU, see bench.peers."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     layer = module_of(network)
-    x, dy = torch.from_numpy(x).requires_grad_(), torch.from_numpy(dy)
+    x = torch.from_numpy(x).requires_grad_()
+    dy = torch.from_numpy(dy)
     names, parameters = zip(*layer.named_parameters(), strict=True)
 
     def step():
@@ -41,8 +42,12 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
 
 def reference(network: Network, x: np.ndarray, dy: np.ndarray, device: str) -> dict[str, np.ndarray]:
     """y [T,B,H], dx [T,B,I] and every gradient in float64; parameters, x and dy are taken as float64."""
-    tensor = lambda array: torch.from_numpy(array.astype("float64")).to(device)
-    module, inputs = module_of(network, device, "float64"), tensor(x).requires_grad_()
+
+    def tensor(array):
+        return torch.from_numpy(array.astype("float64")).to(device)
+
+    module = module_of(network, device, "float64")
+    inputs = tensor(x).requires_grad_()
     y, _ = module(inputs)
     y.backward(tensor(dy))
     return {name: values.double().numpy() for name, values in _results(module, inputs, y).items()}
@@ -54,13 +59,18 @@ class Layers:
     launches = dict.fromkeys(("forward", "backward", "step"))  # PyTorch does not count them
 
     def __init__(self, problem: Problem, name: str):
-        before, self.tf32 = torch.cuda.memory_allocated(), problem.dtype == "tf32"
+        before = torch.cuda.memory_allocated()
+        self.tf32 = problem.dtype == "tf32"
         dtype = "float32" if self.tf32 else problem.dtype
         self._choose_dtype()
         self.module = module_of(problem.network, "cuda", dtype)
         self.module.flatten_parameters()
-        tensor = lambda array: torch.from_numpy(np.array(array)).to("cuda", getattr(torch, dtype))
-        self.x, self.dy = tensor(problem.x).requires_grad_(), tensor(problem.dy)
+
+        def tensor(array):
+            return torch.from_numpy(np.array(array)).to("cuda", getattr(torch, dtype))
+
+        self.x = tensor(problem.x).requires_grad_()
+        self.dy = tensor(problem.dy)
         self._step()
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()

@@ -53,7 +53,8 @@ def notebook(cells: list[Cell], ids: list[str]) -> str:
 
 def cell_ids(cells: list[Cell]) -> list[str]:
     """An id a cell, from its own text: an inserted cell renames no other. Equal cells are numbered."""
-    ids, seen = [], Counter()
+    ids = []
+    seen = Counter()
     for cell in cells:
         name = defines(cell) or hashlib.sha256(f"{cell.kind}\n{cell.text}".encode()).hexdigest()[:12]
         seen[name] += 1
@@ -93,7 +94,10 @@ def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
 
 def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tuple[str, str]:
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
-    size = lambda cell: lambda name: f"about {quantity(_known(cell, name, stem, exercises).lines, 'line')}"
+
+    def size(cell):
+        return lambda name: f"about {quantity(_known(cell, name, stem, exercises).lines, 'line')}"
+
     solved = [filled(cell, stem, f"[lesson](../notebooks/{stem}.ipynb)", exercises) for cell in cells]
     to_solve = [cut(cell, size(cell)) if cell.kind == "code" else cell for cell in solved]
     return notebook(solved, cell_ids(cells)), notebook(to_solve, cell_ids(cells))
@@ -131,7 +135,8 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
 
 def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
-    exercises, cells = exercises or exercises_of(root, stem), []
+    exercises = exercises or exercises_of(root, stem)
+    cells = []
     for cell in _outline(root, stem):
         if cell.kind in HIDDEN:
             raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")
@@ -155,7 +160,8 @@ def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
 
 def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
     """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
-    texts, errors = _drawing_files(root), []
+    texts = _drawing_files(root)
+    errors = []
     for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
         try:
             texts |= _notebook_files(source, root)
@@ -189,7 +195,8 @@ def _loaded(script: Path, package: str) -> ModuleType:
 
 
 def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
-    stem, where = source.stem, source.relative_to(root).as_posix()
+    stem = source.stem
+    where = source.relative_to(root).as_posix()
     if not STEM.fullmatch(stem):
         raise SourceError(f"{where}:1: a source is named like 02_bptt.py")
     exercises = exercises_of(root, stem)
@@ -211,7 +218,8 @@ def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     states |= {
         path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
     }
-    answers, drawings = current().answers_folder, current().drawings_folder
+    answers = current().answers_folder
+    drawings = current().drawings_folder
     for pattern in (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json"):
         states |= {
             path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)

@@ -94,7 +94,8 @@ def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     edited = lambda text: olds.sub(lambda match: new[match[0]], text)
     _check_variant(exercise, variant)
     words = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
-    call, call_with_numbers = f"check({exercise.name})", f"check({exercise.name}, {words})"
+    call = f"check({exercise.name})"
+    call_with_numbers = f"check({exercise.name}, {words})"
     shown = [
         replace(cell, text=edited(cell.text).replace(call, call_with_numbers)) for cell in exercise.cells
     ]
@@ -155,7 +156,8 @@ def _variants(cell: Cell) -> list[Variant]:
     match = RANGE.fullmatch(cell.title)
     if match is None:
         return [_variant(cell)]
-    name, pairs = match[1], edits(cell)
+    name = match[1]
+    pairs = edits(cell)
     place = re.compile(rf"\{{(?:(\d+)\*)?{name}([+-]\d+)?\}}")
     numbers = range(int(match[2]), int(match[3]) + 1, int(match[4] or 1))
     if not (numbers and any(place.search(new) for _, new in pairs)):

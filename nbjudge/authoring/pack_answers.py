@@ -22,13 +22,15 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
     if len(own) != 1:
         raise SourceError(f"{exercise.cells[0].where}:1: one cell defines {exercise.name}, not {len(own)}")
     code = [cell for cell in cells if cell.kind == "code"]
-    texts, place = [_without_markers(cell) for cell in code], code.index(own[0])
+    texts = [_without_markers(cell) for cell in code]
+    place = code.index(own[0])
     source = (exercise.reference or texts[place]).rstrip("\n") + "\n"
     mutants = tuple(Mutant(*mistake) for mistake in exercise.mistakes)
     _check_edits(mutants, source, own[0])
     programs = [source, *(source.replace(mutant.old, mutant.new) for mutant in mutants)]
     same = {name: getattr(exercise, name) for name in ("name", *FACTS, "hints", "right")}
-    prelude, numbers = _dependencies(texts, place, programs), dict(exercise.numbers)
+    prelude = _dependencies(texts, place, programs)
+    numbers = dict(exercise.numbers)
     variants = tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)
     return Answer(mutants=mutants, prelude=prelude, source=source, numbers=numbers, variants=variants, **same)
 

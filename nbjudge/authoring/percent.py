@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN = "### BEGIN SOLUTION"
+END = "### END SOLUTION"
 NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
 OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
 # kinds of cells that no notebook shows
@@ -56,14 +57,17 @@ def parse(text: str, where: str) -> list[Cell]:
 
 def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
     match = OPENING.match(opening)
-    kind, title = match["kind"] or "code", (match["title"] or "").strip()
+    kind = match["kind"] or "code"
+    title = (match["title"] or "").strip()
     if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
         message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
         raise SourceError(f"{where}:{first - 1}: {message}")
-    prose, opened = kind not in CODE, first - 1
+    prose = kind not in CODE
+    opened = first - 1
     blank = lambda line: line.strip() in ("", "#" if prose else "")
     while lines and blank(lines[0]):
-        lines, first = lines[1:], first + 1
+        lines = lines[1:]
+        first = first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
     cell = Cell(kind, "\n".join(lines), where, first, title, opened)
@@ -95,7 +99,8 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
     size(name) says how long the answer is, for that line: "about 2 lines".
     """
     shown: list[str] = []
-    begun, name = None, None
+    begun = None
+    name = None
     for n, line in enumerate(cell.text.split("\n")):
         mark = line.strip()
         if mark == BEGIN:

@@ -118,7 +118,8 @@ def _of_download(source: Path) -> list[Entry]:
 
 def _of_folder(folder: Path) -> list[Entry]:
     """The files below a folder; links are listed and not followed."""
-    listed, waiting = [], [folder]
+    listed = []
+    waiting = [folder]
     while waiting:
         place = waiting.pop()
         try:
@@ -210,7 +211,8 @@ def _member_path(member: zipfile.ZipInfo) -> tuple[str, bool]:
 
     UTF-8 without a mark is recognised; zipfile reads all else that has none as code page 437.
     """
-    name, uncertain = member.filename, False
+    name = member.filename
+    uncertain = False
     if not member.flag_bits & 0x800:
         try:
             name = name.encode("cp437").decode("utf-8")

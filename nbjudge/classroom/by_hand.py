@@ -115,7 +115,8 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
         raise Unusable(
             f"{path}, line 1: the columns are {', '.join(header)}; expected {', '.join(needed + others)}."
         )
-    rows, line = [], 1 + _breaks(table.rows[0])
+    rows = []
+    line = 1 + _breaks(table.rows[0])
     for cells in table.rows[1:]:
         line += 1
         row = Row(name, line, dict(zip(header, map(str.strip, cells), strict=False)))
@@ -135,7 +136,8 @@ def _breaks(cells: Sequence[str]) -> int:
 
 def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[str]) -> dict:
     """{key: value} of the rows; what means nothing, or stands twice, joins the faults."""
-    values, lines = {}, {}
+    values = {}
+    lines = {}
     for row in rows:
         try:
             key, value = check(row)
@@ -143,7 +145,8 @@ def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[st
                 raise row.fault(
                     next(iter(row.cells)), f"line {lines[key]} says the same or otherwise: keep one"
                 )
-            values[key], lines[key] = value, row.line
+            values[key] = value
+            lines[key] = row.line
         except Fault as fault:
             faults.append(str(fault))
     return values
@@ -151,7 +154,8 @@ def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[st
 
 def _rule(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str, str], object]:
     """((rule, lesson, student, name of a prose cell), value)."""
-    rule, lesson = row.cells["rule"], _lesson(row)
+    rule = row.cells["rule"]
+    lesson = _lesson(row)
     name = _identifier(row.cells.get("student", ""))
     student = known.get(plain_identifier(name), name)  # one with more time may not have handed in yet
     if rule not in RULES:
@@ -184,10 +188,13 @@ def _pair(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str], Non
 def _mark(
     row: Row, people: Mapping[str, str], prose: Mapping[str, Mapping[str, float]]
 ) -> tuple[tuple[str, str, str], Mark]:
-    student, lesson, exercise = _student(row, "student", people), _lesson(row), row.cells["exercise"]
+    student = _student(row, "student", people)
+    lesson = _lesson(row)
+    exercise = row.cells["exercise"]
     if not lesson:
         raise row.fault("lesson", "name the lesson, such as 02 or bptt")
-    own, written = current().catalogue(lesson), prose.get(lesson, {})
+    own = current().catalogue(lesson)
+    written = prose.get(lesson, {})
     if exercise not in {*own, *written}:
         names = [*own, *written]
         remedy = f"{_meant(exercise, names)}{lesson} has {', '.join(names)}; rules.csv adds prose cells"
@@ -314,9 +321,8 @@ def _decided(
         for o in team
         if (o, paper.lesson) in own and paper.handed_in_by == "" and (paper.student, paper.lesson) in own
     ]
-    notes += ["marked by hand, and handed in again: does the mark still hold?"] * bool(
-        marks and paper.attempt
-    )
+    if marks and paper.attempt:
+        notes += ["marked by hand, and handed in again: does the mark still hold?"]
     return paper._replace(
         marks=tuple((awaited | marks).values()),
         late=days > 0,

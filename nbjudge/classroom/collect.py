@@ -56,7 +56,7 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     new = []
     names = Counter(source.name for source in sources)
     for source in sources:
-        place = f"{source.resolve().parent.name}/" * (names[source.name] > 1)
+        place = f"{source.resolve().parent.name}/" if names[source.name] > 1 else ""
         section = f"{place}{source.stem}" if len(sources) > 1 else None
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
@@ -70,7 +70,8 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
 def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> str:
     """The command line that collects these downloads again."""
     words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
-    words += ["--layout", assignment.layout] * bool(assignment.layout)
+    if assignment.layout:
+        words += ["--layout", assignment.layout]
     words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
     return shlex.join(words + (["--due", assignment.due.isoformat()] if assignment.due else []))
 
@@ -302,7 +303,10 @@ def _remark(entry: Submission) -> str | None:
 
 def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Iterator[tuple[int, str | None]]:
     """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
-    rank = lambda entry: (entry.sha256 in taken, entry.attempt, _moment(entry.when))
+
+    def rank(entry):
+        return (entry.sha256 in taken, entry.attempt, _moment(entry.when))
+
     best = max(map(rank, rivals))
     first = [number for number, entry in enumerate(rivals) if rank(entry) == best]
     contents = {rivals[number].sha256 for number in first}
@@ -367,10 +371,10 @@ def describe(listed: list[Submission], again: str) -> Iterator[str]:
     """
     counting = submissions.graded(listed)
     students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
-    names = ", ".join([*students[:NAMES], *["…"] * (len(students) > NAMES)])
+    names = ", ".join([*students[:NAMES], *(["…"] if len(students) > NAMES else [])])
     count = len({entry.student for entry in counting})
     size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
-    yield f"{size} will be graded{': ' * bool(names)}{names}"
+    yield f"{size} will be graded{(': ' if names else '')}{names}"
     for lesson in current().lessons:
         entries = [entry for entry in counting if entry.lesson == lesson]
         late = sum(bool(entry.late) for entry in entries)

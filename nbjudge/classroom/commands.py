@@ -12,7 +12,10 @@ from pathlib import Path
 
 from nbjudge.printable import printable
 
-DONE, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
+DONE = 0
+NOT_ALL = 1
+UNUSABLE = 2
+OWN_FAULT = 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place

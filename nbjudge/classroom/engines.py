@@ -41,7 +41,8 @@ def local(count: int) -> Engine:
 
 
 def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -> Iterator[Graded]:
-    waiting, ready = deque(jobs), queue.SimpleQueue()
+    waiting = deque(jobs)
+    ready = queue.SimpleQueue()
     judges = [judge() for _ in range(min(count, len(jobs)))]
     adopt_orphans(True)  # an answer in plain mode can end its judge, and leave processes behind
     family = Family()
@@ -100,7 +101,9 @@ def dask(address: str) -> Engine:
 def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
     from distributed import as_completed
 
-    waiting, running, ended = deque(jobs), {}, as_completed()
+    waiting = deque(jobs)
+    running = {}
+    ended = as_completed()
 
     def send() -> None:
         """Keep all present workers busy; without any, one job waits for the first."""

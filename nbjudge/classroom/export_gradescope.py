@@ -133,7 +133,8 @@ def _test(number: int, verdict: Verdict) -> dict:
 
 def main(arguments: list[str]) -> int:
     """Grade /autograder/submission, write /autograder/results/results.json; 0 once it is written."""
-    lesson, folder = arguments[0], Path(arguments[1])
+    lesson = arguments[0]
+    folder = Path(arguments[1])
     try:
         results = results_of(_graded(lesson, folder), lesson)
     except (Exception, Overtime):  # whatever it is, the student must see that it is not theirs
@@ -152,7 +153,10 @@ def _graded(lesson: str, folder: Path) -> Outcome:
     users = sorted(str(user.get("id")) for user in metadata.get("users") or ())
     assignment = (metadata.get("assignment") or {}).get("id")
     key = _take_key(folder / "source" / "seed.key")
-    seed = lambda content: digest_seed(key, assignment, *users, content.hex())
+
+    def seed(content):
+        return digest_seed(key, assignment, *users, content.hex())
+
     return grade_folder(folder / "submission", lesson, seed, BUDGET)
 
 

@@ -66,7 +66,10 @@ def fill_moodle(
             "ignores larger marks. Name no more points, or raise them in Moodle."
         )
     lock = next((n for n, title in enumerate(header) if title.casefold() == LOCK), mark + 2)
-    is_locked = lambda row: lock < len(row) and row[lock].strip().casefold() in NO
+
+    def is_locked(row):
+        return lock < len(row) and row[lock].strip().casefold() in NO
+
     numbers = [(re.findall(r"\d+$", row[0].strip())[0], row) for row in rows]
     filling = _Filling(table.path, papers, out_of, possible)
     filling.fill([*numbers, *((cell, row) for row in rows for cell in row[1:mark])], mark, is_locked, comment)
@@ -124,7 +127,10 @@ def fill_canvas(
     own = header.index("ID")
     places = [header.index(title) for title in CANVAS_IDS if title in header]
     rows = [row for row in table.rows[1:] if row is not points and len(row) > own and row[own].strip()]
-    is_excused = lambda row: mark < len(row) and row[mark].strip().upper() == "EX"
+
+    def is_excused(row):
+        return mark < len(row) and row[mark].strip().upper() == "EX"
+
     filling = _Filling(table.path, papers, out_of, number_in(possible))
     cells = [(row[place], row) for row in rows for place in places if place < len(row)]
     filling.fill(cells, mark, is_excused)
@@ -184,7 +190,9 @@ class _Filling:
                 f"{path}: the assignment has {possible:g} points, to which no mark can be scaled. Set its "
                 "points there, and download the file anew."
             )
-        self.path, self.filled, self.replaced = path, 0, 0
+        self.path = path
+        self.filled = 0
+        self.replaced = 0
         self.students = [paper.student for paper in papers]
         self.markable = [paper for paper in papers if not fault_in(paper)]
         self.withheld = [paper.student for paper in papers if paper.open_points]
@@ -234,7 +242,8 @@ class _Filling:
             self.untouched.append(paper.student)
             return
         row += [""] * (max(place, comment or 0) + 1 - len(row))
-        mark, before = mark_of(paper, self.out_of), row[place].strip()
+        mark = mark_of(paper, self.out_of)
+        before = row[place].strip()
         self.replaced += before not in ("", "-") and number_in(before) != float(mark)
         row[place] = mark
         self.filled += 1

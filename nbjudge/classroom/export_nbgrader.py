@@ -200,7 +200,8 @@ def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
         if entry.verdict is None:
             continue
         grade = book.find_grade(f"{entry.name}_check", stem, assignment, student)
-        grade.auto_score, grade.needs_manual_grade = float(entry.verdict.points), False
+        grade.auto_score = float(entry.verdict.points)
+        grade.needs_manual_grade = False
         grade.manual_score = float(entry.points) if entry.status == BY_HAND else None
         if entry.comment:
             book.find_comment(entry.name, stem, assignment, student).manual_comment = entry.comment

@@ -111,8 +111,13 @@ def marks_table(papers: Iterable[Paper], names: bool) -> Table:
 def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and exercise, prose cells too."""
     titles = "exercise", "status", "points", "max_points", "misconception", "comment"
-    misconception = lambda e: (e.verdict.misconception if e.verdict is not None else None) or ""
-    cells = lambda e: (e.name, e.status, e.points, plain_number(e.max_points), misconception(e), e.comment)
+
+    def misconception(e):
+        return (e.verdict.misconception if e.verdict is not None else None) or ""
+
+    def cells(e):
+        return (e.name, e.status, e.points, plain_number(e.max_points), misconception(e), e.comment)
+
     return _table(titles, [(paper, cells(entry)) for paper in papers for entry in paper.entries], names)
 
 

@@ -170,7 +170,8 @@ def shape(program: str) -> str:
             if isinstance(node, ast.Name):
                 node.id = names.setdefault(node.id, f"n{len(names)}")
             elif isinstance(node, ast.arg):
-                node.arg, node.annotation = names.setdefault(node.arg, f"n{len(names)}"), None
+                node.arg = names.setdefault(node.arg, f"n{len(names)}")
+                node.annotation = None
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 node.name = names.setdefault(node.name, f"n{len(names)}")
                 node.body = [part for part in node.body if not _is_docstring(part)] or node.body

@@ -124,7 +124,8 @@ def _report(chosen: argparse.Namespace) -> int:
 
     broken = papers.broken_papers(chosen.folder)
     graded = papers.papers_of(chosen.folder, or_none=bool(broken))
-    withheld, boxes = papers.withheld_of(chosen.folder), papers.sandboxes(graded)
+    withheld = papers.withheld_of(chosen.folder)
+    boxes = papers.sandboxes(graded)
     out = chosen.out or chosen.folder / "report"
     page, students = written(
         out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
@@ -203,7 +204,10 @@ def _autograder(chosen: argparse.Namespace) -> str:
                 "one notebook for all: hand out those of rnnlab class variants."
             )
         notebook = ROOT / "exercises" / f"{current().lessons[chosen.lesson]}.ipynb"
-        write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+
+        def write():
+            return export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+
         path = written(chosen.out, write)
         return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
     path = written(chosen.out, lambda: export_gradescope.write_autograder(chosen.lesson, chosen.out))
@@ -231,8 +235,8 @@ def _without_mark(chosen: argparse.Namespace) -> list[str]:
     reasons = papers.unmarked(chosen.folder, chosen.lesson)
     named = [f"  {student}: {why}" for student, why in reasons.items() if why]
     others = [student for student, why in reasons.items() if not why]
-    head = [f"Handed in and without a mark: {quantity(len(named), 'student')}."] * bool(named)
-    tail = [f"Handed in for other lessons alone: {', '.join(others)}."] * bool(others)
+    head = [f"Handed in and without a mark: {quantity(len(named), 'student')}."] if named else []
+    tail = [f"Handed in for other lessons alone: {', '.join(others)}."] if others else []
     return [*head, *named, *tail, *papers.open_matters(chosen.folder, chosen.lesson)]
 
 
@@ -256,7 +260,8 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     others = [*unmarked(chosen.folder, chosen.lesson)]
     if chosen.to == "moodle":
         usual = COMMENTS if COMMENTS in template.rows[0] else None
-        column, feedback = chosen.column or "Grade", chosen.feedback_column or usual
+        column = chosen.column or "Grade"
+        feedback = chosen.feedback_column or usual
         filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of, others)
     else:
         filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of, others)
@@ -265,4 +270,4 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     rows = quantity(len(filling.missing), "row")
     missing = f"Nothing was handed in by {rows} of {chosen.template.name}: {', '.join(filling.missing)}."
     lines = [f"{chosen.out}: marks of {quantity(filling.filled, 'student')}{changed}.", *filling.remarks]
-    return [*lines, *[missing] * bool(filling.missing)]
+    return [*lines, *([missing] if filling.missing else [])]

@@ -53,7 +53,8 @@ class Judge:
 
         Raises Unusable where the judge refuses the job.
         """
-        outcome, start = empty_outcome(job), time.monotonic()
+        outcome = empty_outcome(job)
+        start = time.monotonic()
         losses: Counter[str] = Counter()
         while True:
             over = [*job["passed_over"], *(entry["name"] for entry in outcome["exercises"])]
@@ -81,7 +82,9 @@ class Judge:
 
     def end(self) -> None:
         """End the process and all that it has started."""
-        process, self.process, self._unread = self.process, None, b""
+        process = self.process
+        self.process = None
+        self._unread = b""
         if process is None:
             return
         self._kill(process)
@@ -116,12 +119,14 @@ class Judge:
                 }
                 return
             if "begins" in word:
-                self.current, limit = word["begins"], word["limit"]
+                self.current = word["begins"]
+                limit = word["limit"]
                 continue
             entry = word.get("exercise")
             if not isinstance(entry, dict) or entry.get("name") != self.current:
                 raise Lost("its word is no verdict on the exercise that it judges")
-            self.current, limit = "", READING
+            self.current = ""
+            limit = READING
             outcome["exercises"].append(entry)
             if word["variant"] is not None:
                 outcome["variant"][entry["name"]] = word["variant"]

@@ -39,7 +39,8 @@ from nbjudge.verdict import Status, Verdict
 
 TRIES = 2  # at an exercise that the grader could not judge
 RARELY = 100_000, 50, 50  # objects and rounds until garbage is collected: a tenth of a judge's time else
-STOPPED, AGAIN = "Its judge was stopped for a while: not graded.", "rnnlab class regrade --faults"
+STOPPED = "Its judge was stopped for a while: not graded."
+AGAIN = "rnnlab class regrade --faults"
 MARGIN = 60.0  # seconds for ending processes
 
 
@@ -122,7 +123,8 @@ def grade_submission(job: dict, box: Sandbox, tell: Callable[[dict], None]) -> N
 
 def _refusal(job: dict, box: Sandbox) -> str | None:
     """Why this machine may not grade a job, which another one has planned."""
-    host, lesson = os.uname().nodename, job["lesson"]
+    host = os.uname().nodename
+    lesson = job["lesson"]
     if versions.grader_digest(lesson) != job["grader"]:
         return (
             f"the code of {lesson} on {host} is another one than where the run was planned: bring both "
@@ -165,7 +167,8 @@ def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> 
     named = called_numbers((tree for cell in cells for tree in cell.statements), verdict.name)
     if named == variant:
         return verdict
-    own, other = describe_numbers(variant), describe_numbers(named)
+    own = describe_numbers(variant)
+    other = describe_numbers(named)
     sentence = f"The notebook for this student has {own}, and this one has {other}: is it another notebook?"
     return replace(verdict, message=f"{verdict.message}\n{sentence}")
 

@@ -48,7 +48,8 @@ def class_key(folder: Path, create: bool = False) -> bytes:
     Raises Unusable where the key is missing, damaged, or not the one that the class began with, and says what
     another key would change; and where a class that has begun has lost class.json, which names that key.
     """
-    path, known = folder / "class.key", settings(folder).get("key")
+    path = folder / "class.key"
+    known = settings(folder).get("key")
     key = _read_key(folder)
     if key is None:
         if known or not create:

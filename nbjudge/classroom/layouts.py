@@ -53,7 +53,8 @@ def find_layout(paths: Iterable[str]) -> str:
     for kind in ("moodle", "nbgrader", "canvas"):  # a Moodle path may look like one of Canvas too
         rivals = [path for path in paths if kind != "nbgrader" or not STEPS.search(path)]
         owners = [person for path in rivals if (person := owner(path, kind))]
-        names, students = {person.name for person in owners}, {person.student for person in owners}
+        names = {person.name for person in owners}
+        students = {person.student for person in owners}
         if 2 * len(owners) > len(rivals) and (kind != "canvas" or len(names) <= len(students)):
             return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is no user's
     return "plain"
@@ -77,7 +78,8 @@ def top_folder(paths: Iterable[str]) -> str | None:
     None where all lies in one folder and that may be a student's, or hold those of the students.
     """
     parts = [re.sub(r"\.zip/.*", ".zip", path, flags=re.I | re.S).split("/") for path in paths]
-    tops, below = {part[0] for part in parts}, {part[1] for part in parts if len(part) > 2}
+    tops = {part[0] for part in parts}
+    below = {part[1] for part in parts if len(part) > 2}
     if len(tops) != 1 or any(len(part) == 1 for part in parts):
         return ""
     (top,) = tops

@@ -72,7 +72,8 @@ def own_program(cells: list[Cell], exercise: str, known: Collection[str]) -> str
     """The exercise's function with the functions and classes of the notebook that it uses, but for those in
     `known`."""
     texts = definitions(cells, exercise)
-    chosen, waiting = {}, [exercise]
+    chosen = {}
+    waiting = [exercise]
     while waiting:
         name = waiting.pop()
         if name in texts and name not in chosen:

@@ -56,9 +56,10 @@ def grade_folder(
     start = now()
     box = fitting_box()
     numbers: list[str] = []
-    outcome = lambda verdicts, problem: Outcome(
-        verdicts, problem, words_on(box), now() - start, _words_on_variants(numbers)
-    )
+
+    def outcome(verdicts, problem):
+        return Outcome(verdicts, problem, words_on(box), now() - start, _words_on_variants(numbers))
+
     try:
         path = notebook_in(folder.absolute(), lesson)
         with clean_start():
@@ -88,7 +89,9 @@ def notebook_in(folder: Path, lesson: str) -> Path:
         books = [path for path in books if _is_of(path, lesson)] or books
     if len(books) == 1:
         return books[0]
-    names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + " …" * (len(books) > 5)
+    names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + (
+        " …" if len(books) > 5 else ""
+    )
     stem = current().lessons[lesson]
     if not books:
         raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
@@ -110,7 +113,8 @@ def fitting_box() -> sandbox.Sandbox:
 
 def words_on(box: sandbox.Sandbox) -> str:
     """The sentence on where answers ran."""
-    why, cores = f", because {box.why}" if box.why else "", current().usable_cores()
+    why = f", because {box.why}" if box.why else ""
+    cores = current().usable_cores()
     return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
 
 

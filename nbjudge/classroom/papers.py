@@ -129,8 +129,10 @@ def sandboxes(papers: Sequence[Paper]) -> str:
     kinds = sorted({paper.sandbox for paper in papers} - {""})
     if not kinds:
         return ""
-    weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands." * (
-        "plain" in kinds
+    weaker = (
+        " Plain mode limits resources alone; docs/attacks.md says what it withstands."
+        if "plain" in kinds
+        else ""
     )
     holders = sorted({paper.limits_by for paper in papers} - {""})
     limits = f" Their memory and processes were limited by {' and '.join(holders)}." if holders else ""

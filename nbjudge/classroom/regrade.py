@@ -92,7 +92,8 @@ def _why_none(folder: Path, known: Iterable[Result], selection: Selection) -> st
 
 def _similar(folder: Path, student: str) -> str:
     """Words on the students that may be meant."""
-    wanted, listed = plain_identifier(student), submissions.graded(submissions.load(folder))
+    wanted = plain_identifier(student)
+    listed = submissions.graded(submissions.load(folder))
     if any(entry.student == student for entry in listed):
         return f", who is not graded yet: run rnnlab class grade {folder} --resume"
     words = {
@@ -153,7 +154,8 @@ def _words(exercise: dict | None) -> str:
 
 
 def _jobs(folder: Path, chosen: list[Result], selection: Selection, plain: bool) -> list[dict]:
-    key, variants = keys.class_key(folder), keys.settings(folder).get("variants") or ()
+    key = keys.class_key(folder)
+    variants = keys.settings(folder).get("variants") or ()
     entries = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
     jobs = [run.job_of(folder, entries[result.place], key, variants, plain) for result in chosen]
     names = [selection.exercise] if selection.exercise else None

@@ -24,7 +24,8 @@ GROUPS = {  # column of the table of verdicts: the verdicts that it counts
 GROUP_OF = {status: group for group, statuses in GROUPS.items() for status in statuses}
 UNNAMED = "is wrong in a way that no known mistake explains"
 STOPPED = "was stopped ({})"
-BY_HAND, AWAITED = "marked by hand", "not marked yet"
+BY_HAND = "marked by hand"
+AWAITED = "not marked yet"
 
 
 class Mark(NamedTuple):
@@ -121,7 +122,7 @@ class Paper(NamedTuple):
         points = quantity(self.open_points, "point")
         is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
         prose = [f"{name} not marked yet" for name in self.awaited]
-        return late + [off] * bool(self.taken_off) + team + attempt + is_open + prose
+        return late + ([off] if self.taken_off else []) + team + attempt + is_open + prose
 
     @property
     def open_points(self) -> int:
@@ -299,7 +300,8 @@ def stuck_students(papers: Sequence[Paper]) -> list[Stuck]:
     """Students who solved less than half of what they worked on, those with most unsolved exercises first."""
     stuck = []
     for paper in papers:
-        attempts, unsolved = paper.attempts, paper.unsolved
+        attempts = paper.attempts
+        unsolved = paper.unsolved
         if 2 * len(unsolved) > len(attempts):
             passed = len(attempts) - len(unsolved)
             stuck.append(Stuck(paper.student, paper.name, len(attempts), passed, unsolved[0].name))

@@ -45,7 +45,8 @@ def plan(folder: Path, plain: bool = False) -> Plan:
         raise Unusable(
             f"{folder} has no submission to grade; its submissions.jsonl gives each file's reason."
         )
-    key, variants = keys.class_key(folder), keys.settings(folder).get("variants") or ()
+    key = keys.class_key(folder)
+    variants = keys.settings(folder).get("variants") or ()
     known = {result.place: result for result in results.repair(folder)}
     planned = Plan()
     for entry in counting:
@@ -62,7 +63,9 @@ def plan(folder: Path, plain: bool = False) -> Plan:
 
 def job_of(folder: Path, entry: Submission, key: bytes, variants: list[str], plain: bool) -> dict:
     """The job of a submission. It holds what is drawn from the class key, and not the key."""
-    student, lesson, digest = entry.student, entry.lesson, entry.sha256
+    student = entry.student
+    lesson = entry.lesson
+    digest = entry.sha256
     return {
         "student": student,
         "lesson": lesson,
@@ -141,7 +144,7 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
                 result = result_of(job, outcome)
                 _write(folder, below, result, number)
                 faults += bool(result.faults)
-                bar.set_postfix_str(f"{faults} with a fault of the grader" * bool(faults), refresh=False)
+                bar.set_postfix_str((f"{faults} with a fault of the grader" if faults else ""), refresh=False)
                 bar.update()
         except KeyboardInterrupt:
             state = f"stopped: {bar.n} of {len(jobs)} are graded and kept"

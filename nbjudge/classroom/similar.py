@@ -84,7 +84,10 @@ class Findings(NamedTuple):
 def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
     """The similar answers among the papers of one lesson."""
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
-    pairs, wrong, left_out, unread = [], [], {}, []
+    pairs = []
+    wrong = []
+    left_out = {}
+    unread = []
     handed_out = list(notebooks_of_the_course(lesson))
     known = {digest for book in handed_out for cell in book for digest in all_digests(cell["source"])}
     for exercise, texts in texts_of(lesson, papers, unread).items():
@@ -218,7 +221,8 @@ def same_cells(papers: Sequence[Paper], course: set[str]) -> Iterator[SameCells]
     most = max(2, int(RARE * len(papers)))  # an identifier that many have came from the teacher
     pairs = Counter(pair for who in owners.values() if len(who) <= most for pair in combinations(who, 2))
     for (a, b), count in sorted(pairs.items()):
-        first, second = papers[a], papers[b]
+        first = papers[a]
+        second = papers[b]
         yield SameCells((first.student, second.student), (first.name, second.name), count)
 
 

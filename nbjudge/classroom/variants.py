@@ -125,7 +125,10 @@ def _table(handouts: Sequence[Handout], out: Path) -> bytes:
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
-    words = lambda drawn: variants.describe_numbers(drawn) if drawn else "as in the course"
+
+    def words(drawn):
+        return variants.describe_numbers(drawn) if drawn else "as in the course"
+
     return "; ".join(f"{name}: {words(drawn)}" for name, drawn in numbers.items())
 
 

@@ -64,7 +64,10 @@ def whole_numbers(got: object, width: int = 0) -> list | None:
         parts = [np.asarray(part) for part in got] if isinstance(got, list | tuple | np.ndarray) else None
     except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
         return None
-    is_whole = lambda part: part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
+
+    def is_whole(part):
+        return part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
+
     shape = (width,) if width else ()
     if parts is None or any(part.shape != shape or not is_whole(part) for part in parts):
         return None

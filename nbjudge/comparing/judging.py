@@ -53,7 +53,8 @@ class Transcript:
         return all(self._is_alike(other, number) for number in range(start, shorter))
 
     def _is_alike(self, other: "Transcript", number: int) -> bool:
-        mine, theirs = self.observations[number], other.observations[number]
+        mine = self.observations[number]
+        theirs = other.observations[number]
         if mine.problem is None or theirs.problem is None:
             return mine.problem is theirs.problem
         return same(self._finite(number), other._finite(number), mine.tolerance)

@@ -20,7 +20,8 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
         return None
     if got.size > 2 and (got == got.flat[0]).all() and got.flat[0] and (want != want.flat[0]).any():
         return f"All {got.size} numbers are {got.flat[0]:.6g}."
-    got, want = got.astype("float64"), want.astype("float64")
+    got = got.astype("float64")
+    want = want.astype("float64")
     limit = tolerance * max(np.abs(want).max(), np.abs(got).max())
     close = np.abs(got - want) <= limit
     names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {n}" for n in range(want.ndim))
@@ -45,12 +46,14 @@ def first_place(
 
 def part_of_sum(surplus: float, terms: np.ndarray) -> str:
     """Which of terms [n] in a row a sum lacks or has twice, if those of one place do; else the first ones."""
-    sums, limit = np.concatenate([[0.0], np.cumsum(terms, dtype=float)]), 1e-4 * np.abs(terms).max(initial=0)
+    sums = np.concatenate([[0.0], np.cumsum(terms, dtype=float)])
+    limit = 1e-4 * np.abs(terms).max(initial=0)
     runs = np.subtract.outer(sums, sums)  # [end, first]: the sum of the terms from first on, before end
     for verb, whole in (("lacks", -surplus), ("has twice", surplus)):
         ends, firsts = np.nonzero(np.tril(np.abs(runs - whole) <= limit, -1))
         if len(ends) == 1 < len(terms):
-            first, last = int(firsts[0]), int(ends[0]) - 1
+            first = int(firsts[0])
+            last = int(ends[0]) - 1
             which = f"term {first}" if first == last else f"terms {first} to {last}"
             return f"The sum {verb} {which} of its {len(terms)}, counted from 0."
     return f"Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."
@@ -76,7 +79,8 @@ def _offset(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
 
 def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float) -> str | None:
     """The right numbers at other places of one axis, or one part of it everywhere."""
-    got, want = np.moveaxis(got, axis, 0), np.moveaxis(want, axis, 0)
+    got = np.moveaxis(got, axis, 0)
+    want = np.moveaxis(want, axis, 0)
     alike = lambda a, b: bool((np.abs(a - b) <= limit).all())
     if alike(got, got[:1]) and not alike(want, want[:1]):
         return f"It holds the same at every {_noun(name)}."
@@ -108,7 +112,8 @@ def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
     """Indices along `axis` whose whole slice is right, as a sentence; None if they all come before the first
     error."""
     right = np.moveaxis(close, axis, 0).reshape(close.shape[axis], -1).all(axis=1)
-    places, wrong = np.flatnonzero(right), np.flatnonzero(~right)
+    places = np.flatnonzero(right)
+    wrong = np.flatnonzero(~right)
     if not len(places) or places[-1] < wrong[0]:
         return None
     start, listed = ("Wrong only", wrong) if len(wrong) < len(places) else ("Right", places)

@@ -244,7 +244,8 @@ def shares_of(sites: Iterable[Site]) -> dict[str, set[str]]:
 
 def roots(expression: ast.expr) -> frozenset[str]:
     """The names whose objects an expression may hand on: `a` of `a[0].b`, `a` and `b` of `f(a, [b])`."""
-    reached, waiting = set(), [expression]
+    reached = set()
+    waiting = [expression]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name):
@@ -285,7 +286,8 @@ def words(texts: Iterable[str]) -> set[str]:
 
 def expanded(names: Iterable[str], shares: Mapping[str, Iterable[str]]) -> set[str]:
     """The names, and all whose objects they may share."""
-    reached, waiting = set(), list(names)
+    reached = set()
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in reached:

@@ -48,9 +48,12 @@ def may_give_names(text: str) -> list[tuple[int, str]]:
 
 def _without_magics(text: str) -> str:
     """Magics are only where a statement may begin: not in a text or between brackets."""
-    lines, number, at = text.split("\n"), 0, 0
+    lines = text.split("\n")
+    number = 0
+    at = 0
     while number < len(lines):
-        line, end = lines[number], number + 1
+        line = lines[number]
+        end = number + 1
         if _is_ipython(line):
             while lines[end - 1].endswith("\\") and end < len(lines):
                 end += 1  # a backslash joins the next line to it
@@ -74,7 +77,7 @@ def _plain(line: str) -> str:
     if ASSIGNED_MAGIC.match(line):
         return ASSIGNED_MAGIC.sub(r"\1None", line)
     indent = line[: len(line) - len(line.lstrip())]
-    return f"{indent}{'pass' * bool(indent)}" if LINE_MAGIC.search(line) else line
+    return f"{indent}{('pass' if indent else '')}" if LINE_MAGIC.search(line) else line
 
 
 def _statement_end(text: str, begin: int) -> int:

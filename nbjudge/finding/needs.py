@@ -45,14 +45,18 @@ def effect_of(node: ast.AST, enclosing: frozenset[str] = frozenset()) -> Effect:
     """The effect of a function's body, with those of the functions that it defines."""
     scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
     parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-    own, shares = frozenset((parameters | scope.binds) - scope.declared | enclosing), scope.shares
+    own = frozenset((parameters | scope.binds) - scope.declared | enclosing)
+    shares = scope.shares
     outside = lambda names: frozenset(expanded(names, shares) - own)
     reads = scope.reads | (words(scope.texts) if scope.is_reflective else set())
     calls = [Call(c.function, outside(c.through), outside(c.passed)) for c in scope.calls]
     effect = Effect(reads - own, scope.binds & scope.declared - enclosing, {*outside(scope.stores)}, calls)
     for _, inner in scope.functions:
         for mine, its in zip(effect, effect_of(inner, own), strict=True):
-            mine.extend(its) if isinstance(mine, list) else mine.update(its)
+            if isinstance(mine, list):
+                mine.extend(its)
+            else:
+                mine.update(its)
     return effect
 
 
@@ -94,9 +98,14 @@ class Names:
     def _all_of(self, kind: str) -> set[str]:
         """The names of all imports or definitions, and other names of the same."""
         plain = ast.Name, ast.Attribute, ast.IfExp
-        is_other = lambda site, known: (
-            site.kind == "value" and isinstance(site.source, plain) and set() < roots(site.source) <= known
-        )
+
+        def is_other(site, known):
+            return (
+                site.kind == "value"
+                and isinstance(site.source, plain)
+                and set() < roots(site.source) <= known
+            )
+
         return self._of_all_sites(lambda site, known: site.kind == kind or is_other(site, known))
 
     @cached_property
@@ -153,7 +162,8 @@ class Names:
     def does(self) -> dict[str, tuple[set[str], set[str]]]:
         """A function: (names that a call binds, names whose objects it may change), by what it calls, too."""
         does = {name: self._done_by(effects) for name, effects in self.effects.items()}
-        size, before = 0, -1
+        size = 0
+        before = -1
         while size > before:  # until a round brings nothing new: they call one another
             before = size
             for name, effects in self.effects.items():

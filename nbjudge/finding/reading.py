@@ -55,7 +55,8 @@ def cells(text: str, path: Path) -> list[Cell]:
         for n, cell in enumerate(entries, 1)
         if isinstance(cell, dict) and cell.get("cell_type") == "code"
     ]
-    parsed, room = [], MAX_SOURCE
+    parsed = []
+    room = MAX_SOURCE
     for n, cell in code:
         text = _source(cell)
         room -= len(text)

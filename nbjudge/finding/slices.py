@@ -201,8 +201,13 @@ class _Choice:
 def _ordered(parts: list[Part]) -> list[Part]:
     """In the notebook's order, but imports first whose names nothing else gives."""
     others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
-    late = lambda part: not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
-    future = lambda part: getattr(part.statement, "module", "") == "__future__"
+
+    def late(part):
+        return not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
+
+    def future(part):
+        return getattr(part.statement, "module", "") == "__future__"
+
     return sorted(parts, key=lambda part: (not future(part), late(part)))
 
 

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from nbjudge.printable import printable
 
-ALL_PASSED, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
+ALL_PASSED = 0
+NOT_ALL = 1
+UNUSABLE = 2
+OWN_FAULT = 3
 LARGEST_SEED = (1 << 53) - 1  # the largest integer that every reader of JSON keeps
 NEEDS_POSIX = "grading needs Linux, macOS, or the Windows Subsystem for Linux; check() in a notebook does not"
 STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader's own fault (grade again)"
@@ -229,7 +232,8 @@ def _self_check(chosen: argparse.Namespace) -> int:
     box = sandbox.choose(chosen.plain)
     seed = secrets.randbits(53) if chosen.seed is None else chosen.seed
     lessons = [chosen.lesson] if chosen.lesson else current().lessons
-    answers, wrong = 0, 0
+    answers = 0
+    wrong = 0
     for lesson in lessons:
         results = list(findings(lesson, box, seed))
         surprising = [result for result in results if not result.as_wanted]
@@ -240,6 +244,7 @@ def _self_check(chosen: argparse.Namespace) -> int:
         for result in surprising:
             wanted = " ".join(filter(None, result.wanted))
             print(f"  {result.exercise}, {result.answer}: wanted {wanted}\n    {result.verdict}")
-        answers, wrong = answers + len(results), wrong + len(surprising)
+        answers = answers + len(results)
+        wrong = wrong + len(surprising)
     print(f"{answers - wrong} of {answers} as they should be · sandbox: {box.name} · seed: {seed}")
     return NOT_ALL if wrong else ALL_PASSED

@@ -125,7 +125,8 @@ def grade(
     _refuse_the_lesson_itself(path, lesson, defined(cells))
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
-    verdicts, numbers = [], {}
+    verdicts = []
+    numbers = {}
     for exercise in _chosen(lesson, only):
         exercise, numbers[exercise.name] = as_variant(exercise, cells)
         verdicts.append(grade_one(exercise, cells, seed, box))
@@ -140,7 +141,8 @@ def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
 
     Some lessons define one of the exercises' functions themselves, to show a mistake.
     """
-    course, name = path.parent.parent, f"{current().lessons[lesson]}.ipynb"
+    course = path.parent.parent
+    name = f"{current().lessons[lesson]}.ipynb"
     is_lesson = path.parent.name == "notebooks" and (course / "exercises" / name).exists()
     exercises = {*current().catalogue(lesson)}
     if is_lesson and 2 * len(exercises & names) < len(exercises):

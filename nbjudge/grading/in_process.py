@@ -45,7 +45,9 @@ class InProcess:
     def __init__(
         self, function: Callable, name: str | None = None, is_own: bool = False, seconds: float = math.inf
     ):
-        self.function, self.name, self.is_own = function, name or function.__name__, is_own
+        self.function = function
+        self.name = name or function.__name__
+        self.is_own = is_own
         self.seconds = self.left = seconds
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
@@ -55,7 +57,8 @@ class InProcess:
             refusal = calls.Forbidden(f"An answer may not import {module}: write it with NumPy.")
             return conversation.outcome(calls.wire.pack(None, **calls.outcome(refusal, self.function)))
         question = conversation.question(arguments, keywords)
-        begin, limit = time.process_time(), Limit()
+        begin = time.process_time()
+        limit = Limit()
         clock = limited(max(self.left, 0.01), BACKSTOP) if self.left < math.inf else nullcontext(limit)
         try:
             with clock as limit:

@@ -38,12 +38,19 @@ def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
 def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float = 0.0) -> Verdict:
     """What an outcome means in points and words. A fault shown to be the course's own costs no points."""
     if problem is None:
-        status, message, misconception, following = Status.passed, "All cases agree.", None, None
+        status = Status.passed
+        message = "All cases agree."
+        misconception = None
+        following = None
     elif isinstance(problem, Wrong):
-        status, message, misconception = Status.failed, problem.message, problem.misconception
+        status = Status.failed
+        message = problem.message
+        misconception = problem.misconception
         following = problem.next_step or f"hint({exercise.name})"
     else:
-        status, message, misconception = problem.status, problem.message, problem.misconception
+        status = problem.status
+        message = problem.message
+        misconception = problem.misconception
         following = problem.next_step
     proven = status is Status.grader_error and problem.proven
     earned = exercise.points if status is Status.passed or proven else 0
@@ -75,13 +82,20 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
         except Wrong as wrong:
             transcript.observations.append(Observation(wrong, wrong.message))
         except Exception as error:
-            if isinstance(error, Stopped) and error.status is Status.crashed:
-                transcript.crash = error
-                error.message += f"\n({transcript.case})" * bool(transcript.case)
+            crashed = isinstance(error, Stopped) and error.status is Status.crashed
+            if crashed:
+                _keep_crash(transcript, error)
             elif transcript.first is None:
                 raise
             return
         yield True
+
+
+def _keep_crash(transcript: Transcript, crash: Stopped) -> None:
+    """Adds the crash of an answer to the transcript, with the case that it crashed in."""
+    if transcript.case:
+        crash.message += f"\n({transcript.case})"
+    transcript.crash = crash
 
 
 def describe_case(exercise: Exercise, case: tuple) -> str:
@@ -127,7 +141,8 @@ def rehearse(exercise: Exercise, mutant: Mutant, seed: int, like: Transcript) ->
 
     A kernel that waits for ever takes seconds, so no case is run that decides nothing.
     """
-    transcript, compared = Transcript(), 0
+    transcript = Transcript()
+    compared = 0
     answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
     for _ in _cases(exercise, answer, seed, transcript):
         count = len(transcript.observations)

@@ -64,7 +64,8 @@ class Hint:
     """One hint, as text, and in a notebook as Markdown: there the page breaks lines between words."""
 
     def __init__(self, exercise: Exercise, number: int):
-        self.exercise, self.number = exercise, number
+        self.exercise = exercise
+        self.number = number
 
     def __str__(self) -> str:
         count = len(self.exercise.hints)
@@ -156,9 +157,10 @@ class Overview:
         titles = ("verdict", "lesson", "exercise", "points")
         rows = [(f"{sign} {word}", lesson, name, points) for lesson, name, sign, word, points in self.rows]
         shown = [0, 2, 3] if len({row[1] for row in rows}) == 1 else range(4)  # one lesson needs no column
-        cells = lambda tag, row: "".join(
-            f"<{tag} style='text-align:left'>{html.escape(row[k])}</{tag}>" for k in shown
-        )
+
+        def cells(tag, row):
+            return "".join(f"<{tag} style='text-align:left'>{html.escape(row[k])}</{tag}>" for k in shown)
+
         head = cells("th", titles)
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total()}</p>"

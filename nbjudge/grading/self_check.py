@@ -30,7 +30,8 @@ class Finding(NamedTuple):
 
     @property
     def as_wanted(self) -> bool:
-        status, named = self.verdict.status, self.verdict.misconception
+        status = self.verdict.status
+        named = self.verdict.misconception
         if (
             status is Status.crashed and named
         ):  # a known mistake may end in an exception: it still has its name

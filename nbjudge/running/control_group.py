@@ -17,7 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-MOUNTS, OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
+MOUNTS = Path("/proc/self/mountinfo")
+OWN = Path("/proc/self/cgroup")
 PREFIX = "rnnlab"
 PATIENCE = 1.0  # seconds until a group whose processes were killed can be removed
 _numbers = count(1)
@@ -113,7 +114,8 @@ def hierarchies() -> list[Hierarchy]:
         return []
     first: dict[str, Hierarchy] = {}
     for words in mounts:
-        kind, options = words[words.index("-") + 1], set(words[-1].split(","))
+        kind = words[words.index("-") + 1]
+        options = set(words[-1].split(","))
         top = Path(re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), words[4]))
         if kind == "cgroup2" and (places := _places(top / own.get("", "/").lstrip("/"), top)):
             return [Hierarchy(places, ("memory.max",), ("pids.max",))]
@@ -128,7 +130,10 @@ def hierarchies() -> list[Hierarchy]:
 def _places(own: Path, top: Path) -> tuple[Path, ...]:
     """Groups that hand both resources on to those made in them: the judge's own, or the one above, as one
     with processes in it mostly hands on none."""
-    handed_on = lambda place: {*_text(place / "cgroup.subtree_control").split()}
+
+    def handed_on(place):
+        return {*_text(place / "cgroup.subtree_control").split()}
+
     return tuple(
         place
         for place in (own, own.parent)

@@ -57,7 +57,8 @@ class Conversation:
         self.refusal: Wrong | None = None
         self._sources: dict[str, dict] = {}
         self._shells: set[str] = set()
-        self._frame, self._content = b"", (None, {})
+        self._frame = b""
+        self._content = (None, {})
 
     def question(self, arguments: tuple, keywords: dict) -> bytes:
         """The frame that requests the answer's function(*arguments, **keywords)."""
@@ -100,7 +101,8 @@ class Conversation:
     def _unpacked(self, frame: bytes) -> tuple[object, dict]:
         """The value of the latest frame and its header, read once. Raises wire.Broken."""
         if frame is not self._frame:
-            self._frame, self._content = frame, wire.unpack(frame)
+            self._frame = frame
+            self._content = wire.unpack(frame)
         return self._content
 
     def _request(self, frame: bytes) -> tuple[Callable, tuple, dict]:
@@ -218,7 +220,8 @@ def _not_attempted(name: str, outcome: dict) -> Stopped:
 
 
 def _raised(name: str, outcome: dict) -> Stopped:
-    kind, text = _text(outcome, "type"), _text(outcome, "text")
+    kind = _text(outcome, "type")
+    text = _text(outcome, "text")
     if kind == "OSError" and text.startswith(NO_SPACE):
         return _memory(name, outcome)
     if kind == "ModuleNotFoundError" and (package := _package_not_installed(text)):

@@ -30,7 +30,10 @@ def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = (),
 
     exempt: bubblewrap's own processes, whose files are not looked at. limit: where not even all that is
     mapped, private or not, would exceed so many bytes, that larger sum: maps are long to read."""
-    private, mapped, pids, shared = 0, 0, [], defaultdict(int)
+    private = 0
+    mapped = 0
+    pids = []
+    shared = defaultdict(int)
     for process in members:
         with suppress(psutil.Error):
             size = process.memory_info()
@@ -91,7 +94,8 @@ def _open_files(pid: int) -> Iterator[tuple[File, int]]:
     with suppress(OSError):  # it has ended, or this user may not look
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with suppress(OSError):
-                status, path = os.stat(entry.path), os.readlink(entry.path)
+                status = os.stat(entry.path)
+                path = os.readlink(entry.path)
                 nameless = status.st_nlink == 0 or path.startswith(IN_MEMORY)
                 if stat.S_ISREG(status.st_mode) and nameless:
                     yield (status.st_dev, status.st_ino), status.st_blocks * BLOCK

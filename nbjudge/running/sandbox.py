@@ -177,7 +177,8 @@ def _bubblewrap() -> list[str]:
     command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
     for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
         command += ["--ro-bind-try", folder, folder]
-    course, is_clone = current(), (CHECKOUT / "pyproject.toml").exists()
+    course = current()
+    is_clone = (CHECKOUT / "pyproject.toml").exists()
     packages = [CHECKOUT / name for name in course.packages]
     for folder in [CHECKOUT] if is_clone else packages:
         command += _emptied(folder, command)

@@ -32,10 +32,12 @@ from nbjudge.running.sandbox import Sandbox
 from nbjudge.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
-TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
+TICK = 0.05
+LONGEST_TICK = 0.2  # seconds between two looks at what the process does
 LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
-LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
+LINE = 300
+FAILURES = 5  # characters of a statement that was left out, and how many are named
 ENDING = 10  # seconds for a process that was killed to be gone
 START = 30.0  # seconds until a worker must have started: a machine may be full of other work
 
@@ -75,13 +77,16 @@ class Worker:
     """
 
     def __init__(self, answer: Answer, seconds: float, box: Sandbox):
-        self.asked, self.name, self.box = answer, answer.name, box
+        self.asked = answer
+        self.name = answer.name
+        self.box = box
         self.left = self.seconds = seconds
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
         self._starting = 0.0  # seconds of the processor until the process was ready
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
-        self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
+        self._granted = 0.0
+        self._own_waiting = waiting_of(os.getpid())
         self._on_disk = 0.0  # seconds in which a disk or the network's files kept it waiting
         self._group: control_group.ControlGroup | None = None
 
@@ -198,7 +203,8 @@ class Worker:
         left = self.left if patience is None else patience
         if frame and select.select([self.answering], [], [], 0)[0]:
             self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
-        sending, got = self._send(memoryview(frame)), bytearray()
+        sending = self._send(memoryview(frame))
+        got = bytearray()
         while len(got) < (size := _size(self.name, got)):
             if time.monotonic() - start > left:
                 left += self._grant()
@@ -251,7 +257,8 @@ class Worker:
         """Stop what no limit of the operating system covers: processes together, and one that went without
         a word. Returns the bytes that they may still take."""
         members = self.family.members()
-        before, self._seen = self._seen, time.monotonic()
+        before = self._seen
+        self._seen = time.monotonic()
         self._on_disk += (self._seen - before) * waits_for_disk(members)
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")

@@ -13,8 +13,10 @@ from numba.cuda.extending import intrinsic
 
 from pocketgpu.compiling.target import cgutils
 
-LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"), ("stcg", "stcs", "stwb", "stwt")
-POINTER, REGISTERS = "l", {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly
+LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
+STORES = ("stcg", "stcs", "stwb", "stwt")
+POINTER = "l"
+REGISTERS = {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly
 
 
 def _operand(kind: types.Type) -> str:
@@ -42,7 +44,8 @@ def load_word(instruction: str) -> Callable:
         def code(context, builder, signature, arguments):
             pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
             kind = ir.FunctionType(context.get_value_type(array.dtype), [pointer.type])
-            text, constraint = f"{instruction}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
+            text = f"{instruction}.{ptx} $0, [$1];"
+            constraint = f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
             return builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer])
 
         return array.dtype(array, index), code
@@ -58,7 +61,8 @@ def _store(word: str) -> Callable:
             pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
             stored = context.cast(builder, arguments[2], value, array.dtype)
             kind = ir.FunctionType(ir.VoidType(), [pointer.type, stored.type])
-            text, constraint = f"st.{word[2:]}.{ptx} [$0], $1;", f"{POINTER},{REGISTERS[ptx]},~{{memory}}"
+            text = f"st.{word[2:]}.{ptx} [$0], $1;"
+            constraint = f"{POINTER},{REGISTERS[ptx]},~{{memory}}"
             builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer, stored])
             return context.get_dummy_value()
 

@@ -138,7 +138,9 @@ def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list
 
 
 def _row(mangled: str, link: str, text: str, ptx: str, cubin: bytes, arch: str, name: str | None) -> Compiled:
-    number = lambda pattern, where: int((re.search(rf"(\d+) {pattern}", where) or [0, 0])[1])
+    def number(pattern, where):
+        return int((re.search(rf"(\d+) {pattern}", where) or [0, 0])[1])
+
     shared = number("bytes smem", link)
     if shared and int(re.sub(r"\D", "", arch)) >= 90:
         shared -= RESERVED_SHARED

@@ -38,7 +38,8 @@ def for_gpu(kernel: Callable, known: dict | None = None) -> FunctionType:
     known = {} if known is None else known
     scope = dict(function.__globals__)
     copy = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, _cells(function))
-    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
     known[function] = numba_cuda.jit(device=True)(copy)
     for name in names_in(function.__code__) & scope.keys():
         scope[name] = _numba_value(scope[name], known)
@@ -105,8 +106,11 @@ def type_of(argument: object) -> types.Type:
 
 def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> TypedKernel:
     """Every statement of the kernel with its types.  Raises numba's errors where it has none."""
-    function, flags = for_gpu(kernel), CUDAFlags()
-    flags.no_compile, flags.error_model, flags.compute_capability = True, "numpy", CAPABILITY
+    function = for_gpu(kernel)
+    flags = CUDAFlags()
+    flags.no_compile = True
+    flags.error_model = "numpy"
+    flags.compute_capability = CAPABILITY
     with without_gpu(CAPABILITY), target_override("cuda"):
         contexts = cuda_target.typing_context, cuda_target.target_context
         try:
@@ -127,7 +131,8 @@ def _place(error: Exception, function: Callable) -> ir.Loc | None:
 
     numba-cuda adds places to errors of its own classes only, and the types raise those of Numba.
     """
-    frame, place = error.__traceback__, None
+    frame = error.__traceback__
+    place = None
     while frame:
         for name in ("self", "inst", "constraint"):
             loc = getattr(frame.tb_frame.f_locals.get(name), "loc", None)

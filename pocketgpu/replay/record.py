@@ -30,7 +30,9 @@ VERBS = ("read", "write", "atomic", "read", "write", *["wait"] * 4, "read", "wai
 
 def record(result: Report, events: int = EVENTS) -> dict:
     """The data of a replay: at most that many events of a watched launch, and its findings."""
-    columns, log, watch = result.trace, result.accesses, result.watch
+    columns = result.trace
+    log = result.accesses
+    watch = result.watch
     array, element, arrays = _elements(columns, log)
     request, moved = _requests(len(columns.kind), log, events)
     lists = {
@@ -75,14 +77,17 @@ def _elements(columns: Columns, log: Accesses) -> tuple[np.ndarray, np.ndarray, 
 
     A view of an array counts as that array; local arrays of one name count as one.
     """
-    number, arrays, known = np.full(len(log.arrays), -1), [], {}
+    number = np.full(len(log.arrays), -1)
+    arrays = []
+    known = {}
     first_block = dict(zip(log.array[::-1].tolist(), log.block[::-1].tolist(), strict=True))
     for place in sorted(first_block):
         root = log.arrays[place].root
         key = label_of(root.label) if root.space == trace.LOCAL else id(root)
         if key not in known:
             known[key] = len(arrays)
-            data, base = root.data, int(log.base[place]) % BANK_ROW
+            data = root.data
+            base = int(log.base[place]) % BANK_ROW
             arrays.append({
                 "name": label_of(root.label) or root.space, "space": root.space, "base": base,
                 "block": first_block[place] if root.space == trace.SHARED else -1, "itemsize": data.itemsize,
@@ -105,7 +110,8 @@ def _requests(total: int, log: Accesses, events: int) -> tuple[np.ndarray, list[
     request[in_memory] = np.argsort(np.argsort(first))[of_kept]  # counted as they begin
     number[log.when] = request
     of_global = sector_places(log, np.flatnonzero(log.space == SPACES.index(trace.GLOBAL)), request)
-    sectors, turns = tallied(request[of_global], len(first)), np.zeros(len(first), np.int64)
+    sectors = tallied(request[of_global], len(first))
+    turns = np.zeros(len(first), np.int64)
     places, extra = bank_turns(log, np.flatnonzero(log.space == SPACES.index(trace.SHARED)), request)
     turns[request[places]] = extra + 1
     return number, np.stack([sectors, turns], 1)[: int(number[:events].max(initial=-1)) + 1].tolist()
@@ -117,9 +123,11 @@ def _waits(columns: Columns, watch: Watch) -> np.ndarray:
     A barrier ends the wait of all when the last one arrives.  Any other wait is seen by the turn that ends
     behind the event: it lasts until the thread's next turn.
     """
-    thread, events = columns.thread, len(columns.kind)
+    thread = columns.thread
+    events = len(columns.kind)
     begins = columns.turns[:, 0]
-    until, goes_on = np.zeros(events, np.int64), dict(_first_steps(columns.ends, events))
+    until = np.zeros(events, np.int64)
+    goes_on = dict(_first_steps(columns.ends, events))
     starts = np.flatnonzero(np.r_[events > 0, thread[1:] != thread[:-1]])
     turn = begins[np.searchsorted(begins, starts, side="right") - 1].tolist()
     for start, stop, begin in reversed(
@@ -152,7 +160,8 @@ def _finding(finding: Finding, columns: Columns, watch: Watch, events: int) -> d
         site, kind, barriers = (
             int(c[event]) if event >= 0 else -1 for c in (columns.site, columns.kind, behind)
         )
-        verb, step = VERBS[kind] if event >= 0 else "", event if event < events else -1
+        verb = VERBS[kind] if event >= 0 else ""
+        step = event if event < events else -1
         accesses.append(dict(step=step, name=name, line=line, site=site, verb=verb, barriers=barriers))
     remedy = remedy.removeprefix("nothing orders the two: ")
     return {"kind": finding.kind, "message": message, "remedy": remedy, "accesses": accesses}

@@ -4,14 +4,19 @@ import textwrap
 from html import escape
 from string import Template
 
-WIDTH, LINE = 720, 20  # pixels
-LETTERS, CODE, SQUARES = 96, 36, 32  # most in a line of text, of code, of sectors or turns
+WIDTH = 720
+LINE = 20  # pixels
+LETTERS = 96
+CODE = 36
+SQUARES = 32  # most in a line of text, of code, of sectors or turns
 
 
 def still(data: dict, template: str) -> tuple[str, str]:
     """(SVG, text alternative) of a replay's data; template: the text of still.svg."""
-    sentences, boxes = in_words(data), _boxes(data)
-    wrapped, top = [line for text in sentences for line in textwrap.wrap(text, LETTERS)], 144 if boxes else 44
+    sentences = in_words(data)
+    boxes = _boxes(data)
+    wrapped = [line for text in sentences for line in textwrap.wrap(text, LETTERS)]
+    top = 144 if boxes else 44
     height = top + LINE * (len(wrapped) + 1)
     svg = Template(template).substitute(
         height=height, inner=height - 2, kernel=escape(data["kernel"]),
@@ -65,7 +70,8 @@ def _code(data: dict, site: int) -> str:
 
 
 def _box(place: int, rows: tuple[str, str, str]) -> str:
-    left, wide = 16 + place * (WIDTH // 2 - 8), WIDTH // 2 - 24
+    left = 16 + place * (WIDTH // 2 - 8)
+    wide = WIDTH // 2 - 24
     texts = [
         _text(kind, left + 12, 70 + 26 * row, text)
         for row, (kind, text) in enumerate(zip(("strong", "code", ""), rows, strict=True))

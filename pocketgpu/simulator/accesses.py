@@ -104,7 +104,8 @@ def _pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """(target, value) of `a = x` and of `a, b = x, y`; empty for all other statements."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return []
-    target, value = statement.targets[0], statement.value
+    target = statement.targets[0]
+    value = statement.value
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         return [*zip(target.elts, value.elts, strict=True)] if len(target.elts) == len(value.elts) else []
     return [(target, value)]
@@ -117,7 +118,8 @@ class Arrays:
     """
 
     def __init__(self, tree: ast.AST, value: Value, watched: bool, parameters: dict[str, bool] | None):
-        self.value, self.parameters = value, parameters
+        self.value = value
+        self.parameters = parameters
         body = tree.body if isinstance(tree.body, list) else [ast.Expr(tree.body)]
         arguments = tree.args
         self.given = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
@@ -163,7 +165,8 @@ class Arrays:
         for target, call in pairs:
             if not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
                 continue
-            name, uses = target.id, indexed.get(target.id, [])
+            name = target.id
+            uses = indexed.get(target.id, [])
             once = self.bound[name] == 1 and name in steady and name not in self.given | inner
             plainly = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
             if once and plainly and used[name] == 1 + len(uses):
@@ -194,8 +197,12 @@ class Accesses(ast.NodeTransformer):
     """Rewrites the accesses of one function; `words` are the names that it adds, but for the launch's."""
 
     def __init__(self, arrays: Arrays, code: CodeType, watched: bool):
-        self.arrays, self.code, self.watched = arrays, code, watched
-        self.temporaries, self.words, self.numbers = 0, {}, {}
+        self.arrays = arrays
+        self.code = code
+        self.watched = watched
+        self.temporaries = 0
+        self.words = {}
+        self.numbers = {}
         for number, (name, rows) in enumerate(arrays.rows.items()):
             self.numbers[name] = number
             self.words |= {f".make{number}": rows.make, f".kind{number}": rows.kind}
@@ -244,7 +251,8 @@ class Accesses(ast.NodeTransformer):
 
     def _named(self, parts: list[ast.expr]) -> tuple[list[ast.expr], list[ast.expr]]:
         """Indices as they are computed, and as they are repeated."""
-        first, again = [], []
+        first = []
+        again = []
         for part in parts:
             if not isinstance(part, ast.Name) and _number(part) is None:
                 self.temporaries += 1
@@ -258,7 +266,9 @@ class Accesses(ast.NodeTransformer):
         self, name: str, first: list[ast.expr], again: list[ast.expr], place: ast.expr, use: ast.expr_context
     ) -> ast.expr:
         """The access, which is written down before it happens."""
-        rows, position, indices = self.arrays.rows.get(name), position_of(place), first
+        rows = self.arrays.rows.get(name)
+        position = position_of(place)
+        indices = first
         if rows:
             where = [part.id if isinstance(part, ast.Name) else _number(part) for part in again]
             PLACES[id(self.code), position] = Place(rows.shape, tuple(where))
@@ -287,7 +297,8 @@ class Accesses(ast.NodeTransformer):
     def _converted(self, name: str, value: ast.expr) -> ast.expr:
         """The value as an element of that array in lists keeps it."""
         self.temporaries += 1
-        number, temporary = self.numbers[name], f".value{self.temporaries}"
+        number = self.numbers[name]
+        temporary = f".value{self.temporaries}"
         kind = ast.Call(load(".type"), [ast.NamedExpr(store(temporary), value)], [])
         fits = ast.Compare(kind, [ast.Is()], [load(f".kind{number}")])
         convert = ast.Call(load(f".convert{number}"), [load(temporary)], [])
@@ -325,12 +336,14 @@ class Accesses(ast.NodeTransformer):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         """a[i] += v loads, adds and stores: two accesses."""
-        target, name = node.target, self._array(node.target)
+        target = node.target
+        name = self._array(node.target)
         bound = [*_names([target])]
         if not name:
             self.generic_visit(node)
             return [node, *self.unpacked(self.views(bound), node)]
-        node.value, target.slice = self.visit(node.value), self.visit(target.slice)
+        node.value = self.visit(node.value)
+        target.slice = self.visit(target.slice)
         first, again = self._named(_indices(target))
         value = ast.BinOp(self._access(name, first, again, target, ast.Load()), node.op, node.value)
         value = _noted_at_once(_placed(value, node))

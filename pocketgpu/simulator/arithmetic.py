@@ -122,7 +122,8 @@ class Undefined:
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with it to this class
 
     def __init__(self, lane: int, line: int):
-        self.lane, self.line = lane, line
+        self.lane = lane
+        self.line = line
 
     def _spread(self, *others: object) -> "Undefined":
         return self
@@ -260,7 +261,9 @@ class Conversion:
     """
 
     def __init__(self, kind: type[np.integer]):
-        self.kind, self.dtype, self.__name__ = kind, np.dtype(kind), kind.__name__
+        self.kind = kind
+        self.dtype = np.dtype(kind)
+        self.__name__ = kind.__name__
 
     def __call__(self, value: object = 0) -> object:
         if isinstance(value, float | np.floating):
@@ -288,7 +291,8 @@ class _Numpy(SimpleNamespace):
         return getattr(np, name)
 
 
-SIGNED, UNSIGNED = (np.int8, np.int16, np.int32, np.int64), (np.uint8, np.uint16, np.uint32, np.uint64)
+SIGNED = (np.int8, np.int16, np.int32, np.int64)
+UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 INTEGERS = {id(kind): Conversion(kind) for kind in SIGNED + UNSIGNED}
 MATH = SimpleNamespace(**{**vars(math), **GPU_MATH})
 NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()})

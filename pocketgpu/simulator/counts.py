@@ -14,7 +14,9 @@ from pocketgpu.simulator import trace
 from pocketgpu.simulator.grouping import distinct, paired, repeated, starts_of, tallied, turn_in_group
 from pocketgpu.simulator.trace import Accesses
 
-SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
+SECTOR = 32  # bytes
+BANKS = 32  # banks
+WORD = 4  # bytes of a bank's word
 
 
 @dataclass
@@ -79,7 +81,8 @@ def count_sectors(log: Accesses) -> int:
     is_global = log.space == trace.SPACES.index(trace.GLOBAL)
     at_site = np.zeros(int(log.site.max(initial=0)) + 1, bool)
     at_site[log.site[is_global]] = True
-    places, request = np.flatnonzero(at_site[log.site]), np.zeros(len(log.site), np.int64)
+    places = np.flatnonzero(at_site[log.site])
+    request = np.zeros(len(log.site), np.int64)
     request[places] = requests(log, places)
     of_kinds = (np.flatnonzero(is_global & np.isin(log.kind, kinds)) for kinds in WORDS.values())
     return sum(len(sector_places(log, chosen, request)) for chosen in of_kinds)
@@ -115,7 +118,8 @@ def count_accesses(
 
 def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndarray:
     """[places] Number of the warp's request that each access is part of; places: all of some sites."""
-    thread, site = log.thread[places], log.site[places]
+    thread = log.thread[places]
+    site = log.site[places]
     sites = int(site.max(initial=0)) + 1
     turn = turn_in_group(thread * sites + site)
     return (log.warp_of(thread) * sites + site) * (int(turn.max(initial=0)) + 1) + turn
@@ -124,7 +128,8 @@ def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndar
 def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.ndarray:
     """Place of one access to every sector that these accesses touch, once for each request."""
     address = log.address[places]
-    first, last = address // SECTOR, (address + log.bytes[places] - 1) // SECTOR
+    first = address // SECTOR
+    last = (address + log.bytes[places] - 1) // SECTOR
     wide = np.flatnonzero(last > first)
     sector = np.concatenate([first, last[wide]])
     places = np.concatenate([places, places[wide]])
@@ -136,16 +141,20 @@ def bank_turns(log: Accesses, places: np.ndarray, request: np.ndarray) -> tuple[
     if not len(places):
         return places, places
     words = np.maximum(log.bytes[places] // WORD, 1)
-    most, word, serving = int(words.max()), log.address[places] // WORD, request[places]
+    most = int(words.max())
+    word = log.address[places] // WORD
+    serving = request[places]
     if most > 1:
         part = log.lane[places] * words // trace.WARP  # of the warp that is served at once
         serving = serving * most + np.minimum(part, words - 1)
-        places, serving = repeated(places, words), repeated(serving, words)
+        places = repeated(places, words)
+        serving = repeated(serving, words)
         word = repeated(word, words) + turn_in_group(repeated(np.arange(len(words)), words))
     chosen = distinct(paired(serving, word))  # in the order of `serving`
     starts = starts_of(serving[chosen])
     group = repeated(np.arange(len(starts)), np.diff(starts, append=len(chosen)))
     in_bank = tallied(group * BANKS + word[chosen] % BANKS, len(starts) * BANKS)
-    turns, first = in_bank.reshape(-1, BANKS).max(1) - 1, places[chosen[starts]]
+    turns = in_bank.reshape(-1, BANKS).max(1) - 1
+    first = places[chosen[starts]]
     begins = starts_of(serving[chosen[starts]] // most)  # parts of one request follow one another
     return first[begins], np.add.reduceat(turns, begins)

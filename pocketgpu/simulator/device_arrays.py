@@ -37,7 +37,9 @@ class DeviceArray:
     __hash__ = object.__hash__
 
     def __init__(self, array: np.ndarray, stream: object = 0, unwritten: bool = False):
-        self._ary, self.stream, self.unwritten = array, stream, unwritten
+        self._ary = array
+        self.stream = stream
+        self.unwritten = unwritten
 
     def __getattr__(self, name: str):
         if name.startswith("_"):  # also while it is copied or unpickled, and has no array yet
@@ -91,7 +93,8 @@ class DeviceArray:
         else:
             order = "C" if _without_repeats(self._ary).flags.c_contiguous else "F"
             source = np.array(source, order=order, subok=True, copy=None)
-        mine, source = _without_repeats(self._ary), _without_repeats(source)
+        mine = _without_repeats(self._ary)
+        source = _without_repeats(source)
         _check_alike(mine, source)
         np.copyto(mine, source)
 
@@ -252,9 +255,11 @@ def pinned(*arrays: np.ndarray) -> Iterator[None]:
 
 def _like(array: object) -> tuple:
     """Shape, dtype, strides and order of dense memory in the array's order of dimensions."""
-    strides, flags = None, array.flags
+    strides = None
+    flags = array.flags
     if not (flags["C_CONTIGUOUS"] or flags["F_CONTIGUOUS"] or array.ndim <= 1):
-        size, strides = array.dtype.itemsize, [0] * array.ndim
+        size = array.dtype.itemsize
+        strides = [0] * array.ndim
         for axis in sorted(range(array.ndim), key=lambda axis: array.strides[axis]):
             strides[axis] = size
             size *= array.shape[axis]

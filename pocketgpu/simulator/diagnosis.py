@@ -31,7 +31,9 @@ class Diagnosis:
     """The findings of one launch."""
 
     def __init__(self, columns: Columns, log: Accesses, watch: Watch):
-        self.columns, self.log, self.watch = columns, log, watch
+        self.columns = columns
+        self.log = log
+        self.watch = watch
         self.waiting = waiting_sites(columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -96,7 +98,8 @@ class Diagnosis:
             atomic = ", or an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
             warps = {*self.log.warp_of(self.log.thread[[*pair]]).tolist()}
-            remedy += "; for these two alone, of one warp, a cuda.syncwarp() is enough" * (len(warps) == 1)
+            if len(warps) == 1:
+                remedy += "; for these two alone, of one warp, a cuda.syncwarp() is enough"
         else:
             remedy = (
                 "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
@@ -113,7 +116,8 @@ class Diagnosis:
 
     def _between_rounds(self, race: Race, same_block: bool) -> str:
         """Another remedy, where the line stands in a loop whose rounds may read what others wrote."""
-        log, first = self.log, race.first
+        log = self.log
+        first = race.first
         rounds = ((log.thread == log.thread[first]) & (log.site == log.site[first])).sum()
         if rounds < 2 or not same_block or trace.LOAD not in log.kind[[first, race.second]]:
             return ""
@@ -144,7 +148,8 @@ class Diagnosis:
     def _misaligned(self) -> tuple[Finding, ...]:
         findings = []
         for place in misaligned(self.log):
-            line, size = self._line(place), int(self.log.bytes[place])
+            line = self._line(place)
+            size = int(self.log.bytes[place])
             space = self.log.arrays[self.log.array[place]].space
             message = (
                 f"accesses {size} bytes of {space} memory on line {line} at an address that is no multiple "
@@ -209,7 +214,8 @@ def first_reads(log: Accesses) -> np.ndarray:
     if not unsure[log.array].any():
         return np.zeros(0, np.int64)
     if log.cell is not None:
-        chosen, last = np.flatnonzero(unsure[log.array]), np.zeros(log.cells, np.int64)
+        chosen = np.flatnonzero(unsure[log.array])
+        last = np.zeros(log.cells, np.int64)
         last[log.cell[chosen[::-1]]] = chosen[::-1]  # of several, the last stays: the first
         first = chosen[last[log.cell[chosen]] == chosen]
     else:
@@ -223,7 +229,8 @@ def first_reads(log: Accesses) -> np.ndarray:
 
 def _was_written(log: Accesses, place: int) -> bool:
     """Had that element a value before the launch?"""
-    root, number = log.arrays[log.array[place]].root, log.array[place]
+    root = log.arrays[log.array[place]].root
+    number = log.array[place]
     if not isinstance(root.written, np.ndarray):
         return bool(root.written)
     element = (int(log.address[place]) - int(log.base[number])) // root.data.itemsize
@@ -258,7 +265,9 @@ def waiting_sites(sites: list[Site]) -> WaitingSites:
 def _while_lines(code: CodeType) -> tuple[set[int], set[int], set[int]]:
     """Lines of conditions of while; these, and the bodies of loops that a break leaves; what loops test."""
     tree = definition_of(code)
-    conditions, polls, tested = set(), set(), set()
+    conditions = set()
+    polls = set()
+    tested = set()
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.While):
             conditions |= _lines_of(node.test)
@@ -274,7 +283,11 @@ def _tested_lines(loop: ast.While) -> set[int]:
     tests = [loop.test, *(node.test for node in branches if _holds(node, ast.Break, ast.Return))]
     names = set().union(*map(_names, tests))
     assigned = [node for node in ast.walk(loop) if isinstance(node, ast.Assign)]
-    bases = lambda node: [getattr(target, "value", target) for target in node.targets]  # `seen` of seen[0]
+
+    def bases(node):
+        # `seen` of seen[0]
+        return [getattr(target, "value", target) for target in node.targets]
+
     tests += [node for node in assigned if names & set().union(*map(_names, bases(node)))]
     return set().union(*map(_lines_of, tests))
 

@@ -38,7 +38,9 @@ class Clock:
 
     def start(self) -> None:
         """A launch begins."""
-        self.turn, self.read, machine.ticks = None, time.process_time(), 0
+        self.turn = None
+        self.read = time.process_time()
+        machine.ticks = 0
 
 
 clock = Clock()
@@ -47,10 +49,13 @@ clock = Clock()
 def look_at_the_clock() -> None:
     """Raise SpinningThread or EndlessLaunch in a launch that would never end."""
     machine.ticks = ROUNDS
-    now, thread, settings = time.process_time(), machine.now, current()
+    now = time.process_time()
+    thread = machine.now
+    settings = current()
     turn = thread, thread.block.opened, machine.turns
     if turn != clock.turn:
-        clock.turn, clock.began = turn, now
+        clock.turn = turn
+        clock.began = now
     trace = machine.trace
     if trace is not None:
         if now - clock.read > min(SECONDS, settings.seconds / 4):
@@ -65,7 +70,9 @@ def look_at_the_clock() -> None:
 
 def spins(trace: Trace) -> bool:
     """Does the running thread do nothing but load the same few elements?"""
-    last, loads, places = [], 0, set()
+    last = []
+    loads = 0
+    places = set()
     for entry in chain(reversed(trace.entries), *(chunk[::-1].tolist() for chunk in trace.chunks[-1:])):
         if type(entry) is not int or entry < TURN:
             last.append(entry)
@@ -73,7 +80,8 @@ def spins(trace: Trace) -> bool:
         if entry < EVENT or (entry - EVENT) % KINDS != LOAD:
             return False
         places.add((entry, *last))
-        last, loads = [], loads + 1
+        last = []
+        loads = loads + 1
         if len(places) > PLACES or loads == EVENTS:
             break
     return loads == EVENTS and len(places) <= PLACES

@@ -26,7 +26,8 @@ OF_ACCESSES = {  # what an access raises that goes astray, and words of it
 
 def innermost(error: BaseException) -> TracebackType | None:
     """Where a rewritten function raised the exception; None where none did."""
-    result, step = None, error.__traceback__
+    result = None
+    step = error.__traceback__
     while step:
         result = step if id(step.tb_frame.f_code) in WRITTEN else result
         step = step.tb_next
@@ -40,7 +41,8 @@ def stray_access(error: Exception, launch: object) -> Finding | None:
         return None
     code = WRITTEN[id(step.tb_frame.f_code)]
     position = [*step.tb_frame.f_code.co_positions()][step.tb_lasti // 2]
-    before, machine.now = machine.now, launch.fault  # which names the thread
+    before = machine.now
+    machine.now = launch.fault  # which names the thread
     try:
         if launch.trace is not None:
             return _by_trace(error, launch.trace, step.tb_frame, code, position)
@@ -53,14 +55,16 @@ def _by_trace(
     error: Exception, trace: Trace, frame: FrameType, code: CodeType, position: Position
 ) -> Finding | None:
     """The finding of a watched access: an entry near the trace's end, taken back with all behind."""
-    entries, end = trace.entries, len(trace.entries)
+    entries = trace.entries
+    end = len(trace.entries)
     for last in reversed(range(end)):
         if type(entries[last]) is not int or entries[last] < TURN:
             continue
         if entries[last] < EVENT:
             return None
         number, kind = divmod(entries[last] - EVENT, KINDS)
-        site, indices = SITES[number], entries[last + 2 : end]
+        site = SITES[number]
+        indices = entries[last + 2 : end]
         if site.code is code and site.position == position:
             break
         end = last

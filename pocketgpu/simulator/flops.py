@@ -63,7 +63,8 @@ def _touches_memory(program: TypedKernel, start: int) -> bool:
         if isinstance(statement, ir.SetItem | ir.StaticSetItem):
             return True
         if isinstance(value, ir.Expr) and value.op in ("getitem", "static_getitem"):
-            whole, element = program.types[value.value.name], program.types[statement.target.name]
+            whole = program.types[value.value.name]
+            element = program.types[statement.target.name]
             if isinstance(whole, types.Array) and isinstance(element, types.Number):
                 return True
     return False
@@ -74,7 +75,8 @@ class Flow:
 
     def __init__(self, program: TypedKernel, counts: dict[int, int], entries: int | None):
         self.blocks = sorted(program.blocks)
-        self.counts, self.edges = dict(counts), {("call", self.blocks[0]): entries}
+        self.counts = dict(counts)
+        self.edges = {("call", self.blocks[0]): entries}
         for start, block in program.blocks.items():
             targets = [max(0, label - SHIFT) for label in block.terminator.get_targets()] or ["return"]
             self.edges |= {(start, target): None for target in targets}

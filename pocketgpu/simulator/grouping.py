@@ -45,7 +45,8 @@ def turn_in_group(key: np.ndarray) -> np.ndarray:
 
 def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """[n] A key for each pair (first, second), which sorts as the pair does."""
-    first, low = first.astype(np.int64), second.astype(np.int64) - second.min(initial=0)
+    first = first.astype(np.int64)
+    low = second.astype(np.int64) - second.min(initial=0)
     span = int(low.max(initial=0)) + 1
     if int(first.max(initial=0)) >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
         _, first = np.unique(first, return_inverse=True)

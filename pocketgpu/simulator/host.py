@@ -65,11 +65,13 @@ class event:
     """A moment on the simulated GPU's clock; the time between two is a model's prediction (settings.py)."""
 
     def __init__(self, timing: bool = True):
-        self.microseconds, self.clock = None, {}
+        self.microseconds = None
+        self.clock = {}
 
     def record(self, stream: object = 0) -> None:
         """Mark what was issued on the stream so far."""
-        self.microseconds, self.clock = clock_now(), dict(getattr(stream, "clock", {}))
+        self.microseconds = clock_now()
+        self.clock = dict(getattr(stream, "clock", {}))
 
     def query(self) -> bool:
         return True
@@ -118,7 +120,8 @@ def unordered(watch: Watch, kernel: str, on: object) -> tuple[Finding, ...]:
 def _touched(watch: Watch) -> tuple[Extents, Extents]:
     """Extents of global memory that were read, and that were written."""
     columns = watch.trace.columns()
-    reads, writes = {}, {}
+    reads = {}
+    writes = {}
     reading = np.isin(columns.kind, LOADS)
     for mask, extents in ((reading, reads), (~reading, writes)):
         for number in np.unique(columns.array[mask & (columns.array > 0)]).tolist():
@@ -161,7 +164,8 @@ class CurrentDevice:
     WARP_SIZE = WARP
 
     def __init__(self, sheet: Device):
-        self.name, self.compute_capability = sheet.name, sheet.compute_capability
+        self.name = sheet.name
+        self.compute_capability = sheet.compute_capability
         self.MULTIPROCESSOR_COUNT = sheet.multiprocessors
         self.MAX_THREADS_PER_BLOCK = sheet.threads_per_block
         self.MAX_THREADS_PER_MULTI_PROCESSOR = sheet.threads_per_multiprocessor

@@ -66,7 +66,8 @@ class Kernel:
     def __init__(
         self, function: Callable, options: dict, configuration: tuple = (None, None, 0, 0), origin=None
     ):
-        self.py_func, self.options = function, options
+        self.py_func = function
+        self.options = options
         self.grid, self.block, self.stream, self.shared = configuration
         # they prepare arguments; those that are added to the kernel later hold for its launches, too
         self.extensions = origin.extensions if origin else [*(options.get("extensions") or ())]
@@ -94,7 +95,8 @@ class Kernel:
         if now.strict:
             import_module("pocketgpu.simulator.strict").insist(self, *arguments)
         watch = self.run(arguments, now)
-        findings, sectors = watch.stopped, 0
+        findings = watch.stopped
+        sectors = 0
         if now.checks:
             self._origin.watch = watch
             findings, sectors = findings_and_sectors(watch)
@@ -191,7 +193,8 @@ def _run(
 
 def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
     """A launch that was stopped because it would not end."""
-    thread, line = launch.fault, _line_in_kernel(error)
+    thread = launch.fault
+    line = _line_in_kernel(error)
     if launch.trace is not None and launch.trace.events() > now.events:
         why = f"the launch has made more than {now.events:,} accesses"
     else:
@@ -202,13 +205,15 @@ def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
 
 def _beyond(error: Exception, launch: Launch) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
-    thread, line = launch.fault, _line_in_kernel(error)
+    thread = launch.fault
+    line = _line_in_kernel(error)
     return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
 
 
 def _line_in_kernel(error: Exception) -> Line | None:
     """Line outside the simulator where the error was raised."""
-    own, frames = str(Path(__file__).parent), traceback.extract_tb(error.__traceback__)
+    own = str(Path(__file__).parent)
+    frames = traceback.extract_tb(error.__traceback__)
     lines = (Line(frame.lineno, frame.filename) for frame in reversed(frames))
     return next((line for line in lines if not line.file.startswith(own)), None)
 
@@ -252,7 +257,10 @@ class Arguments:
         names: Sequence[str] = (),
         translation: Translation | None = None,
     ):
-        self.trace, self.copies, self.after, self.translation = trace, [], [], translation
+        self.trace = trace
+        self.copies = []
+        self.after = []
+        self.translation = translation
         names = [*names, *[""] * len(arguments)]
         self.values = [
             self._value(self._prepared(argument, extensions), name)
@@ -296,9 +304,11 @@ class Arguments:
         """In is not copied back, Out is not copied to the device."""
         if isinstance(hint.value, DeviceArray):
             return self._value(hint.value, name)
-        data, written = np.array(hint.value), True
+        data = np.array(hint.value)
+        written = True
         if isinstance(hint, Out):
-            data, written = poisoned(data.shape, data.dtype), False
+            data = poisoned(data.shape, data.dtype)
+            written = False
         if not isinstance(hint, In):
             self.copies.append((hint.value, data))
         return self._array(data, name, written)

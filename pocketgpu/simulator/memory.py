@@ -104,7 +104,10 @@ class Watched(NDArrayOperatorsMixin):
     def __array_ufunc__(self, function, method, *inputs, out=(), **options):
         """np.sin(a, b): a loop over all elements in one word, which is not written down."""
         works_on_whole_arrays(f"np.{function.__name__}")
-        bare = lambda array: array.data if isinstance(array, Watched) else array
+
+        def bare(array):
+            return array.data if isinstance(array, Watched) else array
+
         if out:
             options["out"] = tuple(map(bare, out))
         return getattr(function, method)(*map(bare, inputs), **options)
@@ -209,7 +212,8 @@ UNSIGNED_WRAPS = 2**31  # an index above this is no element's
 
 def _remedy(array: Watched, index: object) -> str:
     """What to do about an index that an array does not have."""
-    indices, shape = index if type(index) is tuple else (index,), array.data.shape
+    indices = index if type(index) is tuple else (index,)
+    shape = array.data.shape
     if any(isinstance(axis, float | np.floating) for axis in indices):
         return "an index is an integer; divide with // in place of /"
     if len(indices) > len(shape):
@@ -280,7 +284,8 @@ for _name in dir(np.ndarray):
         setattr(Watched, _name, _forward_attribute(_name))
 
 
-POISON, POISON_NAN = 0xCD, 0xFF  # what a byte holds that nobody has written; of floats, which makes a NaN
+POISON = 0xCD  # what a byte holds that nobody has written
+POISON_NAN = 0xFF  # of floats, which makes a NaN
 DYNAMIC = "dynamic"
 STATIC_SHARED = 48 * 1024  # bytes a block; only dynamic shared memory may be more
 
@@ -313,7 +318,8 @@ class Const:
     @staticmethod
     @word
     def array_like(site: int, array: object):
-        constants, key = machine.launch.constants, id(array)
+        constants = machine.launch.constants
+        key = id(array)
         if isinstance(array, Watched) and array.space != CONSTANT:
             line = SITES[site].line
             remark(

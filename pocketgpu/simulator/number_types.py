@@ -22,7 +22,8 @@ class Type:
     """The type of a number: a dtype, a conversion, float32[:, :] and float32(float32) in signatures."""
 
     def __init__(self, name: str, dtype: object = None):
-        self.name, self.dtype = name, None if dtype is None else np.dtype(dtype)
+        self.name = name
+        self.dtype = None if dtype is None else np.dtype(dtype)
 
     def __call__(self, *values: object) -> object:
         if self.dtype is None or any(isinstance(value, Type | TypeOfArray) for value in values):
@@ -41,14 +42,16 @@ class TypeOfArray:
     """float32[:, :]"""
 
     def __init__(self, of: Type, index: object):
-        self.dtype, self.ndim = of, len(index) if isinstance(index, tuple) else 1
+        self.dtype = of
+        self.ndim = len(index) if isinstance(index, tuple) else 1
 
 
 class TypeOfFunction:
     """float32(float32, int32[:])"""
 
     def __init__(self, returned: Type, arguments: tuple):
-        self.return_type, self.args = returned, arguments
+        self.return_type = returned
+        self.args = arguments
 
 
 types = SimpleNamespace(
@@ -58,7 +61,8 @@ types = SimpleNamespace(
     uintp=Type("uint64", np.uint64),
     void=Type("none"),
 )
-types.bool_, types.none = types.boolean, types.void
+types.bool_ = types.boolean
+types.none = types.void
 
 
 class Vector:

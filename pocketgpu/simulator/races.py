@@ -28,8 +28,10 @@ from pocketgpu.simulator.trace import Accesses, Columns, cells
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
 POLLING = (trace.ATOMIC, *trace.PAST_FIRST_LEVEL)
-WRITER, READER = "writer", "reader"
-WRITER_AND_READER, WRITER_ONLY = frozenset({WRITER, READER}), frozenset({WRITER})  # whose fences are needed
+WRITER = "writer"
+READER = "reader"
+WRITER_AND_READER = frozenset({WRITER, READER})
+WRITER_ONLY = frozenset({WRITER})  # whose fences are needed
 PAIRS_PER_ADDRESS = 64  # most pairs of one address whose order is decided in detail
 THREADS_AT_ONCE = 512  # whose clocks are replayed together; it bounds memory and changes no result
 
@@ -99,7 +101,9 @@ def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair
     racing: dict[tuple[int, int], Pair] = {}
     todo = candidates
     while todo:
-        threads, batch, rest = set(), [], []
+        threads = set()
+        batch = []
+        rest = []
         for pair in todo:
             thread = int(log.thread[pair[0]])
             if thread in threads or len(threads) < THREADS_AT_ONCE:
@@ -183,9 +187,11 @@ def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> 
     doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
     if not len(doubtful):
         return set()
-    place, cell = place[doubtful], cell[doubtful]
+    place = place[doubtful]
+    cell = cell[doubtful]
     order = np.lexsort((when[place], epoch[place], scope[place], cell))
-    place, cell = place[order], cell[order]
+    place = place[order]
+    cell = cell[order]
     key = np.stack([cell, scope[place], epoch[place]])
     starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
     several = np.minimum.reduceat(owner[place], starts) != np.maximum.reduceat(owner[place], starts)
@@ -216,7 +222,8 @@ def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: 
     """Each access with the latest plain and the latest atomic write of another owner before it, and each
     write with the reads since the last one.
     """
-    pairs, reads = set(), []
+    pairs = set()
+    reads = []
     latest = {True: [], False: []}  # atomic or not: the last write, and the last of another owner
     for place in map(int, group):
         mine = owner[place]
@@ -277,17 +284,24 @@ class Replay:
     """Vector clocks followed through the trace; `ordered` has the pairs that they order."""
 
     def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):
-        self.columns, self.log, self.flags, self.fences = columns, log, flags, fences
+        self.columns = columns
+        self.log = log
+        self.flags = flags
+        self.fences = fences
         watched = sorted({int(log.thread[first]) for first, _ in pairs})
         self.column_of = {thread: k for k, thread in enumerate(watched)}
         self.known = np.zeros((int(columns.thread.max()) + 1, len(watched)), np.int64)
         self.segment = np.zeros(len(self.known), np.int64)
         self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
         self.unfenced = {}  # (thread, same block) -> clock of flags that it has seen since its last fence
-        self.at_barrier, self.published, self.seen_by = {}, {}, {}  # clocks of threads at a barrier
-        self.pending, self.times = {}, defaultdict(int)
+        self.at_barrier = {}
+        self.published = {}
+        self.seen_by = {}  # clocks of threads at a barrier
+        self.pending = {}
+        self.times = defaultdict(int)
         self.carried = {}  # address -> {(scope, block): clock}
-        self.segment_at, self.firsts = {}, defaultdict(list)
+        self.segment_at = {}
+        self.firsts = defaultdict(list)
         for first, second in pairs:
             self.segment_at[first] = 0
             self.firsts[second].append(first)
@@ -295,7 +309,8 @@ class Replay:
         self._replay()
 
     def _replay(self) -> None:
-        log, places = self.log, {*self.segment_at, *self.firsts}
+        log = self.log
+        places = {*self.segment_at, *self.firsts}
         interesting = np.isin(
             self.columns.kind, (trace.FENCE, trace.BARRIER, trace.WARP_SYNC, trace.GRID_SYNC)
         )
@@ -350,7 +365,8 @@ class Replay:
                 np.maximum(self.known[thread], clock, out=self.known[thread])
             self.fenced[thread] = self._end_segment(thread), detail
             return
-        clock, block = self._end_segment(thread), thread // self.log.threads_per_block
+        clock = self._end_segment(thread)
+        block = thread // self.log.threads_per_block
         if kind == trace.WARP_SYNC:
             group = (kind, block, thread % self.log.threads_per_block // trace.WARP, detail)
             self.times[thread, group] += 1
@@ -367,7 +383,8 @@ class Replay:
         self.pending[thread] = key
 
     def _flag(self, kind: int, thread: int, place: int) -> None:
-        address, block = int(self.log.address[place]), thread // self.log.threads_per_block
+        address = int(self.log.address[place])
+        block = thread // self.log.threads_per_block
         site = self.log.site[place]
         if kind in POLLING:
             for setter, clock in self.carried.get(address, {}).items():
@@ -383,7 +400,8 @@ class Replay:
         ):
             clock, scope = self.fenced.get(thread, (None, None))
             if WRITER not in self.fences:
-                clock, scope = self._end_segment(thread), trace.DEVICE
+                clock = self._end_segment(thread)
+                scope = trace.DEVICE
             carried = self.carried.setdefault(address, {})
             if kind != trace.ATOMIC:
                 carried.clear()

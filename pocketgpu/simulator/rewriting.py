@@ -56,10 +56,12 @@ def rewritten(
 
     may_wait: tells of a device function whether it can wait.  parameters: as accesses.Arrays has them.
     """
-    definition, rewriter = bare_definition(tree), Rewriter(code, look, may_wait, watched)
+    definition = bare_definition(tree)
+    rewriter = Rewriter(code, look, may_wait, watched)
     rewriter.scopes.append(bound_in(definition))
     arrays = Arrays(definition, rewriter.constant, watched, parameters)
-    accesses, result = Accesses(arrays, code, watched), rewriter.result
+    accesses = Accesses(arrays, code, watched)
+    result = rewriter.result
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
     begin = accesses.unpacked([view for view in views if not accesses.is_of_launch(view)], definition.body[0])
@@ -137,7 +139,10 @@ class Rewriter(ast.NodeTransformer):
     """Rewrites one function."""
 
     def __init__(self, code: CodeType, look: Look, may_wait: Callable, watched: bool):
-        self.code, self.look, self.may_wait, self.watched = code, look, may_wait, watched
+        self.code = code
+        self.look = look
+        self.may_wait = may_wait
+        self.watched = watched
         self.result = Rewritten(code)
         self.scopes: list[set[str]] = []  # names of the functions around a node
         self.comprehensions = 0
@@ -220,7 +225,9 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if is_added(node.func):
             return self.generic_visit(node)
-        value, site, function = self.meaning(node.func), self.site(node), node.func
+        value = self.meaning(node.func)
+        site = self.site(node)
+        function = node.func
         path = self.path(node.func)
         self.generic_visit(node)
         inside = INSIDE.get(id(value))
@@ -272,7 +279,8 @@ class Rewriter(ast.NodeTransformer):
 
     def _visit_function(self, node: ast.AST) -> ast.AST:
         self.scopes.append(bound_in(node))
-        comprehensions, self.comprehensions = self.comprehensions, 0
+        comprehensions = self.comprehensions
+        self.comprehensions = 0
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
         else:
@@ -303,9 +311,11 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         """A condition that waits is one place before the loop, and another at its end: of polls, two."""
-        outer, self.again = self.again, f".again{self.loops}"
+        outer = self.again
+        self.again = f".again{self.loops}"
         self.loops += 1
-        name, node.test = self.again, self.visit(node.test)
+        name = self.again
+        node.test = self.visit(node.test)
         self.again = outer
         node.body, node.orelse = statements_by(self, node.body), statements_by(self, node.orelse)
         self._counted(node)

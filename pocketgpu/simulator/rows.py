@@ -22,7 +22,9 @@ class Rows:
     """A place in the program that makes a shared or a local array, which is kept in lists."""
 
     def __init__(self, allocate: object, shape: tuple[int, ...], dtype: np.dtype):
-        self.allocate, self.shape, self.dtype = allocate, shape, dtype
+        self.allocate = allocate
+        self.shape = shape
+        self.dtype = dtype
         self.is_shared = allocate is ALLOCATIONS[id(Shared.array)]
         self.cell = as_bare(np.zeros(1, dtype))
         self.kind = type(as_register(self.cell[0]))  # of an element
@@ -64,7 +66,8 @@ class Unfit:
     __slots__ = ("entries", "value")
 
     def __init__(self, value: object, dimensions: int):
-        self.value, self.entries = value, 2 + dimensions
+        self.value = value
+        self.entries = 2 + dimensions
 
     def __getitem__(self, index):
         site = self._site()

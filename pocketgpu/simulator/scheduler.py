@@ -45,20 +45,29 @@ class Launch:
         shuffle: random.Random | None = None,
         trace: Trace | None = None,
     ):
-        self.translation, self.limits = translation, limits
-        self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
+        self.translation = translation
+        self.limits = limits
+        self.gridDim = Dim3(*grid)
+        self.blockDim = Dim3(*block)
         self.blocks = grid[0] * grid[1] * grid[2]
         self.places = [place_in(self.blockDim, local) for local in range(block[0] * block[1] * block[2])]
         self.alive = self.threads = self.blocks * len(self.places)  # that have not ended
-        self.shuffle, self.trace = shuffle, trace
+        self.shuffle = shuffle
+        self.trace = trace
         blocks = range(self.blocks)  # CUDA promises no order in which blocks start
         self.block_order = shuffle.sample(blocks, self.blocks) if shuffle else blocks
-        self.ready, self.spinning = deque(), deque()
-        self.open, self.next_block, self.fresh = {}, 0, iter(())
+        self.ready = deque()
+        self.spinning = deque()
+        self.open = {}
+        self.next_block = 0
+        self.fresh = iter(())
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
-        self.hold, self.held = current().hold, 0  # polls that come before all else; those that are left
+        self.hold = current().hold  # polls that come before all else
+        self.held = 0  # those that are left
         self.ignored_poll = ""  # the first thread that went on from a loop of polls that read nothing new
-        self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
+        self.at_grid_barrier = []
+        self.grid_opened = 0
+        self.gathering = False
         self.constants = {}
         self.fault = None
 
@@ -68,7 +77,9 @@ class Launch:
         waits: the function makes a generator.
         """
         before = machine.launch, machine.now, machine.trace
-        machine.launch, machine.trace, machine.part = self, self.trace, ()
+        machine.launch = self
+        machine.trace = self.trace
+        machine.part = ()
         clock.start()
         try:
             if waits:
@@ -169,7 +180,8 @@ class Launch:
             first = sites[0] if sites else None
             if first is None or sites.count(first) < len(threads):
                 break
-            block.opened, block.votes = block.opened + 1, []
+            block.opened = block.opened + 1
+            block.votes = []
             if self.shuffle:
                 threads = [threads[-1], *self._ordered(threads[:-1])]
                 generators = [thread.generator for thread in threads]
@@ -232,14 +244,17 @@ class Launch:
         _check_grid_barrier(self)
         if len(self.at_grid_barrier) < self.threads:
             return False
-        waiting, self.at_grid_barrier = self.at_grid_barrier, []
+        waiting = self.at_grid_barrier
+        self.at_grid_barrier = []
         self.grid_opened += 1
         self.wake([thread for thread in waiting if thread is not last])
         return True
 
     def sees_again(self, site: int, where: object, value: object) -> bool:
         """Note a poll by the running thread: is the value the one that it read there last?"""
-        seen, again, key = machine.now.seen, machine.now.again, (site, where)
+        seen = machine.now.seen
+        again = machine.now.again
+        key = (site, where)
         if seen.get(key, NEVER) == value:
             if where is not None:
                 self.held += 0 if again else self.hold
@@ -281,12 +296,14 @@ class Launch:
 
 def _open(block: Block) -> list[Thread]:
     """Open the block's barrier, to which all have come; the threads that waited for the last one."""
-    waiting, block.waiting = block.waiting, []
+    waiting = block.waiting
+    block.waiting = []
     first = waiting[0]
     for thread in waiting:
         if thread.site != first.site:
             raise different_barriers(first, thread)
-    block.opened, block.votes = block.opened + 1, []
+    block.opened = block.opened + 1
+    block.votes = []
     return waiting[:-1]
 
 

@@ -73,7 +73,8 @@ class Limits(NamedTuple):
     dynamic_shared: int  # of these, requested at the launch
 
 
-LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)  # of every GPU since 2012
+LARGEST_GRID = (2**31 - 1, 65535, 65535)
+LARGEST_BLOCK = (1024, 1024, 64)  # of every GPU since 2012
 
 
 def check_dimensions(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:

@@ -52,7 +52,10 @@ def judged_counts(result: Report) -> dict:
     exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
     every = tallied(np.concatenate([log.thread, result.trace.thread[exchanges]]), threads)
     in_shared = np.isin(log.kind, LOADS) & (log.space == SPACES.index(SHARED))
-    pairs = lambda places: np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
+
+    def pairs(places):
+        return np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
+
     stored = lambda places: int(tallied(pairs(places)[0]).max(initial=0))
     return (
         total
@@ -78,7 +81,8 @@ def _longest(result: Report, log: Accesses) -> dict:
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())
     block, local = divmod(most, log.threads_per_block)
-    grid, size = result.watch.grid, result.watch.block
+    grid = result.watch.grid
+    size = result.watch.block
     name = thread_name(_place(grid, block), _place(size, local), grid, size)
     return {"accesses": int(counts.sum()), "longest": int(counts[most]), "longest_thread": name}
 
@@ -91,11 +95,15 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     """[blocks] Addresses that each block loads and another one stores; without flags read by atomics."""
     blocks = int(np.prod(result.watch.grid))
     in_global = log.space == SPACES.index(GLOBAL)
-    pairs = lambda kinds: {
-        *zip(
-            *(c[in_global & np.isin(log.kind, kinds)].tolist() for c in (log.address, log.block)), strict=True
-        )
-    }
+
+    def pairs(kinds):
+        return {
+            *zip(
+                *(c[in_global & np.isin(log.kind, kinds)].tolist() for c in (log.address, log.block)),
+                strict=True,
+            )
+        }
+
     writers: dict[int, set[int]] = {}
     for address, block in pairs(STORES):
         writers.setdefault(address, set()).add(block)

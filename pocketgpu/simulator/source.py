@@ -146,10 +146,8 @@ def _codes(module: ast.Module, definition: Definition, flags: int) -> list[CodeT
 
 def _stands_in(code: CodeType, definition: Definition) -> bool:
     """Do the instructions stand within the definition?  Several lambdas may begin on one line."""
-    start, end = (
-        (definition.lineno, definition.col_offset),
-        (definition.end_lineno, definition.end_col_offset),
-    )
+    start = (definition.lineno, definition.col_offset)
+    end = (definition.end_lineno, definition.end_col_offset)
     places = ((line, column) for line, _, column, stop in code.co_positions() if stop)
     return all(start <= place < end for place in places if None not in place)
 

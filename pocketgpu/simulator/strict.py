@@ -140,7 +140,8 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     if (used := _use_of_numpy(function)) and line in (None, used[0]):
         line, text = used
     if "cannot be determined" in text and (named := _named_expression(function)):
-        line, text = named, "this version of Numba finds no type for a name that := gives"
+        line = named
+        text = "this version of Numba finds no type for a name that := gives"
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]
     telling = [line for line in lines if any(words in line for words in REMEDIES)]

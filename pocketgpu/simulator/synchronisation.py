@@ -121,7 +121,8 @@ class GridGroup:
     @word
     def sync(site: int, self: "GridGroup") -> Waiting:
         """Barrier of all threads of all blocks."""
-        thread, launch = machine.now, machine.launch
+        thread = machine.now
+        launch = machine.launch
         _note(GRID_SYNC, site, launch.grid_opened)
         thread.wait_at(site, "this_grid().sync()")
         launch.at_grid_barrier.append(thread)
@@ -158,7 +159,9 @@ class Collective:
     __slots__ = ("arrived", "mask", "values")
 
     def __init__(self, mask: int):
-        self.mask, self.arrived, self.values = mask, [], {}
+        self.mask = mask
+        self.arrived = []
+        self.values = {}
 
 
 @word
@@ -255,7 +258,8 @@ def lanemask_lt() -> int:
 
 def _exchange(name: str, mask: int, value: object, site: int) -> Waiting:
     """Values of all lanes of the mask, once all have arrived; and this thread's lane."""
-    thread, mask = machine.now, int(mask) & FULL
+    thread = machine.now
+    mask = int(mask) & FULL
     warp = thread.warp
     if not mask >> thread.lane & 1:
         raise outside_mask(name, mask, SITES[site].line)

@@ -65,7 +65,9 @@ class Dim3:
     __slots__ = ("x", "y", "z")
 
     def __init__(self, x: int, y: int, z: int):
-        self.x, self.y, self.z = x, y, z
+        self.x = x
+        self.y = y
+        self.z = z
 
     def __iter__(self) -> Iterator[int]:
         return iter((self.x, self.y, self.z))
@@ -88,9 +90,11 @@ class Thread:
     )  # fmt: skip
 
     def __init__(self, block: "Block", local: int):
-        self.block, self.index = block, block.places[local]
+        self.block = block
+        self.index = block.places[local]
         self.number = block.first + local  # in the grid, block after block
-        self.warp, self.lane = block.warps[local // WARP], local % WARP
+        self.warp = block.warps[local // WARP]
+        self.lane = local % WARP
         self.x = block.index.x * block.size.x + self.index.x
         self.mark = TURN + self.number
         self.generator = None  # it runs until it waits
@@ -102,7 +106,8 @@ class Thread:
 
     def wait_at(self, site: int, what: str) -> None:
         """Note that it waits there from now on, in the call `what`."""
-        self.site, self.what = site, what
+        self.site = site
+        self.what = what
 
 
 class Warp:
@@ -111,19 +116,27 @@ class Warp:
     __slots__ = ("collectives", "gathering", "lanes")
 
     def __init__(self, lanes: int):
-        self.lanes, self.collectives, self.gathering = (1 << lanes) - 1, {}, {}
+        self.lanes = (1 << lanes) - 1
+        self.collectives = {}
+        self.gathering = {}
 
 
 class Block:
     """One block: its threads, its shared memory, and the threads that wait at its barrier."""
 
     def __init__(self, number: int, grid: Dim3, size: Dim3, places: list[Dim3]):
-        self.number, self.grid, self.size, self.places = number, grid, size, places
+        self.number = number
+        self.grid = grid
+        self.size = size
+        self.places = places
         self.index = place_in(grid, number)
         self.threads = len(places)
         self.first = number * self.threads
-        self.alive, self.waiting = self.threads, []
-        self.shared, self.shared_bytes, self.votes = {}, 0, []
+        self.alive = self.threads
+        self.waiting = []
+        self.shared = {}
+        self.shared_bytes = 0
+        self.votes = []
         self.opened = 0  # how often its barrier has opened
         self.warps = [Warp(min(WARP, self.threads - first)) for first in range(0, self.threads, WARP)]
 
@@ -236,14 +249,17 @@ def grid(dimensions: int) -> int | tuple[int, ...]:
 
 def gridsize(dimensions: int) -> int | tuple[int, ...]:
     """Threads of the whole grid along its first dimensions."""
-    grid, block = machine.launch.gridDim, machine.launch.blockDim
+    grid = machine.launch.gridDim
+    block = machine.launch.blockDim
     sizes = (grid.x * block.x, grid.y * block.y, grid.z * block.z)
     return sizes[0] if dimensions == 1 else _first(dimensions, "gridsize", sizes)
 
 
 def global_index(thread: Thread) -> tuple[int, int, int]:
     """The thread's index in the whole grid."""
-    block, size, index = thread.block.index, thread.block.size, thread.index
+    block = thread.block.index
+    size = thread.block.size
+    index = thread.index
     return block.x * size.x + index.x, block.y * size.y + index.y, block.z * size.z + index.z
 
 

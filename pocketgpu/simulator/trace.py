@@ -36,10 +36,15 @@ LOADS = (LOAD, VOLATILE_LOAD, STRONG_LOAD)
 PAST_FIRST_LEVEL = (VOLATILE_LOAD, STRONG_LOAD)  # they do not read the multiprocessor's own cache
 OF_MEMORY = np.isin(np.arange(KINDS), (LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE, STRONG_LOAD))
 
-GLOBAL, SHARED, LOCAL, CONSTANT = "global", "shared", "local", "constant"
+GLOBAL = "global"
+SHARED = "shared"
+LOCAL = "local"
+CONSTANT = "constant"
 BLOCK, DEVICE, SYSTEM = range(3)  # how far a fence reaches
 WARP = 32  # lanes
-EVENT, END, TURN = 1 << 62, 1 << 61, 1 << 60  # no index of an array is as large
+EVENT = 1 << 62
+END = 1 << 61
+TURN = 1 << 60  # no index of an array is as large
 CHUNK = 1_000_000  # entries that become an array together
 
 if sys.platform == "linux":
@@ -86,7 +91,8 @@ def site_at(code: CodeType, position: Position, copy: int = 0) -> int:
 
 def site_of(frame: FrameType) -> int:
     """The number of the place where the frame stands."""
-    code, instruction = frame.f_code, frame.f_lasti
+    code = frame.f_code
+    instruction = frame.f_lasti
     known = _instructions.get((id(code), instruction))
     if known is None:
         position = [*code.co_positions()][instruction // 2]
@@ -129,8 +135,12 @@ class Trace:
     __slots__ = ("append", "arrays", "chunks", "entries", "events_in_chunks", "note", "remarks")
 
     def __init__(self):
-        self.arrays, self.entries, self.chunks, self.events_in_chunks = [None], [], [], 0
-        self.note, self.append = self.entries.extend, self.entries.append
+        self.arrays = [None]
+        self.entries = []
+        self.chunks = []
+        self.events_in_chunks = 0
+        self.note = self.entries.extend
+        self.append = self.entries.append
         self.remarks = {}  # (kind, line) -> the first finding that did not end the launch
 
     def number(self, array: object) -> int:
@@ -157,12 +167,14 @@ class Trace:
         marks = np.flatnonzero(entries >= TURN)
         values = entries[marks]
         events = np.flatnonzero(values >= EVENT)
-        at, indices = marks[events], np.diff(marks, append=len(entries))[events] - 2
+        at = marks[events]
+        indices = np.diff(marks, append=len(entries))[events] - 2
         places = values[events] - EVENT
         kind = places & KINDS - 1
         first = entries[np.minimum(at + 1, len(entries) - 1)]
         memory = OF_MEMORY[kind]
-        array, detail = np.where(memory, first, 0), np.where(memory | (indices < 0), 0, first)
+        array = np.where(memory, first, 0)
+        detail = np.where(memory | (indices < 0), 0, first)
         turns, ends = _turns(values, events)
         thread = repeated(turns[:, 1], np.diff(turns[:, 0], append=len(events)))
         sites, site = _sites(places // KINDS)
@@ -180,7 +192,8 @@ def opens_event(entry: object) -> bool:
 def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record and places of events."""
     other = np.flatnonzero(values < EVENT)
-    steps, value = other - np.arange(len(other)), values[other]
+    steps = other - np.arange(len(other))
+    value = values[other]
     ended = value >= END
     return tuple(
         np.stack([steps[mask], value[mask] - base], 1) for mask, base in ((~ended, TURN), (ended, END))
@@ -211,11 +224,13 @@ def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.n
     for number, member in enumerate(arrays[1:], 1):
         tables[0, : ndim[number], number] = member.data.shape
         tables[1, : ndim[number], number] = member.data.strides
-    offset, dimensions = np.zeros(len(array), np.int64), ndim[array]
+    offset = np.zeros(len(array), np.int64)
+    dimensions = ndim[array]
     fits = (array > 0) & (indices == dimensions)
     for axes in np.unique(ndim[ndim > 0]).tolist():
         mine = np.flatnonzero(fits & (dimensions == axes))
-        of, first = array[mine], at[mine]
+        of = array[mine]
+        first = at[mine]
         total = np.zeros(len(mine), np.int64)
         for axis in range(axes):
             index = entries[first + axis]
@@ -254,7 +269,8 @@ def as_indices(index: object) -> tuple[int, ...]:
 
 SPACES = (GLOBAL, SHARED, LOCAL, CONSTANT)
 BLOCK_OF_SHARED = 1 << 20  # bytes of address space for a block's shared memory
-SHARED_BASE, LOCAL_BASE = 1 << 50, 1 << 55
+SHARED_BASE = 1 << 50
+LOCAL_BASE = 1 << 55
 
 
 @dataclass(frozen=True)
@@ -297,7 +313,9 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     memory = columns.array > 0
     memory[columns.whole] = False
     when = np.flatnonzero(memory)
-    array, thread, offset = columns.array[when], columns.thread[when], columns.offset[when]
+    array = columns.array[when]
+    thread = columns.thread[when]
+    offset = columns.offset[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
     root_base, start, number, cells = _places(columns.arrays, first_block)
     itemsize = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])
@@ -323,13 +341,20 @@ def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarr
 def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
     """[arrays] Address of each array's root, of its own first element, and that element's number through all
     memory, None if elements overlap; and how many elements there are."""
-    base, ends, of_memory = np.zeros(len(arrays), np.int64), {}, {}
-    start, number, together = base.copy(), base.copy(), _together(arrays)
-    elements, are_apart = 0, True
+    base = np.zeros(len(arrays), np.int64)
+    ends = {}
+    of_memory = {}
+    start = base.copy()
+    number = base.copy()
+    together = _together(arrays)
+    elements = 0
+    are_apart = True
     for place, array in enumerate(arrays[1:], 1):
-        pointer, own = _address(array.root.data), _address(array.data)
+        pointer = _address(array.root.data)
+        own = _address(array.data)
         low, high = together.get(id(array.root), (pointer, pointer + array.root.data.nbytes))
-        block, itemsize = first_block[place] if array.space == SHARED else 0, array.data.itemsize
+        block = first_block[place] if array.space == SHARED else 0
+        itemsize = array.data.itemsize
         key = array.space, low, block
         if key not in of_memory:
             region, origin, alignment = _region(array.space, int(first_block[place]))

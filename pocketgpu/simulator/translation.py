@@ -78,7 +78,8 @@ class Translation:
         scope = {**self.own, "__name__": function.__module__, "__builtins__": function.__builtins__}
         closure = tuple(CellType() for _ in cells)
         copy = FunctionType(code, scope, function.__name__, function.__defaults__, closure)
-        copy.__kwdefaults__, copy.__qualname__ = function.__kwdefaults__, function.__qualname__
+        copy.__kwdefaults__ = function.__kwdefaults__
+        copy.__qualname__ = function.__qualname__
         if parameters is None:
             self.functions[id(function)] = function, copy  # before its names, one of which may be its own
         for own, cell in zip(closure, cells, strict=True):
@@ -171,7 +172,8 @@ def _words_of_numba() -> dict[int, object]:
     theirs = sys.modules.get("numba.cuda")
     if theirs is not None and id(theirs) not in _numba:
         _numba.clear()
-        ours, numba = sys.modules[SIMULATOR], sys.modules["numba"]
+        ours = sys.modules[SIMULATOR]
+        numba = sys.modules["numba"]
         _numba[id(theirs)] = ours
         words = ModuleType("numba")
         words.__dict__.update(vars(numba) | {"cuda": ours})

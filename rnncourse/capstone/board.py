@@ -115,7 +115,8 @@ def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
         raise Unusable(f"its version is {entry.version}, the rules are at {VERSION}: add the schedule again")
     again = make_entry(entry.name, program(entry.schedule, folder), box)
     for field in ("ratios", "worst", "saved_bytes"):
-        stated, derived = getattr(entry, field), getattr(again, field)
+        stated = getattr(entry, field)
+        derived = getattr(again, field)
         if not _agree(stated, derived):
             raise Unusable(f"its {field} is {_short(stated)}, its schedule gives {_short(derived)}")
 
@@ -174,7 +175,10 @@ def _parsed(line: str) -> Entry | Unusable:
         return Unusable("it is no JSON")
     if not isinstance(fields, dict) or set(fields) != set(FIELDS):
         return Unusable(f"it should have the fields {', '.join(FIELDS)}")
-    number = lambda value: type(value) in (int, float) and abs(value) <= LARGEST
+
+    def number(value):
+        return type(value) in (int, float) and abs(value) <= LARGEST
+
     kinds = {
         "name": lambda value: isinstance(value, str) and PSEUDONYM.fullmatch(value),
         "schedule": lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value),

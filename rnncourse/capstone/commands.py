@@ -7,8 +7,11 @@ from pathlib import Path
 
 from nbjudge.printable import printable
 
-ALL_DERIVED, LEFT_OUT, UNUSABLE = 0, 1, 2  # exit statuses
-FOLDER, PAGE = Path("work/board"), Path("work/19_page.md")
+ALL_DERIVED = 0
+LEFT_OUT = 1
+UNUSABLE = 2  # exit statuses
+FOLDER = Path("work/board")
+PAGE = Path("work/19_page.md")
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -71,8 +74,11 @@ def _show(folder: Path, plain: bool) -> int:
     from nbjudge.running import sandbox
     from rnncourse.capstone import board
 
-    box, derived, left_out = sandbox.choose(plain), [], []
-    paths, own = [board.OWN], folder / board.FILE
+    box = sandbox.choose(plain)
+    derived = []
+    left_out = []
+    paths = [board.OWN]
+    own = folder / board.FILE
     if own.exists():
         paths.append(own)
     else:

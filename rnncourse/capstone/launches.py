@@ -125,7 +125,8 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
 def reads(launch: Launch) -> list[Array]:
     """Saved arrays that a launch reads."""
     kind, l, j, _ = launch
-    below, before = [Array("y", l - 1, j)] * (l > 0), [Array("h", l, j - 1)] * (j > 0)
+    below = [Array("y", l - 1, j)] if l > 0 else []
+    before = [Array("h", l, j - 1)] if j > 0 else []
     if kind == FORWARD:
         return below + before
     own = [Array("h", l, j)]
@@ -136,7 +137,7 @@ def writes(launch: Launch, layers: int) -> list[Array]:
     """Saved arrays that a launch writes; y of the top layer is the output, and lies elsewhere."""
     kind, l, j, _ = launch
     if kind == FORWARD:
-        return [Array("h", l, j)] + [Array("y", l, j)] * (l < layers - 1)
+        return [Array("h", l, j)] + ([Array("y", l, j)] if l < layers - 1 else [])
     return [Array("dg", l, j)] if kind == BACKWARD else []
 
 
@@ -167,7 +168,9 @@ class _Block:
     """The operations of one launch."""
 
     def __init__(self, schedule: Schedule, launch: Launch, place: dict[Array, int]):
-        self.problem, self.launch, self.place = schedule.problem, launch, place
+        self.problem = schedule.problem
+        self.launch = launch
+        self.place = place
         self.length = schedule.block
         self.first, self.last = schedule.span(launch.block)
         self.below = Array("y", launch.layer - 1, launch.block)
@@ -180,10 +183,12 @@ class _Block:
         whole = self.first, self.last
         result = [self._product(self._rows(self.below, *whole), "W", self._rows(self.own, *whole))]
         for t in range(*whole):
-            h, below = self._rows(self.own, t, t + 1), self._rows(self.below, t, t + 1)
+            h = self._rows(self.own, t, t + 1)
+            below = self._rows(self.below, t, t + 1)
             if t:
                 result.append(self._product(self._state_before(t), "U", h, accumulates=True))
-            bias, y = self._region(f"b_l{self.launch.layer}", 1), self._result(t)
+            bias = self._region(f"b_l{self.launch.layer}", 1)
+            y = self._result(t)
             body = (
                 Elementary("bias", (h, bias), h),
                 Elementary("tanh", (h,), h),
@@ -193,13 +198,12 @@ class _Block:
         return result
 
     def _backward(self) -> list[Operation]:
-        carried, result = self._region(f"dh_l{self.launch.layer}", self.problem.minibatch), []
+        carried = self._region(f"dh_l{self.launch.layer}", self.problem.minibatch)
+        result = []
         for t in reversed(range(self.first, self.last)):
-            h, slope, dy = (
-                self._rows(self.own, t, t + 1),
-                self._rows(self.slope, t, t + 1),
-                self._steps("dy", t, t + 1),
-            )
+            h = self._rows(self.own, t, t + 1)
+            slope = self._rows(self.slope, t, t + 1)
+            dy = self._steps("dy", t, t + 1)
             arriving = (dy, carried) if t < self.problem.steps - 1 else (dy,)
             total = self._region(f"~total_l{self.launch.layer}", self.problem.minibatch)
             body = (Elementary("sum", arriving, total), Elementary("tanh_slope", (total, h), slope))
@@ -215,14 +219,17 @@ class _Block:
         ]
 
     def _weights(self) -> list[Operation]:
-        l, first, last = self.launch.layer, self.first, self.last
+        l = self.launch.layer
+        first = self.first
+        last = self.last
         sums = [("dW", self._rows(self.slope, first, last), self._rows(self.below, first, last))]
         if last - first > 1:
             inner = self._rows(self.slope, first + 1, last), self._rows(self.own, first, last - 1)
             sums.append(("dU", *inner))
         if first:
             sums.append(("dU", self._rows(self.slope, first, first + 1), self._state_before(first)))
-        size, flags = self.problem.hidden_size, {"transposed": (True, False), "accumulates": True}
+        size = self.problem.hidden_size
+        flags = {"transposed": (True, False), "accumulates": True}
         products = [
             self._operation("gemm", (a, b), (self._region(f"{name}_l{l}", size),), **flags)
             for name, a, b in sums
@@ -237,7 +244,8 @@ class _Block:
         return self._operation("gemm", (a, factor), (out,), **flags)
 
     def _operation(self, kind: str, reads: tuple, writes: tuple, **more) -> Operation:
-        steps, stream = (self.first, self.last), self.launch.stream
+        steps = (self.first, self.last)
+        stream = self.launch.stream
         return Operation(kind, reads, writes, self.launch.layer, steps, stream=stream, **more)
 
     def _rows(self, array: Array, first: int, last: int) -> Region:
@@ -257,7 +265,8 @@ class _Block:
         return self._steps("y", t, t + 1) if top else self._rows(y, t, t + 1)
 
     def _steps(self, buffer: str, first: int, last: int) -> Region:
-        B, H = self.problem.minibatch, self.problem.hidden_size
+        B = self.problem.minibatch
+        H = self.problem.hidden_size
         return Region(buffer, (first * B, last * B), (0, H))
 
     def _region(self, buffer: str, rows: int) -> Region:

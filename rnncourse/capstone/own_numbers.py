@@ -68,7 +68,7 @@ class OwnNumbers(NamedTuple):
 def collect(folder: Path, box: Sandbox) -> OwnNumbers:
     """The numbers of this machine; folder: of the learner's board.  Raises board.Unusable."""
     cores = usable_cores()
-    machine = f"{processor_name()}, {cores} core{'s' * (cores > 1)}"
+    machine = f"{processor_name()}, {cores} core{('s' if cores > 1 else '')}"
     return OwnNumbers(
         machine, date.today().isoformat(), measure(), predicted_steps(), points(), best_row(folder, box)
     )
@@ -84,7 +84,8 @@ def measure(seconds: float = 1.5, rounds: int = 7) -> Measured:
         for rung in RUNGS
         if rung.facts.needs == "cpu" and not rung.refuses(network, steps, sequences)
     }
-    roof, timings = roofline.measure(seconds), take_turns(candidates, rounds=rounds)
+    roof = roofline.measure(seconds)
+    timings = take_turns(candidates, rounds=rounds)
     return Measured(roof, {name: 1e3 * t.median for name, t in timings.items()}, disturbance(timings))
 
 
@@ -96,9 +97,13 @@ def predicted_steps() -> dict[str, float]:
 
 def points() -> dict[str, tuple[int, int]]:
     """Points that the learner earned in each lesson, and those that are possible."""
-    entries, lessons = progress_file.entries(), course.current()
+    entries = progress_file.entries()
+    lessons = course.current()
     catalogues = {lesson: lessons.catalogue(lesson) for lesson in lessons.lessons}
-    own = lambda name, most: min(entries[name].points, most) if name in entries else 0
+
+    def own(name, most):
+        return min(entries[name].points, most) if name in entries else 0
+
     return {
         lesson: (sum(own(*pair) for pair in catalogue.items()), sum(catalogue.values()))
         for lesson, catalogue in catalogues.items()

@@ -100,19 +100,24 @@ def _wrong_form(text: str, numbers: list[float] | None, count: int | None) -> st
     if count is None or len(numbers) == count:
         return None
     comma = " A comma separates two numbers; the decimal mark is a point." if "," in text else ""
-    return f"expected {count} number{'s' * (count > 1)}, found {len(numbers)} in {text!r:.60}.{comma}"
+    return (
+        f"expected {count} number{('s' if count > 1 else '')}, found {len(numbers)} in {text!r:.60}.{comma}"
+    )
 
 
 def _disagreements(verdict: str, values: dict[str, list[float]]) -> dict[str, str]:
     """What the measurements contradict: {name of the line: sentence}."""
-    runs, (low, high), (prediction,) = values["measurements"], values["interval"], values["prediction"]
+    runs = values["measurements"]
+    (low, high) = values["interval"]
+    (prediction,) = values["prediction"]
     problems = {}
     if not _near(values["median"][0], median(runs)):
         problems["median"] = f"{values['median'][0]:g}; the measurements give {median(runs):.4g}."
     ends = [min(runs, key=lambda run, end=end: abs(run - end)) for end in (low, high)]
     if low > high or not all(map(_near, (low, high), ends)):
         return problems | {"interval": f"{low:g} to {high:g} are not two of the measurements, in order."}
-    wanted, real = values["confidence"][0] / 100, coverage(runs, *ends)
+    wanted = values["confidence"][0] / 100
+    real = coverage(runs, *ends)
     if not 0 < wanted < 1:
         problems["confidence"] = f"{100 * wanted:g} %, expected between 0 and 100 %."
     elif real < wanted:

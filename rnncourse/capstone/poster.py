@@ -12,7 +12,9 @@ from rnncourse.capstone.own_numbers import LAYER, SHOWN, STEP, OwnNumbers
 from rnncourse.capstone.schedule_picture import draw_runs
 from rnncourse.figures.pen import INK, QUIET, ROLES, Sheet
 
-LEFT, INNER, LINE = 250, 540, 34  # pixels: names, the axis, a bar with its room
+LEFT = 250
+INNER = 540
+LINE = 34  # pixels: names, the axis, a bar with its room
 
 
 def poster(own: OwnNumbers, values: dict, prose: dict[str, str]) -> str:
@@ -49,14 +51,17 @@ def poster(own: OwnNumbers, values: dict, prose: dict[str, str]) -> str:
 
 def _draw_measurement(values: dict) -> Sheet:
     """The prediction beside its measurements."""
-    runs, prediction, (low, high) = values["measurements"], values["prediction"][0], values["interval"]
+    runs = values["measurements"]
+    prediction = values["prediction"][0]
+    (low, high) = values["interval"]
     inside = "inside" if low <= prediction <= high else "outside"
     sentence = (
         f"Predicted {prediction:g}, {inside} the interval {low:g} to {high:g} that holds the true median "
         f"with {values['confidence'][0]:g} %; {len(runs)} measurements."
     )
     sheet = Sheet("Prediction and measurement", sentence, 150)
-    least, most = min(*runs, prediction), max(*runs, prediction)
+    least = min(*runs, prediction)
+    most = max(*runs, prediction)
     x = lambda value: 60 + 780 * (value - least) / (most - least or 1)
     sheet.area(x(low), 42, max(2, x(high) - x(low)), 56, ROLES["state"].pale, 4)
     sheet.line((60, 98), (840, 98), colour=QUIET, width=1)
@@ -75,9 +80,11 @@ def _bars(title: str, numbers: dict[str, float], role: str) -> Sheet:
     finding = ", ".join(f"{name} {value:.3g}" for name, value in numbers.items())
     sheet = Sheet(title, f"{title}: {finding}.", 56 + LINE * len(numbers))
     sheet.text(24, 32, f"{title} (logarithmic axis)", anchor="start", bold=True)
-    least, most = min(numbers.values()) / 2, max(numbers.values())
+    least = min(numbers.values()) / 2
+    most = max(numbers.values())
     for k, (name, value) in enumerate(numbers.items()):
-        width, top = INNER * math.log(value / least) / math.log(most / least), 48 + LINE * k
+        width = INNER * math.log(value / least) / math.log(most / least)
+        top = 48 + LINE * k
         sheet.element("rect", x=LEFT, y=top, width=width, height=LINE - 10, rx=3, fill=ROLES[role].solid)
         sheet.text(LEFT - 10, top + 17, name, anchor="end", colour=INK)
         sheet.text(LEFT + width + 8, top + 17, f"{value:.3g}", anchor="start", bold=True)

@@ -41,7 +41,10 @@ class Residual:
     def forward(self, network: Network, x: np.ndarray, state: State | None = None):
         """y [T,B,H], final state, saved."""
         state = check_input(network, x, state)
-        length, inputs, layers, final = self.segment or network.layers, {}, {}, []
+        length = self.segment or network.layers
+        inputs = {}
+        layers = {}
+        final = []
         for l in range(network.layers):
             if l % length == 0:
                 inputs[l] = x
@@ -57,7 +60,9 @@ class Residual:
         Takes the layers out of `saved` one by one, so that they leave memory; a second call recomputes them.
         """
         dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
-        gradients, first, layers = {}, [None] * network.layers, saved.layers
+        gradients = {}
+        first = [None] * network.layers
+        layers = saved.layers
         for l in reversed(range(network.layers)):
             if l not in layers:
                 layers = self._recompute(network, saved, l)
@@ -71,7 +76,8 @@ class Residual:
     def _recompute(self, network: Network, saved: Saved, top: int) -> dict[int, Any]:
         """What one_big_gemm saves of the segment whose top layer this is."""
         start = max(l for l in saved.inputs if l <= top)
-        x, layers = saved.inputs[start], {}
+        x = saved.inputs[start]
+        layers = {}
         for l in range(start, top + 1):
             x, _, layers[l] = self._layer_forward(network, l, x, saved.state)
         return layers

@@ -31,9 +31,14 @@ FILLS = {
     NAMES[1]: ROLES["gradient"].solid,
     NAMES[2]: ROLES["weights"].solid,
 }
-LEFT, INNER = 92, WIDTH - 92 - 24  # pixels: the axis of time
-LANE_MOST, LANES = 24, 168  # pixels: the highest lane, and all lanes together at most
-TOP, GAP, MEMORY, BELOW = 84, 12, 54, 30  # pixels: above the lanes, below them, memory's strip, its axis
+LEFT = 92
+INNER = WIDTH - 92 - 24  # pixels: the axis of time
+LANE_MOST = 24
+LANES = 168  # pixels: the highest lane, and all lanes together at most
+TOP = 84
+GAP = 12
+MEMORY = 54
+BELOW = 30  # pixels: above the lanes, below them, memory's strip, its axis
 NEAR = 0.7  # pixels: a gap that nobody sees
 BLACKEST = 3  # pixels between the strokes of a hatch
 
@@ -88,7 +93,8 @@ def draw_runs(runs: dict[str, Run], subject: str) -> Sheet:
     findings = "; ".join(f"{name}: {run.sentence}" for name, run in runs.items())
     alt = f"{subject}. {findings}."
     sheet = Sheet("Schedules over time", alt, round(sum(run.height for run in runs.values()) + 34))
-    scale, top = INNER / max(run.end for run in runs.values()), 0.0
+    scale = INNER / max(run.end for run in runs.values())
+    top = 0.0
     for name, run in runs.items():
         _draw_panel(sheet, top, name, run, scale)
         top += run.height
@@ -103,7 +109,10 @@ def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Run:
     places = place_arrays(schedule).places
     result = predict(to_plan(schedule, places), device)
     times = [(1e-3 * start, 1e-3 * end) for start, end in zip(result.start, result.end, strict=True)]
-    bars, spans, seen, first = defaultdict(list), [], set(), 0
+    bars = defaultdict(list)
+    spans = []
+    seen = set()
+    first = 0
     for launch, operations in zip(schedule.launches, launch_operations(schedule, places), strict=True):
         own = times[first : first + len(operations)]
         first += len(operations)
@@ -112,7 +121,8 @@ def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Run:
         seen.add(launch[:3])
         bars[launch.stream, what] += own
     megabytes = 4e-6 * schedule.block * problem.minibatch * problem.hidden_size
-    end, bound = 1e-3 * result.makespan, 1e-3 * lower_bound(problem, device)
+    end = 1e-3 * result.makespan
+    bound = 1e-3 * lower_bound(problem, device)
     words = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
     limit = megabytes * problem.memory / schedule.block
     return Run(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, words)
@@ -123,7 +133,8 @@ def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[flo
     changes = []
     for (_, writer), reader in array_versions(schedule)[1].items():
         changes += [(spans[writer][0], megabytes), (spans[reader][1], -megabytes)]
-    total, curve = 0.0, []
+    total = 0.0
+    curve = []
     for when, change in sorted(changes):
         total += change
         curve.append((when, total))
@@ -132,16 +143,18 @@ def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[flo
 
 def _draw_panel(sheet: Sheet, top: float, name: str, run: Run, scale: float) -> None:
     """Title, lanes, bound and memory of one schedule; scale: pixels a millisecond."""
-    streams, first = run.streams, top + TOP
+    streams = run.streams
+    first = top + TOP
     below = first + run.lane * len(streams)
     sheet.heading(24, name, f"{run.sentence}, predicted", y=top + 28)
-    words = f"{len(streams)} stream{'s' * (len(streams) > 1)}"
+    words = f"{len(streams)} stream{('s' if len(streams) > 1 else '')}"
     sheet.text(LEFT - 10, (first + below) / 2 + 5, words, anchor="end")
     for (stream, what), intervals in sorted(run.bars.items()):
         box = first + streams.index(stream) * run.lane, run.lane * 0.86
         _draw_bars(sheet, what, list(_joined(intervals, scale)), box)
     _draw_memory(sheet, below + GAP, run, scale)
-    bound, axis = LEFT + run.bound * scale, below + GAP + MEMORY
+    bound = LEFT + run.bound * scale
+    axis = below + GAP + MEMORY
     sheet.line((bound, first - 14), (bound, axis), width=2, dashes="5 3")
     sheet.text(bound + 6, first - 6, f"lower bound {run.bound:.2f} ms", anchor="start")
     sheet.line((LEFT, axis), (LEFT + INNER, axis), colour=QUIET, width=1)
@@ -153,13 +166,15 @@ def _joined(intervals: list[tuple[float, float]], scale: float) -> Iterator[tupl
     """Intervals in pixels, those that nearly touch as one."""
     left = right = None
     for start, end in sorted(intervals):
-        start, end = LEFT + start * scale, LEFT + end * scale
+        start = LEFT + start * scale
+        end = LEFT + end * scale
         if right is not None and start - right < NEAR:
             right = max(right, end)
             continue
         if right is not None:
             yield left, right
-        left, right = start, end
+        left = start
+        right = end
     yield left, right
 
 
@@ -190,7 +205,8 @@ def _places(left: float, right: float, step: float) -> Iterator[float]:
 def _draw_memory(sheet: Sheet, top: float, run: Run, scale: float) -> None:
     """The arrays that are live, as an area below the line of what there is room for."""
     height = (MEMORY - 8) / max(run.limit, run.most)
-    bottom, path = top + MEMORY, f"M{LEFT} {top + MEMORY:.1f}"
+    bottom = top + MEMORY
+    path = f"M{LEFT} {top + MEMORY:.1f}"
     last = None
     for when, value in run.memory:
         x = round(LEFT + when * scale, 1)

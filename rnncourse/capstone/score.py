@@ -87,7 +87,10 @@ def _needs(launch: Launch, schedule: Schedule) -> list[tuple[tuple[int, int, int
         ],
         WEIGHTS: [((BACKWARD, l, j), "reads dg of its own block", GRADIENT_TOO_EARLY)],
     }[kind]
-    inside = lambda layer, block: 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
+
+    def inside(layer, block):
+        return 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
+
     return [need for need in needs if inside(*need[0][1:])]
 
 
@@ -108,7 +111,10 @@ def place_arrays(schedule: Schedule) -> Layout:
     for version, number in last_reader.items():
         dying[number].append(version)
     room = schedule.problem.memory // schedule.block
-    free, place, places, peak = deque(range(room)), {}, [], 0
+    free = deque(range(room))
+    place = {}
+    places = []
+    peak = 0
     for number, (old, new) in enumerate(versions):
         if len(new) > len(free):
             blocks = len(place) + len(new)
@@ -123,7 +129,8 @@ def place_arrays(schedule: Schedule) -> Layout:
 def array_versions(schedule: Schedule) -> tuple[list, dict]:
     """For each launch the (array, writer) that it reads and writes; and the last launch that uses each."""
     current: dict[Array, tuple[Array, int]] = {}
-    result, last = [], {}
+    result = []
+    last = {}
     for number, launch in enumerate(schedule.launches):
         old = [current[array] for array in reads(launch)]
         new = [(array, number) for array in writes(launch, schedule.problem.layers)]
@@ -140,7 +147,8 @@ def recomputed(schedule: Schedule) -> int:
 
 
 def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
-    arrays, launch = f"{blocks} blocks of {quantity(schedule.block, 'step')}", schedule.launches[number]
+    arrays = f"{blocks} blocks of {quantity(schedule.block, 'step')}"
+    launch = schedule.launches[number]
     return (
         f"At launch {number}, {launch}, {arrays}, {blocks * schedule.block} arrays, must be in memory "
         f"at once; it holds {schedule.problem.memory}."
@@ -259,7 +267,8 @@ def try_schedule(function: Callable, problem: Problem, device: Device = DEVICE) 
 def slow_because(problem: Problem, answer: object) -> str | None:
     """What makes a legal schedule slow, if exactly one known reason fits."""
     schedule = read_schedule(problem, answer)
-    again, layers = recomputed(schedule), problem.layers
+    again = recomputed(schedule)
+    layers = problem.layers
     streams = {launch.stream for launch in schedule.launches if launch.kind == FORWARD}
     reasons = {
         "puts all layers into one stream": len(streams) == 1 < layers,

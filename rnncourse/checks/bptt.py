@@ -25,10 +25,13 @@ STEP_AXES = AXES | {"dx": ("sequence", "input"), "dh_before": ("sequence", "unit
 def check_relu_step_backward(submission, rng, B, I, H):
     """Units are off before and after the step, and never the same ones; others are on by very little."""
     place = np.add.outer(rng.permutation(B), rng.permutation(H))
-    on_before, on_after = place % 3 > 0, place % 2 == 0
+    on_before = place % 3 > 0
+    on_after = place % 2 == 0
     h_before, h_after = (10 ** rng.uniform(-3, 0.3, (B, H)) * on for on in (on_before, on_after))
     weight_hh = rng.standard_normal((H, H))
-    dh, x, weight_ih = rng.standard_normal((B, H)), rng.standard_normal((B, I)), rng.standard_normal((H, I))
+    dh = rng.standard_normal((B, H))
+    x = rng.standard_normal((B, I))
+    weight_ih = rng.standard_normal((H, I))
     step = dh, x, h_before, h_after, weight_ih, weight_hh
     want = ANSWERS["relu_step_backward"].call(*step)
     got = submission(*step)
@@ -46,7 +49,10 @@ def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -
         return "By dbias, what arrives in front of ReLU is right: look at what is made of it."
     if any(same(*pair, None) for pair in zip(parts, want, strict=False)):
         return "Other results show that what arrives in front of ReLU is right: look at how dbias adds it up."
-    numbers = lambda column: ", ".join(f"{number:.3g}" for number in column)
+
+    def numbers(column):
+        return ", ".join(f"{number:.3g}" for number in column)
+
     return (
         f"By dbias, what arrives in front of ReLU is wrong at unit {wrong[0]}: there dh is "
         f"{numbers(dh[:, wrong[0]])} and h_after {numbers(h_after[:, wrong[0]])}."
@@ -66,14 +72,18 @@ def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
     `is_view`: the array is the transposed view of another one, so that reshape(-1) and ravel() copy it.
     """
     a, b, c = (round(float(number), 3) for number in rng.uniform(0.5, 1.5, 3))
-    loss, array = Code(LOSS.format(a=a, b=b, c=c), "loss"), scale * rng.uniform(0.2, 1.0, shape)
+    loss = Code(LOSS.format(a=a, b=b, c=c), "loss")
+    array = scale * rng.uniform(0.2, 1.0, shape)
     exact, _ = ANSWERS["gradient_check"].call(loss, array, array, 1e-5)
     arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
     want = ANSWERS["gradient_check"].call(*arguments)
     case = f"array of shape {shape}{', a transposed view' if is_view else ''}, eps={eps}"
     view = Shell(f"array = np.array({array.T.tolist()}).T", "array")
     got = submission(loss, view if is_view else array, *arguments[2:])
-    advice = lambda: _copied(got[0]) if is_view else _norms(got[0], want[0], arguments[2])
+
+    def advice():
+        return _copied(got[0]) if is_view else _norms(got[0], want[0], arguments[2])
+
     expect(got, want, axes=(), what=("numeric", "error"), case=case, advice=advice)
 
 
@@ -179,7 +189,8 @@ def _compare_sweeps(answer: Answer, got: object, want: tuple, arguments: tuple, 
 def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
     """What the first wrong call of cell_backward gets, or the steps without one."""
     cell, x, h, *_ = arguments
-    needed, left = trace_of(answer, arguments), set(range(len(x)))
+    needed = trace_of(answer, arguments)
+    left = set(range(len(x)))
     for _, *entry in cell.trace:
         step = next((t for t in range(len(x)) if close(entry[1], x[t])), None)
         if step is None:

@@ -18,14 +18,22 @@ ANSWERS = answers("capstone")
 
 def check_skip_step_backward(submission, rng, B, H):
     draw = lambda *shape: rng.uniform(-1, 1, shape)
-    dh, h_before, weight_hh, a, scale = draw(B, H), draw(B, H), draw(H, H), draw(B, H), rng.uniform(0.3, 0.8)
+    dh = draw(B, H)
+    h_before = draw(B, H)
+    weight_hh = draw(H, H)
+    a = draw(B, H)
+    scale = rng.uniform(0.3, 0.8)
     times = ANSWERS["skip_step_backward"].number("times", 1)
     h_next = np.tanh(a + h_before @ weight_hh.T + times * scale * h_before)
     arguments = dh, h_next, h_before, weight_hh, scale
-    want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
+    want = ANSWERS["skip_step_backward"].call(*arguments)
+    got = submission(*arguments)
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
     add_to_case(f"scale={scale:.4g}")
-    advice = lambda: _skip_terms(got, want, *arguments[:-1], times * scale)
+
+    def advice():
+        return _skip_terms(got, want, *arguments[:-1], times * scale)
+
     expect(got, want, axes=axes, what=tuple(axes), tolerance=1e-9, advice=advice)
 
 
@@ -87,7 +95,11 @@ def draw_segments(rng) -> list[tuple]:
     There one segment more would leave the top one less room, so that a segment too many recomputes more.
     """
     arrays = ANSWERS["segment_lengths"].number("arrays", 2)
-    layers_at_once = lambda low, high: int(rng.integers(low, high)) * arrays // 2  # in 2 arrays a layer
+
+    def layers_at_once(low, high):
+        # in 2 arrays a layer
+        return int(rng.integers(low, high)) * arrays // 2
+
     memory = layers_at_once(24, 40)
     full = next(n for n in range(4, 5 + max(4, arrays)) if (memory - n + 1) % arrays == 0)
     exact = sum((memory - below) // arrays for below in range(full))
@@ -151,9 +163,15 @@ def draw_problems(rng) -> list[tuple]:
 
     The tight ones hold the least that the text promises; 13 layers are the fewest that can be tight.
     """
-    B, H = int(rng.choice([31, 64, 96])), int(rng.choice([251, 389, 512]))
-    roomy = lambda layers, steps: (layers, steps, B, H, roomy_memory(layers, steps))
-    tight = lambda layers, steps: (layers, steps, B, H, tight_memory(layers, steps))
+    B = int(rng.choice([31, 64, 96]))
+    H = int(rng.choice([251, 389, 512]))
+
+    def roomy(layers, steps):
+        return (layers, steps, B, H, roomy_memory(layers, steps))
+
+    def tight(layers, steps):
+        return (layers, steps, B, H, tight_memory(layers, steps))
+
     return [
         roomy(2, 3),
         roomy(1, int(rng.choice([9, 11, 13]))),

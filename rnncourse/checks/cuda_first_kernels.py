@@ -41,7 +41,8 @@ def limit_tanh(counts, case):
         return f"{loads} loads for {n} elements: load every element once, and keep it in a variable"
     if (stores := counts["global_stores"]) > n:
         return f"{stores} stores for {n} elements: every element should be written once"
-    moved, threads = counts["global_load_sectors"], case.grid[0] * case.block[0]
+    moved = counts["global_load_sectors"]
+    threads = case.grid[0] * case.block[0]
     needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32)) if threads % 32 == 0 else moved
     if moved > needed + -(-n // 32):
         return f"The loads moved {moved} sectors of 32 bytes where {needed} hold all of x"
@@ -58,7 +59,8 @@ def check_transpose_coalesced(submission, rng, rows, columns):
 
 def sectors(rows, columns):
     """The fewest sectors of 32 bytes for a matrix [rows,columns] of float32 in tiles of 8 by 8."""
-    total, starts = 0, range(0, columns, TILE)
+    total = 0
+    starts = range(0, columns, TILE)
     for row in range(rows):
         for start in starts:
             first = row * columns + start
@@ -89,7 +91,8 @@ def check_fix_the_race(submission, rng, blocks, threads, steps):
 
 def limit_race(counts, case):
     """Two barriers a step are enough, and one more for the start or the end; threads work side by side."""
-    blocks, steps = case.grid[0], case.arguments[1]
+    blocks = case.grid[0]
+    steps = case.arguments[1]
     most = blocks * (2 * steps + 1)
     if counts["barriers"] > most:
         return f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"

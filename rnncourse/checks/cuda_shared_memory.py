@@ -24,7 +24,10 @@ def check_tiled_matmul_kernel(submission, rng, M, K, N):
     grid = (-(-N // TILE), -(-M // TILE))
     case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)))
     axes = (("row", "column"),) * 3
-    explain = lambda _, place, surplus: part_of_sum(surplus, a[place[0]] * b[:, place[1]])
+
+    def explain(_, place, surplus):
+        return part_of_sum(surplus, a[place[0]] * b[:, place[1]])
+
     answer = ANSWERS["tiled_matmul_kernel"]
     compare_launches(submission, answer, case, ("a", "b", "c"), axes, limit_matmul, explain)
 
@@ -47,9 +50,13 @@ def limit_matmul(counts, case):
 def check_block_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     case = Case((blocks,), (threads,), (x, _old(rng, blocks)))
-    axes, answer = (("element",), ("block",)), ANSWERS["block_sum_kernel"]
+    axes = (("element",), ("block",))
+    answer = ANSWERS["block_sum_kernel"]
     own = answer.number("scale", 1) * x
-    explain = lambda _, place, surplus: part_of_sum(surplus, own[place[0] * threads :][:threads])
+
+    def explain(_, place, surplus):
+        return part_of_sum(surplus, own[place[0] * threads :][:threads])
+
     compare_launches(submission, answer, case, ("x", "out"), axes, limit_block_sum, explain)
 
 
@@ -61,7 +68,8 @@ def limit_block_sum(counts, case):
     Neighbours added by the first threads pass: they need no more requests, and bank conflicts, which they
     have, are the subject of the last exercise.  The statement says every number of the limit.
     """
-    blocks, threads = case.grid[0], case.block[0]
+    blocks = case.grid[0]
+    threads = case.block[0]
     if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
         return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
     if counts["atomics"]:
@@ -84,11 +92,13 @@ def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     out = _old(rng, blocks * threads // 32)
     case = Case((blocks,), (threads,), (x, out))
-    axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
+    axes = (("element",), ("warp",))
+    answer = ANSWERS["warp_sum_kernel"]
     own = answer.number("scale", 1) * x
-    explain = lambda _, place, surplus: (
-        f"{part_of_sum(surplus, own[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
-    )
+
+    def explain(_, place, surplus):
+        return f"{part_of_sum(surplus, own[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
+
     compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
 
 
@@ -116,7 +126,8 @@ def check_transpose_without_conflicts(submission, rng, rows, columns):
     x = rng.normal(size=(rows, columns)).astype("float32")
     grid = (-(-columns // 32), -(-rows // 32))
     case = Case(grid, (32, 8), (x, _old(rng, columns, rows)))
-    answer, axes = ANSWERS["transpose_without_conflicts"], (("row", "column"),) * 2
+    answer = ANSWERS["transpose_without_conflicts"]
+    axes = (("row", "column"),) * 2
     compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)
 
 

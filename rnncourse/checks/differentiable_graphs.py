@@ -18,7 +18,8 @@ ANSWERS = answers("differentiable_graphs")
 def check_graph_rules(submission, rng, m, k, n):
     """Each node once. Values that its rule does not need arrive as None: the green wires."""
     draw = lambda *shape: rng.standard_normal(shape)
-    both, unneeded = ("da", "db"), (None, None)
+    both = ("da", "db")
+    unneeded = (None, None)
     nodes = {  # names of the results, d, inputs, output
         "sum": (both, draw(m, n), unneeded, None),
         "copy": (("da",), (draw(m, n), draw(m, n)), (None,), None),
@@ -31,7 +32,8 @@ def check_graph_rules(submission, rng, m, k, n):
     for node, (names, *arguments) in nodes.items():
         case = f"node {node!r}, d [{m},{n}]"
         begin_case(f"{case}; {_unneeded(*arguments[1:])}")
-        got, want = submission(node, *arguments), ANSWERS["graph_rules"].call(node, *arguments)
+        got = submission(node, *arguments)
+        want = ANSWERS["graph_rules"].call(node, *arguments)
         axes = ("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)}
         advice = partial(_at_output, got, want, arguments[0], arguments[2])
         expect(got, want, axes=axes, what=names, case=case, advice=advice)
@@ -68,9 +70,11 @@ def check_lstm_backward(submission, rng, B, I, H):
     i, f, o = rng.uniform(0.1, 0.9, (3, B, H))
     g, h = rng.uniform(-0.9, 0.9, (2, B, H))
     dh_next, dc_next, c, c_next = rng.standard_normal((4, B, H))
-    weight_ih, weight_hh = rng.standard_normal((4 * H, I)), rng.standard_normal((4 * H, H))
+    weight_ih = rng.standard_normal((4 * H, I))
+    weight_hh = rng.standard_normal((4 * H, H))
     step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
-    want, got = ANSWERS["lstm_backward"].call(*step), submission(*step)
+    want = ANSWERS["lstm_backward"].call(*step)
+    got = submission(*step)
     what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
 
     def advice() -> str:
@@ -101,9 +105,11 @@ def check_gru_backward(submission, rng, B, I, H):
     r, z = rng.uniform(0.1, 0.9, (2, B, H))
     n, h = rng.uniform(-0.9, 0.9, (2, B, H))
     dh_next, product = rng.standard_normal((2, B, H))
-    weight_ih, weight_hh = rng.standard_normal((3 * H, I)), rng.standard_normal((3 * H, H))
+    weight_ih = rng.standard_normal((3 * H, I))
+    weight_hh = rng.standard_normal((3 * H, H))
     step = dh_next, rng.standard_normal((B, I)), h, r, z, n, product, weight_ih, weight_hh
-    want, got = ANSWERS["gru_backward"].call(*step), submission(*step)
+    want = ANSWERS["gru_backward"].call(*step)
+    got = submission(*step)
     biases = "dbias_ih", "dbias_hh"
     what = "dx", "dh", "dweight_ih", "dweight_hh", *biases
     advice = partial(wrong_gates, got, want, biases, "rzn")
@@ -175,7 +181,8 @@ def check_count_gemms(submission, rng, cell, step):
     for stack_gates in (False, True):
         for stack_time in (False, True):
             arguments = step, T, stack_gates, stack_time
-            want, got = ANSWERS["count_gemms"].call(*arguments), submission(*arguments)
+            want = ANSWERS["count_gemms"].call(*arguments)
+            got = submission(*arguments)
             read = ", ".join(factor for factor, _ in step)
             own = f"; yours is {got // T}·T + {got % T}" if type(got) is int else ""
             case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}{own}"
@@ -219,10 +226,14 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
         return
     multiply = lambda a, weight: a @ weight.T
     want = ANSWERS["gru_reset_after"].call(multiply, *arguments[:2], *used, *arguments[4:])
-    what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
+    what = ("y", "the saved product")
+    axes = ("step", "sequence", "unit")
     if has_own:
         add_to_case("product uses weights of its own")
-    of_sums = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments)
+
+    def of_sums():
+        return _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments)
+
     advice = lambda: None if has_own else of_sums()
     if expect(got, want, axes=axes, what=what, advice=advice):
         states = np.concatenate([arguments[1][np.newaxis], want[0][:-1]])
@@ -247,7 +258,8 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
     (r, z, n), (own_r, own_z, own_n) = (
         sums.reshape(3, -1)[:, unit] for sums in (weight_hh @ h + bias_hh, weight_ih @ x[t, b] + bias_ih)
     )
-    r, z = 1 / (1 + np.exp(-r - own_r)), 1 / (1 + np.exp(-z - own_z))
+    r = 1 / (1 + np.exp(-r - own_r))
+    z = 1 / (1 + np.exp(-z - own_z))
     n = np.tanh(own_n + r * n)
     return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
 

@@ -27,7 +27,8 @@ def multiply(rows, names):
 
 def check_group_gates(submission, rng, B, I, H, gates):
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
-    x, h = draw(B, I), draw(B, H)
+    x = draw(B, I)
+    h = draw(B, H)
     weights = {f"{letter}_{gate}": draw(H, size) for letter, size in (("W", I), ("U", H)) for gate in gates}
     source = COUNTED.format(weights={name: array.tolist() for name, array in weights.items()})
     share = ANSWERS["group_gates"].number("share", 1)
@@ -38,7 +39,8 @@ def check_group_gates(submission, rng, B, I, H, gates):
         require_calls(ANSWERS["group_gates"], trace, arguments)
 
 
-WIDE, UNITS = ("sequence", ("gate", 4), "unit"), ("sequence", "unit")
+WIDE = ("sequence", ("gate", 4), "unit")
+UNITS = ("sequence", "unit")
 
 
 def draw_blocks(rng) -> list[tuple]:
@@ -58,10 +60,12 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
         sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
     results = unset(B, 4 * H), unset(B, H), unset(B, H)
     case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results))
-    names, axes = ("sums", "c", "gates", "c_next", "h_next"), (WIDE, UNITS, WIDE, UNITS, UNITS)
+    names = ("sums", "c", "gates", "c_next", "h_next")
+    axes = (WIDE, UNITS, WIDE, UNITS, UNITS)
 
     def explain(name: str, place: tuple, surplus: float) -> str:
-        sequence, unit = place[0], place[1] % H
+        sequence = place[0]
+        unit = place[1] % H
         own = ", ".join(f"{number:.4g}" for number in sums[sequence].reshape(4, H)[:, unit])
         return f"There the sums of i, f, g and o are {own}, and c is {case.arguments[1][sequence, unit]:.4g}."
 
@@ -80,7 +84,8 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
     axes = (WIDE, *[UNITS] * 4, WIDE, UNITS)
 
     def explain(name: str, place: tuple, surplus: float) -> str:
-        sequence, unit = place[0], place[1] % H
+        sequence = place[0]
+        unit = place[1] % H
         i, f, g, o = gates[sequence].reshape(4, H)[:, unit]
         numbers = dict(
             zip(("c", "c_next", "dh", "dc_next"), (part[sequence, unit] for part in states), strict=True)
@@ -99,7 +104,8 @@ def _grid(B: int, H: int, block: tuple[int, int]) -> tuple[int, int]:
 def limit_forward(counts, case):
     """Five numbers read and six written for each unit."""
     units = case.arguments[1].size
-    loads, stores = counts["global_loads"], counts["global_stores"]
+    loads = counts["global_loads"]
+    stores = counts["global_stores"]
     if loads > 5 * units:
         return f"It loads {loads / units:.3g} numbers a unit; four sums and c are 5"
     if stores > 6 * units:
@@ -110,7 +116,8 @@ def limit_forward(counts, case):
 def limit_backward(counts, case):
     """Eight numbers read and five written for each unit."""
     units = case.arguments[1].size
-    loads, stores = counts["global_loads"], counts["global_stores"]
+    loads = counts["global_loads"]
+    stores = counts["global_stores"]
     if loads > 8 * units:
         return f"It loads {loads / units:.3g} numbers a unit; four gates, two c, dh and dc are 8"
     if stores > 5 * units:

@@ -67,12 +67,15 @@ ADDITIONS = [
 
 def issue(loop: tuple, steps: int, sequences: int) -> list[tuple]:
     """All steps of a loop as operations (name, reads, writes, adds) with regions (buffer, first, end)."""
-    rows = lambda t, parts: [
-        (name, 0, sequences)
-        if after is None
-        else (name, (t + after) * sequences, (t + after + 1) * sequences)
-        for name, after in parts
-    ]
+
+    def rows(t, parts):
+        return [
+            (name, 0, sequences)
+            if after is None
+            else (name, (t + after) * sequences, (t + after + 1) * sequences)
+            for name, after in parts
+        ]
+
     return [(name, *(rows(t, part) for part in parts)) for t in range(steps) for name, *parts in loop]
 
 
@@ -93,7 +96,8 @@ def check_must_wait(submission, rng, case):
     """case: operations, or how many are drawn."""
     is_drawn = isinstance(case, int)
     operations = draw_operations(rng, case) if is_drawn else case
-    want, pairs = ANSWERS["must_wait"].call(operations), whole_numbers(got := submission(operations), 2)
+    want = ANSWERS["must_wait"].call(operations)
+    pairs = whole_numbers(got := submission(operations), 2)
     problem = _misjudged_pair(got, pairs, want, operations)
     refuse(problem, f"{len(operations)} operations", result=None if pairs is None else sorted(set(pairs)))
 
@@ -146,7 +150,8 @@ def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
 
 def _must_wait(earlier: tuple, later: tuple) -> bool:
     """Whether a region that one of them changes is touched by the other; two additions may change places."""
-    (_, *old), (_, *new) = earlier, later
+    (_, *old) = earlier
+    (_, *new) = later
     meetings = ((u, v) for u in range(3) for v in range(3) if u != v or PARTS[u] == "writes")
     return any(_overlap(a, b) for u, v in meetings for a in old[u] for b in new[v])
 

@@ -38,7 +38,10 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
     """What this minibatch and the smallest one that is enough compute and move."""
     answer = ANSWERS["arithmetic_intensity"]
     weights = answer.number("weight_reads", 1) * H * H
-    work = lambda B: f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+
+    def work(B):
+        return f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+
     smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
     enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
     return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
@@ -78,10 +81,15 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     rows = dict(rows=T * B, most_rows=steps * B, left_over=T % steps * B, most_calls=-(-T // steps))
     source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
     multiply = Code(source, "multiply", [])
-    got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
-    want, rest = x @ weights.T, T % steps
+    got = submission(x, multiply, steps)
+    axes = ("step", "sequence", "unit")
+    want = x @ weights.T
+    rest = T % steps
     left = f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
-    advice = lambda: left if rest and same(got[: T - rest], want[: T - rest], None) else None
+
+    def advice():
+        return left if rest and same(got[: T - rest], want[: T - rest], None) else None
+
     if expect(got, want, axes=axes, what="the products", advice=advice):
         require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps))
 

@@ -20,7 +20,8 @@ from nbjudge.grading.in_process import InProcess
 from rnncourse.checks.answers import Answer
 from rnnlab.compare import TOLERANCES
 
-MARGIN, SLACK = 2, 8  # the longest thread makes at most 2n + 8 accesses, where the course's makes n
+MARGIN = 2
+SLACK = 8  # the longest thread makes at most 2n + 8 accesses, where the course's makes n
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
 REMEDIES = {
     "out_of_bounds": "A thread without work needs a condition around it; one with work, another index.",
@@ -183,7 +184,8 @@ def _difference(
 ) -> Wrong | None:
     """The first difference of the judged arrays, and which other results are right."""
     before = [part for part in case.arguments if isinstance(part, np.ndarray)]
-    first, right = None, []
+    first = None
+    right = []
     for a, b, name, axis, old in zip(got.arrays, want.arrays, names, axes, before, strict=False):
         count = [part[1] if isinstance(part, tuple) else -1 for part in axis]
         shape = (len(a), *count[1:]) if len(axis) > a.ndim else a.shape

@@ -60,8 +60,10 @@ def check_product_time(submission, rng, sequences, rows, inner, device):
 
 def _factors(sequences: int, rows: int, inner: int, sheet: Device) -> str:
     """The time at the peak, and the factors that follow from the number of blocks."""
-    blocks, half = -(-sequences // 64) * -(-rows // 64), float(ANSWERS["product_time"].number("half", 1.5))
-    at_peak, c = 2e-6 * sequences * rows * inner / sheet.peak, max(1, blocks / sheet.multiprocessors)
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    half = float(ANSWERS["product_time"].number("half", 1.5))
+    at_peak = 2e-6 * sequences * rows * inner / sheet.peak
+    c = max(1, blocks / sheet.multiprocessors)
     return (
         f"At the peak it takes {at_peak:.4g} µs. {quantity(blocks, 'block')} for {sheet.multiprocessors} "
         f"multiprocessors: {max(1, sheet.multiprocessors / blocks):.4g} times as long where some stay empty, "

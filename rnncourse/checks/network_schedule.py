@@ -55,7 +55,8 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: in
     late = next((k for k in range(1, len(order)) if rounds[k] < rounds[k - 1]), None)
     if late is None:
         return None
-    before, after = order[late - 1], order[late]
+    before = order[late - 1]
+    after = order[late]
     return f"{before} comes before {after}, which can run in an earlier round."
 
 
@@ -77,7 +78,9 @@ def network(
 
     With a generator the cells of a diagonal, none of which waits for another, come in a random order.
     """
-    operations, waits, place = [], [], {}
+    operations = []
+    waits = []
+    place = {}
     for d in range(layers + steps - 1):
         diagonal = np.arange(max(0, d - steps + 1), min(layers, d + 1))
         for l in (diagonal if rng is None else rng.permutation(diagonal)).tolist():
@@ -96,7 +99,9 @@ def network(
 
 def end_times(operations: list, streams: list, events: list, durations: dict[str, int]) -> list[int]:
     """When each operation ends, if streams run side by side and events hold them."""
-    free, end, awaited = {}, [], _earlier(events)
+    free = {}
+    end = []
+    awaited = _earlier(events)
     for k, ((_, _, kind), stream) in enumerate(zip(operations, streams, strict=True)):
         start = max([free.get(stream, 0), *(end[earlier] for earlier in awaited[k])])
         free[stream] = start + durations[kind]
@@ -129,7 +134,8 @@ def _streams_and_events(got: object) -> tuple | None:
     """Streams and events as tuples of whole numbers; None if the answer has another form."""
     if not isinstance(got, tuple | list) or len(got) != 2:
         return None
-    streams, events = whole_numbers(got[0]), whole_numbers(got[1], 2)
+    streams = whole_numbers(got[0])
+    events = whole_numbers(got[1], 2)
     return None if streams is None or events is None else (tuple(streams), tuple(sorted(events)))
 
 
@@ -164,7 +170,8 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
 
 def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
     answer = ANSWERS["choose_input_batch"]
-    want, got = answer.call(T, layers, launch, work, step), submission(T, layers, launch, work, step)
+    want = answer.call(T, layers, launch, work, step)
+    got = submission(T, layers, launch, work, step)
     first = got[0] if isinstance(got, tuple | list) and got else None
     for k in sorted({first, want[0]}) if isinstance(first, int) and 1 <= first <= T else ():
         chunk = answer.number("kernels", 1) * launch + k * (work + step)

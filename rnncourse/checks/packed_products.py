@@ -19,7 +19,8 @@ from rnncourse.checks.answers import answers, call
 from rnncourse.lab.counting_core import CountingCore
 
 ANSWERS = answers("packed_products")
-ITEM, LINE = 4, 8  # bytes of a number, numbers of a cache line
+ITEM = 4
+LINE = 8  # bytes of a number, numbers of a cache line
 MARGIN = 1.3  # times the loads of the course's own order
 SAME = 0.02  # relative difference of counts that one known mistake gives in two ways of writing
 LEVELS = "registers", "the first cache", "the second cache"
@@ -87,7 +88,9 @@ def check_emit_tile(submission, rng, rows, vectors, terms):
 
 def _incomplete(machine: CountingCore) -> Wrong | None:
     """A result that was never stored, or loads beyond one for each vector and each state."""
-    rows, vectors, terms = machine.rows, machine.vectors, machine.terms
+    rows = machine.rows
+    vectors = machine.vectors
+    terms = machine.terms
     if machine.missing:
         return Wrong("The result of row {}, vector {} is never stored.".format(*machine.missing))
     if machine.loads > (fewest := terms * (rows + vectors)):
@@ -107,7 +110,8 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
     """
     drawn = None
     while drawn is None or _is_tied(*drawn):
-        sizes, rates = rng.integers((30, 17, 3), (300, 80, 10)), 2 ** rng.integers(3, size=2)
+        sizes = rng.integers((30, 17, 3), (300, 80, 10))
+        rates = 2 ** rng.integers(3, size=2)
         drawn = (*map(int, sizes), *map(int, rates))
     cores = [
         (12, 16, 4, 2, 2),
@@ -151,7 +155,8 @@ def _fault(rows: int, vectors: int, best_tile: tuple, B: int, registers: int, *c
     if (needed := rows * vectors + vectors + for_states) > registers:
         sums = f"{rows} × {vectors} for sums, {vectors} for weights and {for_states} for states"
         return f"The tile needs {needed} registers: {sums}; the core has {registers}."
-    own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
+    own = _cost((rows, vectors), B, *core)
+    best = min(_costs(B, registers, *core))
     tiles = list(_tiles((rows, vectors), B, *core))
     share = f"a term; divided by v = {vectors} that is"
     possible = "is possible, with {} × {}".format(*best_tile)
@@ -251,7 +256,8 @@ def check_tiled_product(submission, rng, *sizes):
     if refuse(_unfinished(done), case, result=done):
         own = replace(kernel, trace=[])
         call(ANSWERS["tiled_product"].function, (own, *arguments[1:]))
-        loads, fewest = count_loads(kernel.trace, product), count_loads(own.trace, product)
+        loads = count_loads(kernel.trace, product)
+        fewest = count_loads(own.trace, product)
         counts = tuple(map(float, loads))
         refuse(_excess(loads, fewest), case, counts, detail=loads, tolerance=SAME)
 
@@ -304,7 +310,8 @@ def count_loads(calls: Sequence[tuple], product: Product) -> Loads:
 def _addresses(product: Product, row: int, rows: int, panel: int, term: int, terms: int) -> np.ndarray:
     """Byte addresses of a call in the order of time: sums, weights and states of each term, sums again."""
     B, K, panels, _, columns, *_ = product
-    heights, ks = row + np.arange(rows), term + np.arange(terms)[:, np.newaxis]
+    heights = row + np.arange(rows)
+    ks = term + np.arange(terms)[:, np.newaxis]
     places = np.arange(0, columns, LINE)  # a number of each line is enough
     sums = B * K + panels * K * columns + heights[:, np.newaxis] * panels * columns + panel * columns + places
     weights = B * K + (panel * K + ks) * columns + places

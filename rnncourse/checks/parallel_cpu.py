@@ -36,8 +36,12 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
 
 
 def _is_pairs(got: object) -> bool:
-    whole = lambda n: isinstance(n, int | np.integer) and not isinstance(n, bool)
-    is_pair = lambda part: isinstance(part, tuple | list) and len(part) == 2 and all(map(whole, part))
+    def whole(n):
+        return isinstance(n, int | np.integer) and not isinstance(n, bool)
+
+    def is_pair(part):
+        return isinstance(part, tuple | list) and len(part) == 2 and all(map(whole, part))
+
     return isinstance(got, tuple | list) and len(got) > 0 and all(map(is_pair, got))
 
 
@@ -50,13 +54,14 @@ def check_sum_gradients(submission, rng, count, shape):
     With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
     """
     by_thread, cancelling, orders = _draw_gradients(rng, count, shape)
-    sums, ordinary = [], []
+    sums = []
+    ordinary = []
     for threads in orders:
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
         case = f"{count} threads, ready in the order {', '.join(map(str, threads))}; {shape} each"
         got = submission(threads, by_thread[threads])
         summands = ", ".join(f"thread {k}'s is {one[0, 0]:.4g}" for k, one in enumerate(by_thread[:3]))
-        advice = f"print what you add at row 0, column 0: {summands}{', …' * (count > 3)}."
+        advice = f"print what you add at row 0, column 0: {summands}{(', …' if count > 3 else '')}."
         expect(got, want, axes=("row", "column"), what="the sum", case=case, advice=lambda a=advice: a)
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
@@ -87,7 +92,8 @@ def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple
             by_thread[:, 0, 0] = by_thread[0, 0, 0]
         cancelling = by_thread.copy()
         if count > 2:
-            cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
+            cancelling[0] = 2.0**60
+            cancelling[1] = -(2.0**60)
         orders = [rng.permutation(count) for _ in range(ORDERS)]
         if count < 3 or all(_shows_order(gradients, orders) for gradients in (by_thread, cancelling)):
             return by_thread, cancelling, orders
@@ -95,8 +101,12 @@ def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple
 
 def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
     """Whether sums as the threads are ready, and by a thread's number for its place, differ in some bits."""
-    sums = lambda orders: [reduce(np.add, gradients[order]).tobytes() for order in orders]
-    ready, placed = sums(orders), sums(order[order] for order in orders)
+
+    def sums(orders):
+        return [reduce(np.add, gradients[order]).tobytes() for order in orders]
+
+    ready = sums(orders)
+    placed = sums(order[order] for order in orders)
     return len(set(ready)) > 1 < len(set(placed)) and ready != placed
 
 

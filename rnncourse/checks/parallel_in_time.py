@@ -24,7 +24,10 @@ def check_compose_affine(submission, rng, K, B, n):
     want = ANSWERS["compose_affine"].call(later, earlier)
     axes = ("pair", "sequence", "row", "column")
     got = submission(later, earlier)
-    advice = lambda: f"Columns 0 to {n - 1} are a, column {n} is b: which of them are wrong?"
+
+    def advice():
+        return f"Columns 0 to {n - 1} are a, column {n} is b: which of them are wrong?"
+
     expect(got, want, axes=axes, what="the maps", advice=advice)
 
 
@@ -32,7 +35,9 @@ class NamedMaps:
     """Maps of T steps by name: what a name stands for are the numbers of its steps, in order."""
 
     def __init__(self, rng: np.random.Generator, T: int):
-        self.rng, self.steps, self.sizes = rng, {}, []
+        self.rng = rng
+        self.steps = {}
+        self.sizes = []
         self.maps = np.stack([self._name((t,)) for t in range(T)])  # [T,1,2]
         self.shell = _service("compose", self.compose)
 
@@ -64,7 +69,8 @@ class NamedMaps:
 def check_scan_by_chunks(submission, rng, T):
     answer = ANSWERS["scan_by_chunks"]
     chunk = answer.number("chunk", 8)
-    named, case = NamedMaps(rng, T), f"T={T}, chunks of {chunk} steps"
+    named = NamedMaps(rng, T)
+    case = f"T={T}, chunks of {chunk} steps"
     got = submission(named.shell, named.maps)
     parts = got if isinstance(got, tuple | list) and len(got) == 2 else (None, None)
     prefixes, ends = map(named.read, parts)
@@ -94,7 +100,8 @@ def _wrong_maps(name: str, maps: list[tuple] | None, last: list | range, got: ob
 
 def _too_many_calls(sizes: list[int], chunk: int, chunks: int, T: int) -> Wrong | None:
     """A limit on levels, which a loop over time breaks, and one on the work."""
-    most, work = chunk + chunks - 1, 2 * chunk * chunks
+    most = chunk + chunks - 1
+    work = 2 * chunk * chunks
     if len(sizes) > most:
         return Wrong(
             f"compose is called {len(sizes)} times for {T} steps, and each call waits for the one before; "
@@ -110,7 +117,8 @@ def check_block_scan_kernel(submission, rng, T, blocks, threads):
     a = (rng.uniform(0.5, 1.1, T) * rng.choice([-1, 1], T)).astype("float32")
     b = rng.normal(size=T).astype("float32")
     case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)))
-    names, axes = ("a", "b", "prefix_a", "prefix_b"), (("step",),) * 4
+    names = ("a", "b", "prefix_a", "prefix_b")
+    axes = (("step",),) * 4
     scale = ANSWERS["block_scan_kernel"].number("scale", 1)
 
     def explain(name: str, place: tuple, surplus: float) -> str:
@@ -123,8 +131,11 @@ def check_block_scan_kernel(submission, rng, T, blocks, threads):
 
 def limit_block_scan(counts, case):
     """Barriers, requests and operations of log2(threads) levels; Blelloch's two sweeps are within them."""
-    T, blocks, threads = len(case.arguments[0]), case.grid[0], case.block[0]
-    levels, warps = threads.bit_length() - 1, -(-threads // 32)
+    T = len(case.arguments[0])
+    blocks = case.grid[0]
+    threads = case.block[0]
+    levels = threads.bit_length() - 1
+    warps = -(-threads // 32)
     if counts["atomics"]:
         return f"It uses {counts['atomics']} atomics; barriers are enough"
     if (loads := counts["global_loads"]) > 2 * T:
@@ -141,16 +152,19 @@ def limit_block_scan(counts, case):
     for name, (most, reason) in limits.items():
         if counts[name] > most:
             return f"{counts[name]} {name.replace('_', ' ')} where {most} are enough: {reason}"
-    operations, most = sum(counts["flops"].values()), blocks * threads * (4 * levels + 8)
+    operations = sum(counts["flops"].values())
+    most = blocks * threads * (4 * levels + 8)
     if operations > most:
         return f"{operations} operations where {most} are enough: {levels} levels, not one step after another"
     return None
 
 
 def check_backward_by_scan(submission, rng, T, B, n):
-    jacobians, dy = rng.normal(size=(T, B, n, n)) / np.sqrt(n), rng.normal(size=(T, B, n))
+    jacobians = rng.normal(size=(T, B, n, n)) / np.sqrt(n)
+    dy = rng.normal(size=(T, B, n))
     outside = rng.normal(size=(B, n))
-    calls, scanned = [], []
+    calls = []
+    scanned = []
 
     def scan(a: object, b: object) -> np.ndarray:
         _require_shape("a", a, (np.shape(b)[0] if np.ndim(b) else 0, B, n, n))
@@ -164,7 +178,10 @@ def check_backward_by_scan(submission, rng, T, B, n):
     calls.clear()
     got = submission(_service("scan", scan), jacobians, dy)
     axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
-    advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
+
+    def advice():
+        return _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
+
     again = f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
     refuse(None if len(calls) == 1 else again, result=len(calls))
     if expect(got, want, axes=axes, what=("dh", "dh0"), advice=advice):
@@ -206,13 +223,15 @@ class HiddenNetwork:
     def __init__(self, rng: np.random.Generator, T: int, B: int, n: int, gain: float):
         gains = gain * np.linspace(0.2 if B > 1 else 1.0, 1.0, B)[:, None, None]
         self.weights = gains * rng.normal(size=(B, n, n)) / np.sqrt(n)
-        self.inputs, self.shape = rng.normal(size=(T, B, n)), (T, B, n)
+        self.inputs = rng.normal(size=(T, B, n))
+        self.shape = (T, B, n)
         self.reset()
 
     def reset(self) -> None:
         """Forget all calls."""
         self.calls: list[str] = []
-        self.guess, self.jacobians = None, None
+        self.guess = None
+        self.jacobians = None
 
     def step(self, before: object) -> np.ndarray:
         """States [T,B,n] after all steps; the Jacobians [T,B,n,n] stay here."""
@@ -250,8 +269,13 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
     in_short = begins_at_zeros, network.calls.count("step"), network.calls.count("scan")
     refuse(_wrong_calls(network, first, want[1]), case, result=in_short)
     axes = {"states": ("step", "sequence", "unit")}
-    near = lambda: got[1] == want[1] and np.abs(got[0] - want[0]).max() <= tolerance
-    advice = lambda: "what the last round changes belongs to the states, too." if near() else None
+
+    def near():
+        return got[1] == want[1] and np.abs(got[0] - want[0]).max() <= tolerance
+
+    def advice():
+        return "what the last round changes belongs to the states, too." if near() else None
+
     expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7, advice=advice)
 
 
@@ -259,7 +283,8 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
     """(network, first [B,n], tolerance) for which the rule needs `rounds`, and three others stop earlier:
     by the mean change, by the residual, each at its own round, and by the change of sequence 0 of several."""
     while True:
-        network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
+        network = HiddenNetwork(rng, T, B, n, gain)
+        first = rng.normal(size=(B, n))
         if not rounds:
             change = _changes(network, first)[1]
             sizes = np.abs(change).max(axis=(1, 2, 3))
@@ -286,7 +311,8 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
 
 def _changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
     """[2,rounds,T,B,n] Residuals and what the states change by in each round, until they change no more."""
-    states, rounds = np.zeros(network.shape), []
+    states = np.zeros(network.shape)
+    rounds = []
     while len(rounds) < network.shape[0] and (not rounds or np.abs(rounds[-1][1]).max() > 1e-10):
         residual = network.step(np.concatenate([first[None], states[:-1]])) - states
         rounds.append((residual, network.scan(residual)))

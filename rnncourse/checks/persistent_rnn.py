@@ -34,7 +34,8 @@ def draw_threads(rng) -> list[tuple]:
 
 def check_tile_for_thread(submission, rng, *case):
     """Any order is right; a mistake is named by the weights that it gives."""
-    want, got = set(ANSWERS["tile_for_thread"].call(*case)), submission(*case)
+    want = set(ANSWERS["tile_for_thread"].call(*case))
+    got = submission(*case)
     pairs = whole_numbers(got, 2)
     pairs = pairs and sorted(pairs)
     refuse(_wrong_weights(got, pairs, want), result=pairs)
@@ -59,7 +60,10 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps))
     axes = (("step", "element"),)
     mean = float(history[0].mean())
-    explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
+
+    def explain(_, place, surplus):
+        return f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
+
     answer = ANSWERS["flag_barrier"]
     compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS, "barriers")
 
@@ -69,7 +73,8 @@ def limit_exchange(counts, case):
     if counts["ignored_poll"]:
         return f"{counts['ignored_poll']} goes on whatever it polls: a loop that waits ends by what it reads"
     rows, width = case.arguments[0].shape
-    own, blocks = width // case.grid[0], case.grid[0]
+    own = width // case.grid[0]
+    blocks = case.grid[0]
     needed = (rows - 2) * (width - own)
     block = min(range(blocks), key=lambda number: counts["exchanged"][number])
     if (taken := counts["exchanged"][block]) < needed:
@@ -114,16 +119,19 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         own = inputs[step - 1, unit]
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
-    answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
+    answer = ANSWERS["persistent_rnn_kernel"]
+    axes = (("step", "unit"),)
     compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):
     """Each weight once, and h from the blocks that compute it; inputs and h may be read in every step."""
-    loads, most = counts["loads_of_parameter"][1], WIDE * WIDE
+    loads = counts["loads_of_parameter"][1]
+    most = WIDE * WIDE
     if loads > most:
         return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
-    steps, loads = len(case.arguments[2]), counts["loads_of_parameter"][0] + counts["loads_of_parameter"][2]
+    steps = len(case.arguments[2])
+    loads = counts["loads_of_parameter"][0] + counts["loads_of_parameter"][2]
     if (excess := limit_exchange(counts, case)) is None and loads > (most := steps * WIDE * (WIDE + 2)):
         return Share(f"{loads} loads from h and inputs where {most} do: what lies there is not on the chip")
     return excess
@@ -132,7 +140,8 @@ def limit_persistent(counts, case):
 def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     """Both ways of a step with the right minibatch, in words."""
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
-    work, read = 2e-6 * B * H * H / device["peak"], 4e-3 * H * H / device["bandwidth"]
+    work = 2e-6 * B * H * H / device["peak"]
+    read = 4e-3 * H * H / device["bandwidth"]
     return (
         f"U has {4 * H * H} bytes; with the right B = {B} a layer needs {24 * H * H} bytes beside the "
         f"{8 * T * B * H} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
@@ -143,7 +152,10 @@ def draw_networks(rng) -> list[tuple]:
     """T, H, layers, device: each decision in both ways, what fits to the byte, and what just does not."""
     device = {"memory": 10**6, "registers": 10**5, "bandwidth": 400, "peak": 2, "launch": 3, "barrier": 2}
     copies = ANSWERS["choose_minibatch"].number("running_means", 1) + 2
-    exactly = lambda T, H, layers, B: 4 * layers * (copies * 2 * H * H + 2 * T * H * B)
+
+    def exactly(T, H, layers, B):
+        return 4 * layers * (copies * 2 * H * H + 2 * T * H * B)
+
     wide = {"memory": exactly(300, 900, 5, int(rng.integers(20, 90))) + int(rng.integers(1, 9_999))}
     drawn = {"peak": float(rng.uniform(2, 9)), "bandwidth": int(rng.integers(200, 900))}
     return [

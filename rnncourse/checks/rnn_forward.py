@@ -40,7 +40,10 @@ def check_rnn_step(submission, rng, I, H, dtype, spread):
     want = exact("rnn_step", *arguments)
     case = f"I={I}, H={H}, {dtype}" + (f", inputs of about {spread}" if spread > 1 else "")
     got = submission(*arguments)
-    advice = lambda: _sums(np.stack([h, got]), np.stack([h, want]), x[np.newaxis], weights)
+
+    def advice():
+        return _sums(np.stack([h, got]), np.stack([h, want]), x[np.newaxis], weights)
+
     expect(got, want, axes=("unit",), what="h'", case=case, advice=advice)
 
 
@@ -63,7 +66,8 @@ def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> s
 
 
 def check_rnn_forward(submission, rng, T, I, H, dtype):
-    x, h0 = rng.standard_normal((T, I)).astype(dtype), rng.standard_normal(H).astype(dtype)
+    x = rng.standard_normal((T, I)).astype(dtype)
+    h0 = rng.standard_normal(H).astype(dtype)
     arguments = x, h0, *parameters(rng, I, H, dtype)
     want = exact("rnn_forward", *arguments)
     case = f"T={T}, I={I}, H={H}, {dtype}"
@@ -115,7 +119,8 @@ def multiply(a, b):
 
 def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
     """A multiply with weights of its own shows whether each product goes through it, from either side."""
-    x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
+    x = rng.standard_normal((T, B, I)).astype(dtype)
+    h0 = rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
     sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "is_wide": I > 1 < H}
@@ -152,14 +157,18 @@ def _spot(arrays: list, kernel: np.ndarray) -> str:
     """What the network makes of one bright pixel: the kernel that it computes."""
     pixels = np.eye(1, len(kernel) + 2)[0]
     answer = run_linear(pixels, *(array.astype(float) for array in arrays))
-    words = lambda numbers: ", ".join(f"{number:.4g}" for number in numbers)
+
+    def words(numbers):
+        return ", ".join(f"{number:.4g}" for number in numbers)
+
     right = words(np.convolve(pixels, kernel)[: len(pixels)])
     return f"A row of one bright pixel, {words(pixels)}, becomes {words(answer)}; right is {right}."
 
 
 def run_linear(row, weight_ih, weight_hh, weight_out):
     """y [T] of the network h' = weight_ih x + weight_hh h, y = weight_out h', from h = 0, over row [T]."""
-    h, y = np.zeros(len(weight_hh)), []
+    h = np.zeros(len(weight_hh))
+    y = []
     for pixel in row:
         h = weight_ih[:, 0] * pixel + weight_hh @ h
         y.append(weight_out[0] @ h)

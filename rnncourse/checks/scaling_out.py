@@ -122,7 +122,9 @@ def _on_all_ranks(submission, ranks: list) -> tuple[list, list, str | None]:
     """(each rank's result, the sums of the last run, what is wrong with the calls of all_reduce)."""
     calls: list[list] = [[] for _ in ranks]
     for _ in range(ROUNDS):
-        sums, before, results = _sums(calls), calls, []
+        sums = _sums(calls)
+        before = calls
+        results = []
         calls = [[] for _ in ranks]
         for rank, (gradients, count) in enumerate(ranks):
             results.append(submission(_all_reduce(calls[rank], sums, len(ranks)), gradients, count))
@@ -159,7 +161,8 @@ def _unequal_calls(calls: list) -> str | None:
     """The first call that not all ranks make alike."""
     counts = [len(own) for own in calls]
     if max(counts) != min(counts):
-        most, least = int(np.argmax(counts)), int(np.argmin(counts))
+        most = int(np.argmax(counts))
+        least = int(np.argmin(counts))
         return (
             f"Rank {most} calls all_reduce {counts[most]} times, rank {least} {counts[least]} times: "
             "real ranks would wait for each other for ever."
@@ -244,9 +247,12 @@ def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, 
         gpus, seconds = np.array([[point.gpus, point.seconds] for point in points]).T
         return gpus[::2], 1e-3 * seconds[::2], gpus[1::2]
     gpus = rng.permutation(np.arange(1.0, 65.0))[: int(rng.integers(9, 20))]
-    a, b, c = rng.uniform(0.2, 0.5), rng.uniform(0.1, 0.3), rng.uniform(0.01, 0.05)
+    a = rng.uniform(0.2, 0.5)
+    b = rng.uniform(0.1, 0.3)
+    c = rng.uniform(0.01, 0.05)
     if name == "with a negative term":  # one GPU's array does not fit into its cache
-        a, b = a + 1, -b
+        a = a + 1
+        b = -b
     seconds = a + b * 2 * (gpus - 1) / gpus + c * 2 * (gpus - 1)
     if name == "with noise":
         seconds *= rng.uniform(0.8, 1.2, len(gpus))

@@ -12,9 +12,13 @@ ANSWERS = answers("start_here")
 
 def check_last_step(submission, rng, T, B, H):
     y = rng.standard_normal((T, B, H))
-    want, got = ANSWERS["last_step"].call(y), submission(y)
+    want = ANSWERS["last_step"].call(y)
+    got = submission(y)
     step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
-    advice = lambda: None if step is None else f"It is step {step}: which index has the last of {T} steps?"
+
+    def advice():
+        return None if step is None else f"It is step {step}: which index has the last of {T} steps?"
+
     axes = "sequence", "unit"
     expect(got, want, axes=axes, what="the last step", advice=advice)
 
@@ -65,7 +69,8 @@ def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
         runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
         runs[rng.integers(repeats)] *= 9
         runs[runs.argsort()[: 3 if repeats > 5 else 1]] = runs.min()
-        median, inner = np.median(runs), np.sort(runs)[1:-1]
+        median = np.median(runs)
+        inner = np.sort(runs)[1:-1]
         if repeats < 5 or (
             runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
         ):
@@ -80,7 +85,8 @@ def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
     script = [int(duration) for duration in (*first, *runs, 50_000)]
     source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
     trace: list = []
-    multiply, clock = Code(source, "multiply", trace), Code(source, "clock", trace)
+    multiply = Code(source, "multiply", trace)
+    clock = Code(source, "clock", trace)
     got = submission(multiply, clock, m, n, k, repeats)
     want = 2 * m * n * k / float(np.median(runs))
     case = (
@@ -93,8 +99,12 @@ def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
         )
         refuse(Wrong("It never calls clock.", None, remedy), case)
         return
-    ran, needed = trace.count("multiply"), warm + repeats
-    advice = lambda: None if ran == needed else f"multiply ran {ran} times; {warm} + {repeats} are needed."
+    ran = trace.count("multiply")
+    needed = warm + repeats
+
+    def advice():
+        return None if ran == needed else f"multiply ran {ran} times; {warm} + {repeats} are needed."
+
     expect(got, want, what="the rate in GFLOP/s", case=case, advice=advice)
 
 

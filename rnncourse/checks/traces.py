@@ -94,12 +94,16 @@ def _alike(entry: tuple, needed: tuple, in_any_order: bool = False) -> bool:
     """The same function, and arrays of the same shape and values."""
     if entry[0] != needed[0] or len(entry) != len(needed):
         return False
-    alike = lambda a, b: close(a, b) or (in_any_order and _same_rows(a, b))
+
+    def alike(a, b):
+        return close(a, b) or (in_any_order and _same_rows(a, b))
+
     return all(alike(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
 
 
 def close(a: object, b: np.ndarray) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
+    a = np.asarray(a)
+    b = np.asarray(b)
     if a.shape != b.shape or a.dtype.kind not in "biuf":
         return False
     return bool(np.abs(a - b).max(initial=0) <= _limit(b))
@@ -107,7 +111,8 @@ def close(a: object, b: np.ndarray) -> bool:
 
 def _same_rows(a: object, b: np.ndarray) -> bool:
     """Whether each row of one matrix stands in the other."""
-    a, b = np.asarray(a), np.asarray(b)
+    a = np.asarray(a)
+    b = np.asarray(b)
     if a.shape != b.shape or a.ndim != 2 or a.dtype.kind not in "biuf":
         return False
     pairs = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0) <= _limit(b)

@@ -23,9 +23,11 @@ def show(name: str) -> None:
     if steps is None:
         display(load(name))
         return
-    label, now = steps["label"], steps["now"]
+    label = steps["label"]
+    now = steps["now"]
     slider = Slider(label, range(len(now)), steps["start"])
-    draw, describe = lambda **step: load(f"{name}_{step[label]}"), lambda **step: now[step[label]]
+    draw = lambda **step: load(f"{name}_{step[label]}")
+    describe = lambda **step: now[step[label]]
     display(slider_view(draw, describe, **{label: slider}))
 
 

@@ -18,11 +18,16 @@ from typing import NamedTuple
 
 from rnncourse.figures.picture import CARD, PALETTE
 
-INK, QUIET, HAIRLINE = "#1B2733", "#55606E", "#DDE2E8"
-CHIP, CHIP_EDGE = "#EEF1F4", "#B8C1CC"
+INK = "#1B2733"
+QUIET = "#55606E"
+HAIRLINE = "#DDE2E8"
+CHIP = "#EEF1F4"
+CHIP_EDGE = "#B8C1CC"
 HIGHLIGHT = PALETTE["yellow"]  # always inside an edge of INK
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
-SMALL, PLAIN, HEADING = 14, 16, 19  # pixels at the full width of 900; no letter is smaller than SMALL
+SMALL = 14
+PLAIN = 16
+HEADING = 19  # pixels at the full width of 900; no letter is smaller than SMALL
 LOWERED = 0.74  # size of an index beside its letter
 
 
@@ -83,7 +88,10 @@ class Sheet:
     """
 
     def __init__(self, title: str, alt: str, height: int, now: str = "") -> None:
-        self.title, self.alt, self.height, self.now = title, alt, height, now
+        self.title = title
+        self.alt = alt
+        self.height = height
+        self.now = now
         self.elements: list[str] = []
 
     def element(self, tag: str, content: str = "", **attributes: object) -> None:
@@ -108,7 +116,8 @@ class Sheet:
     ) -> None:
         """Rectangle with centred words; solid where a thing stays, dashed where it is a copy that passes."""
         look = ROLES[role]
-        fill, dashes = look.solid if solid else look.pale, "5 3" if dashed else None
+        fill = look.solid if solid else look.pale
+        dashes = "5 3" if dashed else None
         place = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
         self.element("rect", **place, fill=fill, stroke=look.edge, stroke_width=1.8, stroke_dasharray=dashes)
         lines = words.split("\n") if words else []
@@ -138,7 +147,8 @@ class Sheet:
 
     def hatch(self, x: float, y: float, width: float, height: float, gap: float = 8) -> None:
         """Waiting, or a place that is not used: strokes at 45 degrees inside an edge."""
-        edge, path = ROLES["waiting"].edge, ""
+        edge = ROLES["waiting"].edge
+        path = ""
         self.element("rect", x=x, y=y, width=width, height=height, rx=2, fill=CARD, stroke=edge)
         for step in range(1, math.ceil((width + height) / gap)):
             d = step * gap
@@ -161,7 +171,8 @@ class Sheet:
 
     def arrow(self, *points: Point, role: str = "data", corner: float = 9, halo: bool = False) -> None:
         """Line through the points, with round corners, to a head at the last one."""
-        look, colour = STROKES[role], ROLES[role].edge
+        look = STROKES[role]
+        colour = ROLES[role].edge
         head, end = _head(points[-2], points[-1], 6 + 2 * look.width, look.open_head)
         path = _rounded((*points[:-1], end), corner)
         pen = {"stroke": colour, "stroke_width": look.width}
@@ -210,7 +221,8 @@ class Sheet:
 
     def tag(self) -> str:
         """The drawing as SVG text, the same bytes on every machine; slider_view calls it by this name."""
-        label, size = escape(self.alt), f'viewBox="0 0 {WIDTH} {self.height}"'
+        label = escape(self.alt)
+        size = f'viewBox="0 0 {WIDTH} {self.height}"'
         room = f'width="{WIDTH}" height="{self.height}" style="max-width:100%;height:auto"'
         start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {size} {room}'
         words = f"<title>{escape(self.title)}</title>\n<desc>{label}</desc>"
@@ -240,7 +252,8 @@ def _rounded(points: tuple[Point, ...], radius: float) -> str:
     """Path through the points whose corners are round."""
     path = f"M{_pair(points[0])}"
     for (before, corner), (_, after) in pairwise(pairwise(points)):
-        enter, leave = _toward(corner, before, radius), _toward(corner, after, radius)
+        enter = _toward(corner, before, radius)
+        leave = _toward(corner, after, radius)
         path += f"L{_pair(enter)}Q{_pair(corner)} {_pair(leave)}"
     return path + f"L{_pair(points[-1])}"
 
@@ -263,10 +276,13 @@ def _head(before: Point, tip: Point, length: float, open_head: bool) -> tuple[st
 
 def _spans(words: str, size: int) -> str:
     """Words with their indices as smaller spans, each followed by a step back to the line."""
-    content, shift, start = "", 0.0, 0
+    content = ""
+    shift = 0.0
+    start = 0
     for match in INDEX.finditer(words):
         content += _plain(words[start : match.start()], shift)
-        shift, start = (SHIFT[match[1]] * size - (shift if match.start() == start else 0)), match.end()
+        shift = SHIFT[match[1]] * size - (shift if match.start() == start else 0)
+        start = match.end()
         content += (
             f'<tspan dy="{_number(shift)}" font-size="{_number(size * LOWERED)}">{escape(match[2])}</tspan>'
         )

@@ -51,11 +51,13 @@ def slider_box(
 
     controls = {name: _control(ipywidgets, slider) for name, slider in sliders.items()}
     # not ipywidgets.Image: it has no text alternative, and given a title it breaks in the browser
-    image, line = ipywidgets.HTML(start[0]), ipywidgets.HTML(_status(start[1]))
+    image = ipywidgets.HTML(start[0])
+    line = ipywidgets.HTML(_status(start[1]))
 
     def redraw(_change) -> None:
         picture, finding = show(**{name: control.value for name, control in controls.items()})
-        image.value, line.value = picture, _status(finding)
+        image.value = picture
+        line.value = _status(finding)
 
     for control in controls.values():
         control.observe(redraw, names="value")
@@ -90,8 +92,12 @@ def _row(ipywidgets, slider, control):
     """The slider, with a play button beside it if it has one (the two are tied in the browser)."""
     if not slider.play:
         return control
-    values, play = slider.values, ipywidgets.Play(interval=400)
-    play.min, play.max, play.step, play.value = values[0], values[-1], values.step, control.value
+    values = slider.values
+    play = ipywidgets.Play(interval=400)
+    play.min = values[0]
+    play.max = values[-1]
+    play.step = values.step
+    play.value = control.value
     ipywidgets.jslink((play, "value"), (control, "value"))
     return ipywidgets.HBox([control, play])
 

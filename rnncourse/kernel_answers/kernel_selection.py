@@ -82,7 +82,8 @@ def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> L
     values = {name: ast.Name(name, ast.Load()) for name in sorted(used & _assigned(statements, names))}
     described = []
     for function in functions:
-        definition, places = function.definition, []
+        definition = function.definition
+        places = []
         for default in function.defaults():
             places.append(f"{function.name} {len(places)}")  # with a blank: the name of no variable
             values[places[-1]] = default
@@ -138,7 +139,8 @@ def _compiled(tree: ast.stmt, names: Names) -> tuple[str, str, str] | None:
     """(name, function, kind) of `name = cuda.jit(function)` or `name = cuda.jit(…)(function)`, else None."""
     if not (isinstance(tree, ast.Assign) and isinstance(tree.value, ast.Call) and len(tree.targets) == 1):
         return None
-    call, target = tree.value, tree.targets[0]
+    call = tree.value
+    target = tree.targets[0]
     made_by = call.func if isinstance(call.func, ast.Call) else call
     is_jit = path_of(made_by.func, names) in ("cuda.jit", *OF_THE_CPU)
     is_jit = is_jit and len(call.args) == 1 and not call.keywords
@@ -222,7 +224,8 @@ def _constants(
 def _cells(statements: list[Statement]) -> Iterator[tuple[str, str, list[int]]]:
     """The statements as cells, in which they begin in their own lines where there is room."""
     for label, group in groupby(statements, lambda statement: statement.label):
-        parts, line = [], 1
+        parts = []
+        line = 1
         for statement in group:
             parts.append("\n" * (statement.whole.lineno - line) + ast.unparse(statement.bare) + "\n")
             line += parts[-1].count("\n")

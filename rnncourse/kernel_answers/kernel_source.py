@@ -58,7 +58,9 @@ class NoKernel(Exception):
 
     def __init__(self, sentence: str, node: ast.AST | None = None, reaches: bool = True):
         super().__init__(sentence)
-        self.sentence, self.reaches, self.line = sentence, reaches, getattr(node, "lineno", None)
+        self.sentence = sentence
+        self.reaches = reaches
+        self.line = getattr(node, "lineno", None)
 
 
 class Statement(NamedTuple):
@@ -132,7 +134,10 @@ def _leave_out_imports(statements: list[Statement], needed: list[str]) -> None:
         for tree in (statement.bare, statement.whole):
             if isinstance(tree, ast.Import | ast.ImportFrom):
                 bound = lambda alias: alias.asname or alias.name.partition(".")[0]
-                wanted = lambda name: name == "*" or (needed == ["*"] or name in needed)
+
+                def wanted(name):
+                    return name == "*" or (needed == ["*"] or name in needed)
+
                 tree.names = [a for a in tree.names if wanted(bound(a)) and bound(a) not in annotated]
 
 

@@ -27,7 +27,8 @@ class _Bare(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
-        node.decorator_list, node.returns = [], None
+        node.decorator_list = []
+        node.returns = None
         return node
 
     def visit_arguments(self, node: ast.arguments) -> ast.AST:

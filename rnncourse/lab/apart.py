@@ -47,7 +47,8 @@ def call_apart(
     if in_browser():
         return function(*arguments, **options)
     with tempfile.TemporaryDirectory() as folder:
-        call, answered = Path(folder) / "call", Path(folder) / "answer"
+        call = Path(folder) / "call"
+        answered = Path(folder) / "answer"
         call.write_bytes(pickle.dumps((function, arguments, options)))
         command = [sys.executable, "-c", CALL, str(call), str(answered)]
         try:

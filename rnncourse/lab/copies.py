@@ -40,7 +40,8 @@ def copy_exercises(root: Path = ROOT) -> Copies:
     """
     if not (root / "exercises").is_dir():
         raise FileNotFoundError(f"{root} holds no exercises/: run rnnlab in a clone of the course")
-    sources, copies = sorted(root.glob("exercises/*.ipynb")), Copies()
+    sources = sorted(root.glob("exercises/*.ipynb"))
+    copies = Copies()
     with _origins(root) as origins:  # written before anything is copied: a renamed copy keeps its origin
         for source in sources:
             _renumber(source, root / "work" / source.name, origins, copies)

@@ -44,7 +44,10 @@ class CountingCore:
     """
 
     def __init__(self, rows: int, vectors: int, terms: int, registers: int, first: int = 0):
-        self.rows, self.vectors, self.terms, self.registers = rows, vectors, terms, registers
+        self.rows = rows
+        self.vectors = vectors
+        self.terms = terms
+        self.registers = registers
         self.first = first
         self.loads = self.multiplies = self.stores = 0
         self.listing: list[str] = []

@@ -73,9 +73,11 @@ def report(measured: bool = True) -> Report:
 
 
 def _row(finding: Finding) -> str:
-    name, value = html.escape(finding.name), html.escape(finding.value)
+    name = html.escape(finding.name)
+    value = html.escape(finding.value)
     if finding.remedy:
-        name, value = f"⚠ {name}", f"{value}<br><b>→</b> <code>{html.escape(finding.remedy)}</code>"
+        name = f"⚠ {name}"
+        value = f"{value}<br><b>→</b> <code>{html.escape(finding.remedy)}</code>"
     left = 'style="text-align:left"'  # notebooks align tables to the right
     return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
 
@@ -95,7 +97,8 @@ def _machine() -> Iterator[Finding]:
     import psutil  # not built for browsers
 
     yield Finding("processor", resources.processor_name())
-    usable, every = resources.usable_cores(), os.cpu_count() or 1
+    usable = resources.usable_cores()
+    every = os.cpu_count() or 1
     yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
     caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
     yield Finding("caches", caches or "not reported by this system")
@@ -156,7 +159,8 @@ def _package(name: str, purpose: str) -> Finding:
 
 
 def _gpu(measured: bool) -> Iterator[Finding]:
-    cuda, extra = driver.cuda_version(), driver.extra()
+    cuda = driver.cuda_version()
+    extra = driver.extra()
     if cuda is None:
         yield Finding("GPU", "no NVIDIA driver: every lesson works without one")
         return

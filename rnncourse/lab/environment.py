@@ -24,7 +24,8 @@ from nbjudge.files import ROOT, write_whole
 from rnncourse.lab import torch_build
 
 LISTS = ("pyproject.toml", "constraints.txt")
-NOTE, LOG = "rnnlab.json", "set-up.log"
+NOTE = "rnnlab.json"
+LOG = "set-up.log"
 LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
@@ -68,7 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("extras", help="extras of pyproject.toml, with commas between them")
     parser.add_argument("pip_options", nargs=argparse.REMAINDER, help="handed on to pip")
     chosen = parser.parse_args(arguments)
-    folder, extras = ROOT / chosen.folder, chosen.extras.split(",")
+    folder = ROOT / chosen.folder
+    extras = chosen.extras.split(",")
     try:
         set_up(folder, extras, chosen.pip_options, chosen.python_chosen, chosen.else_older)
     except (NotSetUp, OSError) as problem:
@@ -90,7 +92,8 @@ def set_up(
     else_older: bool = False,
 ) -> None:
     """Make the folder an environment with these extras, or raise NotSetUp."""
-    note, content = read_note(folder), content_of_lists()
+    note = read_note(folder)
+    content = content_of_lists()
     reason = why_anew(folder, note, python_chosen)
     if reason:
         print(f"{reason}: making {folder.name} anew.", flush=True)
@@ -194,7 +197,8 @@ def make_environment(folder: Path, anew: bool) -> dict:
 
 def _why_no_environment(folder: Path, output: str) -> str:
     """The remedy that fits; Debian's advice only where what Debian leaves out is missing."""
-    python, version = own_base(), f"{sys.version_info[0]}.{sys.version_info[1]}"
+    python = own_base()
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if subprocess.run([python, "-I", "-c", "import ensurepip, venv"], capture_output=True).returncode:
         advice = f"On Debian and Ubuntu: sudo apt-get install python3-venv (or python{version}-venv)"
         return f"{python} cannot make a virtual environment. {advice}"

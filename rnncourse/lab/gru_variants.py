@@ -43,7 +43,8 @@ class Case:
 
     def gflops(self) -> list[float]:
         """Rate of each variant, counting the products all five must do: recomputed ones count nothing."""
-        H, steps = self.hidden_size, self.T * self.minibatch
+        H = self.hidden_size
+        steps = self.T * self.minibatch
         work = 3 * 2 * GATES * H * (H + H) * steps
         return [1e-9 * work / self.timings[rung.name].median for rung in VARIANTS]
 
@@ -77,13 +78,15 @@ def measure(
 
 def _problem(rung: Rung, T: int, B: int, H: int):
     reset = "after" if rung.refuses(Network.create("gru", 1, 1, reset="before"), 1, 1) else "before"
-    network, rng = Network.create("gru", H, H, reset=reset, seed=H), np.random.default_rng(H)
+    network = Network.create("gru", H, H, reset=reset, seed=H)
+    rng = np.random.default_rng(H)
     return network, *(rng.normal(size=(T, B, H)).astype("float32") for _ in range(2))
 
 
 def _training_step(rung: Rung, T: int, B: int, H: int) -> Callable[[], object]:
     network, x, dy = _problem(rung, T, B, H)
-    state, rung = network.zero_state(B), rung.module
+    state = network.zero_state(B)
+    rung = rung.module
     return lambda: rung.backward(network, rung.forward(network, x, state)[2], dy, None)
 
 

@@ -13,7 +13,8 @@ from rnncourse.lab.start import course_folder
 
 # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
 SETTINGS = Path(__file__).with_name("jupyter")
-FIRST_PORT, LAST_PORT = 8888, 8987
+FIRST_PORT = 8888
+LAST_PORT = 8987
 
 
 class NotReady(Exception):
@@ -71,7 +72,8 @@ def _copy_exercises(root: Path) -> None:
     if not os.access(root / "work", os.W_OK):
         raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
     for old, path in copied.renamed:
-        old, path = old.relative_to(root), path.relative_to(root)
+        old = old.relative_to(root)
+        path = path.relative_to(root)
         print(f"renamed {old} to {path}, with all that you wrote: its lesson has a new number", flush=True)
     for path in copied.doubled:
         taken = next(root.glob(f"exercises/[0-9][0-9]{path.name[2:]}")).name

@@ -21,7 +21,8 @@ def content_hash(content: bytes) -> str:
 
 def set_aside(course: Path, name: str) -> str:
     """Copy a notebook to work/before_update/ of its course, under a free name; the copy's path from there."""
-    number, copy = 1, course / "work/before_update" / name
+    number = 1
+    copy = course / "work/before_update" / name
     while copy.exists():
         number += 1
         copy = copy.with_stem(f"{Path(name).stem}-{number}")

@@ -41,7 +41,8 @@ def measure(seconds: float = 1.5) -> Roofline:
     No size follows one whose product outlasts its share of the time: NumPy in a browser multiplies without
     a BLAS, and would need minutes for the largest.
     """
-    budget, rates = seconds / (len(SIZES) + 1), []
+    budget = seconds / (len(SIZES) + 1)
+    rates = []
     for n in SIZES:
         rates.append(gemm_rate(n, n, n, budget))
         if 2e-9 * n**3 / rates[-1] > budget:
@@ -52,7 +53,9 @@ def measure(seconds: float = 1.5) -> Roofline:
 def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5, dtype: str = "float32") -> float:
     """GFLOP/s of the fastest product of [m,k] and [k,n] seen within `seconds`, after one to warm up."""
     rng = np.random.default_rng(0)
-    a, b, product = rng.random((m, k), dtype), rng.random((k, n), dtype), np.empty((m, n), dtype)
+    a = rng.random((m, k), dtype)
+    b = rng.random((k, n), dtype)
+    product = np.empty((m, n), dtype)
     return 2e-9 * m * n * k / _best_time(lambda: np.matmul(a, b, out=product), seconds)
 
 
@@ -61,7 +64,8 @@ def bandwidth(seconds: float = 0.5, megabytes: int | None = None) -> float:
 
     Four numbers move for each sum: two are read, one is written, and what lies at its place is read before.
     """
-    cores, n = usable_cores(), (megabytes * 10**6 if megabytes else _too_large()) // 8
+    cores = usable_cores()
+    n = (megabytes * 10**6 if megabytes else _too_large()) // 8
     cuts = [slice(n * core // cores, n * (core + 1) // cores) for core in range(cores)]
     a, b, c = (np.empty(n) for _ in range(3))
     with _threads(cores) as on_all:  # NumPy adds on one core: one slice for each, first touched there
@@ -88,7 +92,8 @@ def _too_large() -> int:
 def _best_time(run: Callable[[], object], seconds: float) -> float:
     """Seconds of the fastest run: other work on the machine can only slow one down."""
     run()
-    best, end = float("inf"), time.perf_counter() + seconds
+    best = float("inf")
+    end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()
         run()

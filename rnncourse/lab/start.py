@@ -126,9 +126,11 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
     `before` has the hash of each notebook as it was laid out last.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    sentences, files = [], {}
+    sentences = []
+    files = {}
     for name, source in notebooks.items():
-        content, target = source.read_bytes(), folder / name
+        content = source.read_bytes()
+        target = folder / name
         files[name] = content_hash(content)
         if target.exists() and files[name] == before.get(name):
             continue  # this version lies there, with what the reader did to it

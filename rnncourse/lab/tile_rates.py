@@ -115,7 +115,10 @@ def count_inner_loop(code: str) -> InnerLoop:
         if LABEL.match(line):
             blocks.append([])
         blocks[-1].append(line)
-    multiplies = lambda block: sum(bool(MULTIPLY_ADD.search(line)) for line in block)
+
+    def multiplies(block):
+        return sum(bool(MULTIPLY_ADD.search(line)) for line in block)
+
     loop = max(blocks, key=multiplies)
     return InnerLoop(multiplies(loop), sum(bool(STACK.search(line)) for line in loop))
 
@@ -137,7 +140,9 @@ class CompiledCore:
 
     def __init__(self, builder: ir.IRBuilder, form: Form, call: Operands):
         self.registers = form.rows * form.vectors + form.vectors + 1
-        self._builder, self._form, self._call = builder, form, call
+        self._builder = builder
+        self._form = form
+        self._call = call
         self._values: dict[int, ir.Value] = {}
 
     def zero(self, register: int) -> None:
@@ -183,7 +188,10 @@ class EmittedTile(CompiledTile):
 
     def _compile(self):
         form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
-        emit = lambda builder, call: self._emit(CompiledCore(builder, form, call), *self.tile, self.terms)
+
+        def emit(builder, call):
+            return self._emit(CompiledCore(builder, form, call), *self.tile, self.terms)
+
         return _compile_repeated(emit, self.width)
 
 
@@ -194,7 +202,10 @@ def _compile_repeated(emit: Callable, width: int):
     def multiply(context, a, panel, K, c):
         def codegen(context, builder, signature, values):
             kinds = signature.args
-            data = lambda i: context.make_array(kinds[i])(context, builder, values[i]).data
+
+            def data(i):
+                return context.make_array(kinds[i])(context, builder, values[i]).data
+
             steps = context.cast(builder, values[2], kinds[2], types.int64)
             no = ir.Constant(ir.IntType(1), 0)
             call = Operands(

@@ -49,7 +49,8 @@ def read(schedule: Mapping[str, object], sizes: tuple[int, int, int]) -> LoopNes
     if unknown := {*map(str, schedule)} - {*SERIAL}:
         raise ValueError(f"a schedule has {', '.join(SERIAL)}, not {', '.join(sorted(unknown))}")
     plain = SERIAL | dict(schedule)
-    order, parallel = plain["order"], plain["parallel"]
+    order = plain["order"]
+    parallel = plain["parallel"]
     if not isinstance(order, str) or sorted(order) != sorted(LOOPS):
         raise ValueError(f"order is {order!r}, expected m, n and k once each, such as 'mnk'")
     if not isinstance(parallel, bool):
@@ -94,7 +95,8 @@ def _check_tiling(nest: LoopNest, sizes: tuple[int, int, int]) -> None:
             raise ValueError(
                 f"the tile's {loop} is {nest.tile[loop]}, which does not divide {loop.upper()} = {extent}"
             )
-    (m, n, k), width = (nest.tile[loop] for loop in LOOPS), nest.vectorise
+    (m, n, k) = (nest.tile[loop] for loop in LOOPS)
+    width = nest.vectorise
     if width & (width - 1) or width > WIDEST:
         raise ValueError(f"vectorise is {width}, expected a power of two up to {WIDEST}")
     if n % width:

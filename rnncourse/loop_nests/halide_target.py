@@ -33,7 +33,8 @@ def host_target() -> object:
     """Halide's Target of this machine, without a feature that the processor's flags lack."""
     import halide as hl
 
-    target, flags = hl.get_host_target(), resources.processor_flags()
+    target = hl.get_host_target()
+    flags = resources.processor_flags()
     if not flags:  # no Linux, or no x86: nothing says otherwise
         return target
     for name, needed in NEEDED_FLAGS.items():

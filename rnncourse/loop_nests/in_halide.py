@@ -9,8 +9,11 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     import halide as hl
 
     a, b = (hl.ImageParam(hl.Float(32), 2, name) for name in "ab")
-    m, n, k = hl.Var("m"), hl.Var("n"), hl.RDom([(0, sizes[2])], "k").x
-    sums, out = hl.Func("sums"), hl.Func("out")
+    m = hl.Var("m")
+    n = hl.Var("n")
+    k = hl.RDom([(0, sizes[2])], "k").x
+    sums = hl.Func("sums")
+    out = hl.Func("out")
     sums[n, m] = hl.f32(0)
     sums[n, m] += a[k, m] * b[n, k]
     out[n, m] = sums[n, m]
@@ -27,7 +30,10 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
 
 def _sums_in_registers(hl, nest, sums, out, loops):
     """Schedule with k inside each tile of the result, so that the tile's sums stay in registers."""
-    tile, (m, n, k), (mi, ni) = nest.tile, loops.values(), (hl.Var("mi"), hl.Var("ni"))
+    tile = nest.tile
+    (m, n, k) = loops.values()
+    mi = hl.Var("mi")
+    ni = hl.Var("ni")
     outer = {"m": hl.Var("mo"), "n": hl.Var("no")}
     for loop, variable, inner in [("m", m, mi), ("n", n, ni)]:
         out.split(variable, outer[loop], inner, tile[loop], hl.TailStrategy.ShiftInwards)
@@ -47,7 +53,10 @@ def _sums_in_registers(hl, nest, sums, out, loops):
 
 def _sums_in_memory(hl, nest, sums, out, loops):
     """Schedule in which every tile reads its sums from memory and writes them back."""
-    tile, inner, outer, update = nest.tile, {}, {}, sums.update()
+    tile = nest.tile
+    inner = {}
+    outer = {}
+    update = sums.update()
     for loop, variable in loops.items():
         kind = hl.RVar if loop == "k" else hl.Var
         outer[loop], inner[loop] = kind(f"{loop}o"), kind(f"{loop}i")

@@ -41,7 +41,8 @@ def _one_tile(nest: LoopNest) -> str:
     steps += [f"a{m}_{k} = a[m + {m}, k + {k}]" for m in range(M) for k in range(K)]
     sums = [f"s{m}[j] += {' + '.join(f'a{m}_{k} * r{k}[j]' for k in range(K))}" for m in range(M)]
     rows = [f"s{m} = out[m + {m}, n : n + {N}]" for m in range(M)]
-    first, loop = ["for j in range(N):", *(f"    s{m}[j] = zero" for m in range(M))], ["for j in range(N):"]
+    first = ["for j in range(N):", *(f"    s{m}[j] = zero" for m in range(M))]
+    loop = ["for j in range(N):"]
     body = [*steps, *loop, *(INDENT + line for line in sums)]
     if nest.keeps_sums:
         body = [*first, f"for k in range(0, a.shape[1], {K}):", *(INDENT + line for line in body)]
@@ -59,7 +60,8 @@ def _all_tiles(nest: LoopNest) -> str:
     lines = ["def product(a, b, out):"]
     lines += [] if nest.keeps_sums else [INDENT + "out[:] = zero"]
     for depth, loop in enumerate(outer, 1):
-        size, extent = nest.tile[loop], extents[loop]
+        size = nest.tile[loop]
+        extent = extents[loop]
         kind = "prange" if nest.parallel and depth == 1 else "range"
         lines.append(f"{INDENT * depth}for {loop}o in {kind}(-(-{extent} // {size})):")
         lines.append(f"{INDENT * (depth + 1)}{loop} = min({loop}o * {size}, {extent} - {size})")

@@ -50,10 +50,13 @@ def race(
     rounds: int = 5,
 ) -> Race:
     """Run the product under `schedule` and under SERIAL in turn.  Raises ValueError for an impossible one."""
-    by, (M, N, K) = by or engine(), sizes
+    by = by or engine()
+    (M, N, K) = sizes
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
-    out, want, started = np.empty((M, N), np.float32), a @ b, time.perf_counter()
+    out = np.empty((M, N), np.float32)
+    want = a @ b
+    started = time.perf_counter()
     chosen = build(schedule, sizes, by)
     chosen(a, b, out)
     compile_seconds = time.perf_counter() - started

@@ -60,18 +60,20 @@ def digest(record: dict) -> str:
 
 def origin(record: dict) -> str:
     """The code that was measured, in words: a commit, and whether the files were those of that commit."""
-    commit, changed = record["commit"][:12] or "unknown", record["changed"]
+    commit = record["commit"][:12] or "unknown"
+    changed = record["changed"]
     if changed is None:
         source = record.get("commit_from", "nothing")
         return f"commit {commit}, named by {source}; no git to say what was changed"
     return f"commit {commit}" + (
-        f" with changes in {len(changed)} file{'s' * (len(changed) > 1)}" if changed else ""
+        f" with changes in {len(changed)} file{('s' if len(changed) > 1 else '')}" if changed else ""
     )
 
 
 def place(record: dict, folder: Path | None = None) -> Path:
     """Where a record belongs: named by kind, minute and processor or GPU; one not complete by kind only."""
-    kind, folder = _slug(record["kind"]), folder or MEASURED
+    kind = _slug(record["kind"])
+    folder = folder or MEASURED
     if not record["complete"]:
         return folder / f"{kind}.partial.json"  # git ignores it
     minute = record["date"][:16].replace(":", "")  # a second record of one day replaces no other

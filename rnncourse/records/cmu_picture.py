@@ -7,7 +7,8 @@ from rnncourse.records import cmu_report as report
 
 OURS = "halide ours"
 PUBLISHED = "published 2016, on 61 cores of a Xeon Phi"
-ROW, EDGE = 0.3, 1.2  # inches
+ROW = 0.3
+EDGE = 1.2  # inches
 COLOURS = {"halide": "sky", "numpy": "orange", "pytensor": "purple"}  # by the first word of a name
 
 

@@ -33,7 +33,8 @@ class Size(NamedTuple):
 def heading(record: dict) -> str:
     """What was measured, where and when."""
     T, B, units = (record["settings"][key] for key in Size._fields)
-    machine, threads = record["machine"]["processor"], record["settings"]["threads"]
+    machine = record["machine"]["processor"]
+    threads = record["settings"]["threads"]
     return (
         f"One epoch: {B} sequences of {T} pictures, {units}-{units}-{units}, float32."
         f" {machine}, {threads} threads, {record['date'][:10]}"

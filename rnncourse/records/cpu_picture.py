@@ -12,7 +12,8 @@ BARS = {  # drawn in this order over each size; every other contestant is in the
     "pytensor": PALETTE["orange"],
 }
 GREY = "#888888"
-HEIGHT, WIDTH = 5.6, 11.0  # inches
+HEIGHT = 5.6
+WIDTH = 11.0  # inches
 
 
 def draw(record: dict) -> Figure:
@@ -44,7 +45,8 @@ def finding(record: dict) -> str:
         ratios = [ratio for case in cases if (ratio := report.speed_over(record, case, report.PYTORCH))]
         mean = report.geometric_mean(ratios)
         if mean:
-            least, most = min(ratios), max(ratios)
+            least = min(ratios)
+            most = max(ratios)
             sentences.append(
                 f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, geometric mean {mean:.2g}"
             )
@@ -102,5 +104,6 @@ def _sizes(axis: Axes, cases: list[dict]) -> None:
 
 
 def _over_pytorch(case: dict, name: str | None) -> float | None:
-    ours, theirs = report.median(case, name) if name else None, report.median(case, report.PYTORCH)
+    ours = report.median(case, name) if name else None
+    theirs = report.median(case, report.PYTORCH)
     return theirs / ours if ours and theirs else None

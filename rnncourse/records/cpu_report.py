@@ -35,7 +35,8 @@ def best_rung(record: dict, case: dict) -> str | None:
 
 def speed_over(record: dict, case: dict, peer: str) -> float | None:
     """How many times as fast as a peer the best rung is."""
-    best, theirs = best_rung(record, case), median(case, peer)
+    best = best_rung(record, case)
+    theirs = median(case, peer)
     return theirs / median(case, best) if best and theirs else None
 
 
@@ -58,7 +59,8 @@ def cells(record: dict) -> list[str]:
 
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
-    machine, blas = record["machine"], record["contestants"].get("gemm_large", {}).get("blas")
+    machine = record["machine"]
+    blas = record["contestants"].get("gemm_large", {}).get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
     sections = [record, *(record.get(name, NO_STEPS) for name in ("steps", "scans"))]
     loads = [case["other_load"] for section in sections for case in section["cases"]]

@@ -3,7 +3,8 @@
 from rnncourse import records
 from rnncourse.records.workload import PARTS, Result, Workload
 
-NAIVE, PYTORCH = "kernel_per_operation", "pytorch"
+NAIVE = "kernel_per_operation"
+PYTORCH = "pytorch"
 HALVES = ("float16", "bfloat16")
 HEAD = (
     *("contestant", "dtype", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
@@ -89,7 +90,10 @@ def host_share(result: Result) -> float | None:
 
 def against_halves(timed: list[Result]) -> list[str]:
     """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
-    is_peer = lambda result: result.name == PYTORCH or result.name.startswith("cudnn_")
+
+    def is_peer(result):
+        return result.name == PYTORCH or result.name.startswith("cudnn_")
+
     peers = [result for result in timed if result.dtype in HALVES and is_peer(result)]
     lines = []
     for result in timed if peers else ():
@@ -115,7 +119,10 @@ def table(workload: Workload, results: list[Result]) -> str:
 def aligned(rows: list[tuple[str, ...]]) -> str:
     """Rows as columns of equal width."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    line = lambda row: "  ".join(f"{cell:{'<' if c < 2 else '>'}{widths[c]}}" for c, cell in enumerate(row))
+
+    def line(row):
+        return "  ".join(f"{cell:{'<' if c < 2 else '>'}{widths[c]}}" for c, cell in enumerate(row))
+
     return "\n".join(line(row).rstrip() for row in rows)
 
 
@@ -131,9 +138,13 @@ def over(other: Result | None, one: Result, part: str = "step") -> float | None:
 
 
 def _row(workload: Workload, result: Result, naive: Result | None, peer: Result | None) -> tuple[str, ...]:
-    step, share = result.median("step"), host_share(result)
+    step = result.median("step")
+    share = host_share(result)
     ratio = lambda value: "" if value is None else f"{value:.2f}"
-    of_step = lambda seconds: "" if seconds is None else f"{1e6 * seconds / workload.T:.2f}"
+
+    def of_step(seconds):
+        return "" if seconds is None else f"{1e6 * seconds / workload.T:.2f}"
+
     return (
         label(result),
         result.dtype,

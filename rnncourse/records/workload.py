@@ -71,4 +71,6 @@ class Result:
 
     def exclude(self, reason: str) -> None:
         """Drop all times and keep the reason: times of a contestant that failed are no measurement."""
-        self.left_out, self.seconds, self.host = reason, {}, None
+        self.left_out = reason
+        self.seconds = {}
+        self.host = None

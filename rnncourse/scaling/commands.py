@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 SECONDS_BETWEEN_LINES = 5.0
-FAILED, UNUSABLE = 1, 2  # exit statuses
+FAILED = 1
+UNUSABLE = 2  # exit statuses
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -103,19 +104,23 @@ class Lines:
     """A line about the run every few seconds."""
 
     def __init__(self, steps: int):
-        self.steps, self.shown, self.next = steps, 0, time.monotonic() + SECONDS_BETWEEN_LINES
+        self.steps = steps
+        self.shown = 0
+        self.next = time.monotonic() + SECONDS_BETWEEN_LINES
 
     def show(self, lines: "np.ndarray") -> None:
         """Print where the ranks stand, if it is time and they have gone on."""
         front = lines[lines["step"].argmax()]
         if time.monotonic() < self.next or front["step"] == self.shown:
             return
-        self.next, self.shown = time.monotonic() + SECONDS_BETWEEN_LINES, front["step"]
+        self.next = time.monotonic() + SECONDS_BETWEEN_LINES
+        self.shown = front["step"]
         print(f"step {front['step']} of {self.steps}, loss {front['loss']:.4g}", flush=True)
 
 
 def _report(outcome: dict) -> str:
-    first, last = outcome["losses"][0], outcome["losses"][-1]
+    first = outcome["losses"][0]
+    last = outcome["losses"][-1]
     verdict = "better" if outcome["held_out"] < outcome["baseline"] else "no better"
     lines = (
         outcome["overlap"],

@@ -116,10 +116,12 @@ def schedule_update(
         if not 0 <= time <= backward * (1 + 1e-9):
             raise ValueError(f"layer {layer} is ready at {time} s, outside the backward pass of {backward} s")
     if not overlap:
-        total, start = sum(sizes), forward + backward
+        total = sum(sizes)
+        start = forward + backward
         message = Message(0, total, start, start, start + all_reduce(total))
         return Update(forward, backward, (message,) if sizes else ())
-    free, messages = 0.0, []
+    free = 0.0
+    messages = []
     for layer in sorted(range(len(ready)), key=lambda l: (ready[l], -l)):
         when = forward + ready[layer]
         start = max(free, when)
@@ -211,7 +213,8 @@ def predict_update(
     overlap: bool = True,
 ) -> Update:
     """Timeline of one update, layer by layer: the top layer's gradients are complete first."""
-    total, L = arithmetic_seconds(training, ranks, rates), training.layers
+    total = arithmetic_seconds(training, ranks, rates)
+    L = training.layers
     backward = total * (1 - FORWARD)
     ready = [backward * (L - layer) / L for layer in range(L)]
     reduce = lambda size: cluster.all_reduce(algorithm, ranks, size)

@@ -16,7 +16,8 @@ import numpy as np
 
 from rnncourse.scaling.published import SERIES, Point, Series
 
-CLOSE, FAR = 0.10, 0.25  # goals: 80 % of the judged runs within CLOSE, all within FAR
+CLOSE = 0.10
+FAR = 0.25  # goals: 80 % of the judged runs within CLOSE, all within FAR
 MESSAGES: dict[str, Callable[[int, int], float]] = {  # in a row, over p ranks in q nodes
     "ring": lambda p, q: 2 * (p - 1),
     "tree": lambda p, q: 2 * math.ceil(math.log2(q)),
@@ -100,13 +101,15 @@ def least_squares(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, floa
 
     Each set of costs that are not 0 is tried: there are five costs at most.
     """
-    best, least = np.zeros(left.shape[1]), float(np.linalg.norm(right))
+    best = np.zeros(left.shape[1])
+    least = float(np.linalg.norm(right))
     for chosen in [*product((False, True), repeat=left.shape[1])][1:]:
         columns = np.flatnonzero(chosen)
         costs = np.linalg.lstsq(left[:, columns], right, rcond=None)[0]
         residual = float(np.linalg.norm(left[:, columns] @ costs - right))
         if residual < least and (costs >= 0).all():
-            least, best = residual, np.bincount(columns, costs, left.shape[1])
+            least = residual
+            best = np.bincount(columns, costs, left.shape[1])
     return best, least
 
 

@@ -27,7 +27,8 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
 
     report: what cuda.observe returned.  Offsets count from the array's start.
     """
-    accesses, lines = report.accesses, dict(enumerate(report.source, report.first_line))
+    accesses = report.accesses
+    lines = dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
     places = np.flatnonzero(
         np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp_of(accesses.thread) == 0)
@@ -43,7 +44,8 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
 def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> Figure:
     """Memory as a row of elements, a sector a colour; above it lanes [n], over their offsets [n], bytes."""
     figure, axis = canvas(width=7.2, height=1.9)
-    first, last = int(offsets.min()) // SECTOR, (int(offsets.max()) + itemsize - 1) // SECTOR
+    first = int(offsets.min()) // SECTOR
+    last = (int(offsets.max()) + itemsize - 1) // SECTOR
     touched = {int(offset) // SECTOR for offset in offsets}
     for sector in range(first, last + 1):
         colour = COLOURS[sector % len(COLOURS)] if sector in touched else "#BBBBBB"
@@ -87,5 +89,6 @@ def explore_stride() -> View:
 def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
     if not cuda.is_simulated:  # a GPU keeps no trace
         return np.arange(32), 4 * (offset + stride * np.arange(32))
-    x, y = np.zeros(8 + 32 * stride, "float32"), np.zeros(32, "float32")
+    x = np.zeros(8 + 32 * stride, "float32")
+    y = np.zeros(32, "float32")
     return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")

@@ -11,7 +11,8 @@ from pocketgpu import cuda
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.views.access_map import first_request
 
-BANKS, WORD = 32, 4
+BANKS = 32
+WORD = 4
 READABLE = 16  # labels above each other in one bank
 
 
@@ -66,8 +67,9 @@ def turns_of(words: np.ndarray) -> int:
 def banks_in_words(offsets: np.ndarray) -> str:
     """How many turns a request at these offsets [n], in bytes, takes, and why."""
     words = offsets // WORD
-    banks, turns = len(np.unique(words % BANKS)), turns_of(words)
-    number = lambda count, noun: f"{count} {noun}" + "s" * (count != 1)
+    banks = len(np.unique(words % BANKS))
+    turns = turns_of(words)
+    number = lambda count, noun: f"{count} {noun}" + ("s" if count != 1 else "")
     parts = number(len(np.unique(words)), "word"), number(banks, "bank"), number(turns, "turn")
     waits = number(turns - 1, "conflict") if turns > 1 else "no conflict"
     return "{} lanes read {} in {}: {}, {}.".format(len(words), *parts, waits)

@@ -66,7 +66,8 @@ def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     """Left: what is needed beside what each place has; right: the multiprocessors that keep weights."""
     figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
-    places, mine = fits(cell, hidden, itemsize, find(device)), sharing(cell, hidden, itemsize, device)
+    places = fits(cell, hidden, itemsize, find(device))
+    mine = sharing(cell, hidden, itemsize, device)
     names = [
         place.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
         for place in places

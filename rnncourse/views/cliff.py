@@ -27,7 +27,9 @@ def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndar
     for _ in range(STEPS):
         new = np.tanh(w * h + b)
         slope = 1 - new**2
-        h_by_w, h_by_b, h = slope * (h + w * h_by_w), slope * (1 + w * h_by_b), new
+        h_by_w = slope * (h + w * h_by_w)
+        h_by_b = slope * (1 + w * h_by_b)
+        h = new
     error = h - WANTED
     return error**2, 2 * error * h_by_w, 2 * error * h_by_b
 
@@ -36,13 +38,15 @@ def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndar
 def descents(learning_rate: float, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(w, b, losses), each [UPDATES+1,2]: gradient descent from START, unclipped and clipped to `limit`."""
     limits = np.array([np.inf, limit])
-    w, b = np.full(2, START[0]), np.full(2, START[1])
+    w = np.full(2, START[0])
+    b = np.full(2, START[1])
     path = []
     for _ in range(UPDATES + 1):
         loss, dw, db = loss_and_gradient(w, b)
         path.append((w, b, loss))
         factor = learning_rate * np.minimum(1, limits / np.maximum(np.hypot(dw, db), 1e-300))
-        w, b = w - factor * dw, b - factor * db
+        w = w - factor * dw
+        b = b - factor * db
     return tuple(np.array(parts) for parts in zip(*path, strict=True))
 
 
@@ -50,7 +54,8 @@ def finding(learning_rate: float, limit: float) -> str:
     """What the picture shows, in one sentence."""
     w, b, losses = descents(learning_rate, limit)
     _, dw, db = loss_and_gradient(w[:, 0], b[:, 0])
-    longest, step = np.hypot(dw, db).max(), np.hypot(np.diff(w, axis=0), np.diff(b, axis=0)).max(axis=0)
+    longest = np.hypot(dw, db).max()
+    step = np.hypot(np.diff(w, axis=0), np.diff(b, axis=0)).max(axis=0)
     return (
         f"Learning rate {learning_rate:g}: at the cliff the gradient is {longest:.3g} long. Unclipped, the "
         f"longest step moves w and b by {step[0]:.2g} and the loss ends at {losses[-1, 0]:.2g}; clipped to "
@@ -82,7 +87,8 @@ def explore_cliff() -> View:
 def _blank():
     """One figure to redraw: the map stands, two paths and two curves move."""
     figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
-    b, w = np.linspace(-0.6, 3.6, 300), np.linspace(0.2, 2.2, 150)
+    b = np.linspace(-0.6, 3.6, 300)
+    w = np.linspace(0.2, 2.2, 150)
     loss, _, _ = loss_and_gradient(w[:, np.newaxis], b)
     edges = (b[0], b[-1], w[0], w[-1])
     shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it

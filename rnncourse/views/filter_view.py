@@ -22,7 +22,8 @@ def answers(k0: float, k1: float, k2: float) -> np.ndarray:
 
 def finding(k0: float, k1: float, k2: float) -> str:
     """What the picture shows, in one sentence."""
-    total, size = k0 + k1 + k2, np.abs(answers(k0, k1, k2)[:, 2:]).mean()
+    total = k0 + k1 + k2
+    size = np.abs(answers(k0, k1, k2)[:, 2:]).mean()
     level = f"are kept, times {total:g}" if total else "are answered by 0, only changes show"
     return f"Kernel ({k0:g}, {k1:g}, {k2:g}): level areas {level}; mean size of the answer {size:.3f}."
 

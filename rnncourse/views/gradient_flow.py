@@ -21,14 +21,16 @@ LONGEST = 100  # steps
 DRIVE = 0.1  # standard deviation of what the input adds to each unit: enough to keep every unit moving
 RADII = tuple(round(0.5 + 0.05 * k, 2) for k in range(31))  # 0.5 … 2.0
 ROUNDING = float(np.finfo(np.float32).eps)  # beside a gradient of size 1, a smaller one is lost in float32
-FLOOR, CEILING = 1e-16, 1e10
+FLOOR = 1e-16
+CEILING = 1e10
 
 
 @lru_cache(maxsize=len(RADII))
 def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
     """(weight_hh [H,H], h [LONGEST+1,H]) of the network run from zero under a random input."""
     start = Network.create("rnn_tanh", 1, HIDDEN, dtype="float64", init="orthogonal", seed=1)
-    weight_hh, h = radius * start.parameters["weight_hh_l0"], [np.zeros((1, HIDDEN))]
+    weight_hh = radius * start.parameters["weight_hh_l0"]
+    h = [np.zeros((1, HIDDEN))]
     for push in DRIVE * np.random.default_rng(2).standard_normal((LONGEST, 1, HIDDEN)):
         (after,), _ = cells.forward("rnn_tanh", push, (h[-1],), weight_hh, np.zeros(HIDDEN))
         h.append(after)

@@ -14,8 +14,13 @@ from rnncourse.views.layers import arrange_rows, choose_layers
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
 
-LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX, HEAD_PX = 84, 52, 15, 46, 9
-INK, PAPER = "#222222", "#FFFFFF"
+LAYER_PX = 84
+ROW_PX = 52
+RADIUS_PX = 15
+MARGIN_PX = 46
+HEAD_PX = 9
+INK = "#222222"
+PAPER = "#FFFFFF"
 SYMBOLS = {
     "product": "×", "product_add": "×+", "sum": "+", "bias": "+b", "times": "∘", "tanh": "tanh",
     "sigmoid": "σ", "relu": "relu", "one_minus": "1−", "stack": "[ ]", "split": "split",
@@ -29,7 +34,8 @@ REVERSED = {
 
 def draw(graph: Graph, mark: str | None = None) -> Page:
     """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
-    red, (places, routes) = mirror(graph).needed(graph), _arrange(graph)
+    red = mirror(graph).needed(graph)
+    (places, routes) = _arrange(graph)
     inner = [wire for wire in red if wire not in graph.inputs]
     alt = (
         f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
@@ -48,7 +54,8 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
 
 def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
-    (places, routes), reverse = _arrange(graph), mirror(graph)
+    (places, routes) = _arrange(graph)
+    reverse = mirror(graph)
     alt = (
         f"Backward graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
         f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
@@ -100,8 +107,12 @@ def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
 
 def side_by_side(graph: Graph, mark: str | None = None) -> Page:
     """Forward and reverse graph, each under its title, with the legend."""
-    forward, backward = draw(graph, mark), draw_mirror(graph, mark)
-    title = lambda text: f'<div style="font-weight:bold;margin:4px">{text}</div>'
+    forward = draw(graph, mark)
+    backward = draw_mirror(graph, mark)
+
+    def title(text):
+        return f'<div style="font-weight:bold;margin:4px">{text}</div>'
+
     legend = (
         f'<div style="margin:4px"><span style="color:{PALETTE["green"]}">━━━</span> nothing to save &nbsp; '
         f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the backward pass needs this value</div>'
@@ -137,8 +148,10 @@ def _source(graph: Graph, wire: str) -> str:
 def _wire(route: list[tuple[float, float]], needed: bool, end_px: float = RADIUS_PX) -> str:
     """A wire through the points of its route, with an arrowhead where the last one's figure begins."""
     colour, dash = (PALETTE["red"], ' stroke-dasharray="7 4"') if needed else (PALETTE["green"], "")
-    (x, y), way = route[-1], 1 if route[-1][0] > route[0][0] else -1
-    tip, tail = x - way * end_px, x - way * (end_px + HEAD_PX)
+    (x, y) = route[-1]
+    way = 1 if route[-1][0] > route[0][0] else -1
+    tip = x - way * end_px
+    tail = x - way * (end_px + HEAD_PX)
     head = f"{tip:.0f},{y:.0f} {tail:.0f},{y - HEAD_PX / 2:.1f} {tail:.0f},{y + HEAD_PX / 2:.1f}"
     path = f"M{route[0][0]:.0f} {route[0][1]:.0f}"
     for (x1, y1), (x2, y2) in pairwise([*route[:-1], (tail, y)]):

@@ -42,7 +42,8 @@ class CellStep:
 def run_step(cell: str, *changes: str) -> CellStep:
     """One step with these changes made, and a value on every wire."""
     graph = changed(step_graph(cell, *SIZES), *changes)
-    reverse, rng = mirror(graph), np.random.default_rng(0)
+    reverse = mirror(graph)
+    rng = np.random.default_rng(0)
     values = run(graph, {wire: rng.normal(size=shape) for wire, shape in graph.inputs.items()})
     arriving = {wire: rng.normal(size=shape) for wire, shape in reverse.graph.inputs.items()}
     back = run(reverse.graph, arriving | {wire: values[wire] for wire in reverse.needed(graph)})
@@ -74,7 +75,8 @@ def figure_graph(cell: str, move: int = 0, **switches: bool) -> Page:
 def finding(cell: str, move: int = 0, **switches: bool) -> str:
     """What the picture shows: the node's inputs and outputs with shapes and values, and the counts."""
     changes = _on(switches)
-    step, (gemms, nodes) = run_step(cell, *changes), counts(cell, *changes)
+    step = run_step(cell, *changes)
+    (gemms, nodes) = counts(cell, *changes)
     node, is_forward = _turn(step.graph, move)
     describe = _forward if is_forward else _backward
     words = describe(step, node) if node else "Nothing is highlighted yet, or every node has had its turn."

@@ -16,7 +16,8 @@ SWEEPS = 60
 
 def choose_layers(size: int, edges: Edges) -> list[int]:
     """The layer of each of `size` nodes: behind all it reads; inputs stand just before their first reader."""
-    readers, sources = defaultdict(list), defaultdict(list)
+    readers = defaultdict(list)
+    sources = defaultdict(list)
     for start, end in edges:
         readers[start].append(end)
         sources[end].append(start)
@@ -40,7 +41,8 @@ def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
     rows = np.zeros(len(layers))
     for members in nodes:
         rows[members] = range(len(members))
-    fewest, best = float("inf"), rows
+    fewest = float("inf")
+    best = rows
     for sweep in range(SWEEPS):
         neighbours = both if sweep % 3 == 2 else sides[sweep % 3]
         for members in nodes[:: -1 if sweep % 3 == 1 else 1]:
@@ -48,7 +50,8 @@ def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
             order = np.argsort(wanted, kind="stable")
             rows[np.array(members, int)[order]] = spread(np.array(wanted)[order])
         if sweep % 3 == 2 and (crossings := count_crossings(layers, rows, edges)) < fewest:
-            fewest, best = crossings, rows.copy()
+            fewest = crossings
+            best = rows.copy()
     return (best - best.min()).tolist()
 
 

@@ -97,8 +97,12 @@ def figure_learned_filter(recording: Recording, number: int = -1) -> Figure:
 
 def finding(recording: Recording, number: int = -1) -> str:
     """What the picture shows, in one sentence."""
-    snapshot, count = recording.snapshots[number], np.flatnonzero(recording.kernel)[-1] + 1
-    numbers = lambda response: ", ".join(f"{value:+.2f}" for value in response[:count])
+    snapshot = recording.snapshots[number]
+    count = np.flatnonzero(recording.kernel)[-1] + 1
+
+    def numbers(response):
+        return ", ".join(f"{value:+.2f}" for value in response[:count])
+
     verdict = "below" if snapshot.error < recording.baseline else "not yet below"
     return (
         f"After {snapshot.updates} updates the network answers a bright pixel with "
@@ -124,7 +128,10 @@ def watch_learned_filter(
 ) -> Recording:
     """Trains and draws one picture again at every snapshot. Returns the recording."""
     show = _screen()
-    picture = lambda so_far: Picture(png(figure_learned_filter(so_far)), finding(so_far))
+
+    def picture(so_far):
+        return Picture(png(figure_learned_filter(so_far)), finding(so_far))
+
     recording = record(filter, optimiser, seed=seed, look=show and (lambda so_far: show(picture(so_far))))
     if show is None:
         print(finding(recording))
@@ -154,7 +161,8 @@ def _screen() -> Callable[[Picture], None] | None:
 def _blank():
     """One figure to redraw, with the artists that move."""
     figure, (left, right) = canvas(1, 2, width=8.4, height=3.2)
-    steps, zeros = np.arange(LAGS), np.zeros(LAGS)
+    steps = np.arange(LAGS)
+    zeros = np.zeros(LAGS)
     (true,) = left.plot(steps, zeros, "s", color=PALETTE["black"], ms=13, mfc="none", label="the filter")
     (network,) = left.plot(steps, zeros, "o-", color=PALETTE["red"], label="the network")
     left.axhline(0, color=PALETTE["black"], lw=0.6)

@@ -55,7 +55,8 @@ def rate(cell: str, hidden: int, minibatch: int, step: float) -> float:
 
 def predicted(cell: str, hidden: int, dtype: str, device: str) -> tuple[Rates, dict[str, str]]:
     """(rates, reasons): what each way can reach at best, and why the others are refused."""
-    rates, reasons = {}, {}
+    rates = {}
+    reasons = {}
     for B in MINIBATCHES:
         for row in rows(cell, hidden, B, dtype, device):
             if row.parts:

@@ -15,7 +15,8 @@ from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab import newton, reference
 from rnnlab.network import Network
 
-STEPS, UNITS = 256, 16
+STEPS = 256
+UNITS = 16
 GAINS = 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the weights; 1 is PyTorch's
 MOST = 24  # iterations that are shown
 EXACT = 1e-10  # an error below this is called exact
@@ -27,7 +28,8 @@ def guesses(gain: float) -> tuple[np.ndarray, np.ndarray, float]:
     network = Network.create("gru", UNITS, UNITS, dtype="float64", gain=gain, seed=0)
     x = np.random.default_rng(0).standard_normal((STEPS, 1, UNITS))
     y, _, saved = reference.forward(network, x)
-    steps, first = newton.steps_of(network, x), np.zeros((1, UNITS))
+    steps = newton.steps_of(network, x)
+    first = np.zeros((1, UNITS))
     before = np.stack([step.state[0] for step in saved.steps[0]])
     rate = newton.growth_rate(newton.jacobians(steps, steps.run(before)[1]))
     return y[:, 0], np.stack(list(islice(newton.iterate(steps, first), MOST)))[:, :, 0], rate

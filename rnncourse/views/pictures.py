@@ -50,11 +50,13 @@ def history(run: History) -> Figure:
 
 def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, signed: bool) -> Figure:
     """Rows of frames over time: the input, the right answer, the network's prediction [T,B,O]."""
-    b, T = _largest_target(batch), len(batch.x)
+    b = _largest_target(batch)
+    T = len(batch.x)
     steps = np.unique(np.linspace(np.flatnonzero(batch.weight)[0], T - 1, FRAMES_SHOWN).round().astype(int))
     figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
     limit = float(np.abs(batch.target[steps, b]).max()) if signed else 0.5
-    grey, answer = ("gray", 0.5), ("PuOr" if signed else "gray", limit)
+    grey = ("gray", 0.5)
+    answer = ("PuOr" if signed else "gray", limit)
     rows = ((input_is, batch.x, grey), (target_is, batch.target, answer), ("network", prediction, answer))
     for axes, (label, values, style) in zip(grid, rows, strict=True):
         _film(axes, label, values[steps, b], *style)
@@ -101,7 +103,8 @@ def sums(prediction: np.ndarray, batch: Batch) -> Figure:
 
 def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> Figure:
     """A strip of text for each of a few sequences, coloured by the probability in a prediction [T,B,O]."""
-    T, B = min(CHARACTERS_SHOWN, len(batch.x)), min(SEQUENCES_SHOWN, batch.x.shape[1])
+    T = min(CHARACTERS_SHOWN, len(batch.x))
+    B = min(SEQUENCES_SHOWN, batch.x.shape[1])
     target = batch.target[-T:, :B]
     shifted = prediction[-T:, :B] - prediction[-T:, :B].max(-1, keepdims=True)
     odds = np.exp(shifted)

@@ -19,10 +19,14 @@ from ranks.simulated_transfers import Replay, replay, schedule
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.scaling.model import FORWARD, Update, schedule_update
 
-RANKS_SHOWN, STEPS_SHOWN = 6, 8
-LETTER, POINTS = 0.0105, 10  # width of a letter, as a share of the axis, and its size
+RANKS_SHOWN = 6
+STEPS_SHOWN = 8
+LETTER = 0.0105
+POINTS = 10  # width of a letter, as a share of the axis, and its size
 STEPS = 100  # time steps of the wavefront
-AFTER, LAYER_WISE, WAVEFRONT = "after backward", "layer by layer", "wavefront"
+AFTER = "after backward"
+LAYER_WISE = "layer by layer"
+WAVEFRONT = "wavefront"
 SENDS = (AFTER, LAYER_WISE, WAVEFRONT)
 COLOURS = {
     "forward": "sky",
@@ -87,9 +91,13 @@ def ready_times(layers: int, backward: float, sends: str) -> list[float]:
 
 def update(settings: Settings) -> Update:
     """The timeline of one update, the same on every rank."""
-    total, L = 1e-3 * settings.arithmetic, settings.layers
+    total = 1e-3 * settings.arithmetic
+    L = settings.layers
     times = total * FORWARD, total * (1 - FORWARD)
-    reduce = lambda size: all_reduce_seconds(settings.algorithm, settings.ranks, size, settings.link)
+
+    def reduce(size):
+        return all_reduce_seconds(settings.algorithm, settings.ranks, size, settings.link)
+
     ready = ready_times(L, times[1], settings.sends)
     return schedule_update(times, ready, [1e6 * settings.megabytes / L] * L, reduce, settings.sends != AFTER)
 
@@ -132,9 +140,11 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
 
     Raises ValueError for a start that its slider does not have.
     """
-    first, shown = Settings(**start), {}
+    first = Settings(**start)
+    shown = {}
     for name in sliders:
-        slider, value = SLIDERS[name], getattr(first, name)
+        slider = SLIDERS[name]
+        value = getattr(first, name)
         if value not in slider.values:
             raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
         shown[name] = slider._replace(start=slider.values.index(value))

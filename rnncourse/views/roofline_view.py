@@ -19,7 +19,8 @@ INTENSITIES = 0.25, 1024.0  # FLOP/byte, the ends of the axis
 
 def intensity(minibatch: int, hidden_size: int) -> float:
     """FLOP per byte of h [B,H] times weight_hh.T [H,H] in float32, each array moved once."""
-    B, H = minibatch, hidden_size
+    B = minibatch
+    H = hidden_size
     return 2 * B * H * H / (FLOAT32_BYTES * (H * H + 2 * B * H))
 
 

@@ -19,13 +19,18 @@ from nbjudge.printable import quantity
 from rnncourse.figures.picture import CARD, PALETTE
 
 KINDS = {"gemm": "blue", "pointwise": "orange", "transpose": "purple", "reduce": "green"}
-HOST, POINTWISE = len(KINDS), list(KINDS).index("pointwise")
+HOST = len(KINDS)
+POINTWISE = list(KINDS).index("pointwise")
 FILLS = (*map(PALETTE.get, KINDS.values()), "#555555")
 COLOURS = np.array([to_rgb(fill) for fill in FILLS])
-WIDTH, LEFT, RIGHT = 900, 132, 14  # pixels: of the picture, left and right of the panels
+WIDTH = 900
+LEFT = 132
+RIGHT = 14  # pixels: of the picture, left and right of the panels
 INNER = WIDTH - LEFT - RIGHT
-WHOLE, WINDOW = (30, 144), (212, 170)  # top and height of the two panels with times
-STAGES, LINE = 436, 18  # top of the panel with stages, and height of a stage's line
+WHOLE = (30, 144)
+WINDOW = (212, 170)  # top and height of the two panels with times
+STAGES = 436
+LINE = 18  # top of the panel with stages, and height of a stage's line
 LETTER = 6.2  # pixels, of the names in bars
 BAR = 0.76  # of a row's height
 INK = "#222222"
@@ -118,7 +123,9 @@ def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
-    (top, height), rows, scale = WHOLE, len(bars.rows) + 1, INNER / makespan
+    (top, height) = WHOLE
+    rows = len(bars.rows) + 1
+    scale = INNER / makespan
     yield (
         f'<image x="{LEFT}" y="{top}" width="{INNER}" height="{height}" preserveAspectRatio="none" '
         f'style="image-rendering:pixelated" href="data:image/png;base64,{_png(mixed(bars, makespan))}"/>'
@@ -127,7 +134,8 @@ def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[s
         yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
     yield from _rows(bars, WHOLE)
     yield from _ticks(WHOLE, (0, makespan / 1e3), "ms: the whole pass; the frame is shown below")
-    left, width = LEFT + seen[0] * scale, (seen[1] - seen[0]) * scale
+    left = LEFT + seen[0] * scale
+    width = (seen[1] - seen[0]) * scale
     yield _rect(left, top - 2, width, height + 4, "none", f'stroke="{PALETTE["red"]}" stroke-width="2"')
 
 
@@ -149,9 +157,11 @@ def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
 
 def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label: str, name: str = "") -> str:
     """One launch, its name in it if there is room, and under the pointer what it is."""
-    scale, height = INNER / (seen[1] - seen[0]), WINDOW[1] / (len(bars.rows) + 1)
+    scale = INNER / (seen[1] - seen[0])
+    height = WINDOW[1] / (len(bars.rows) + 1)
     left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
-    top, title = WINDOW[0] + (row + (1 - BAR) / 2) * height, f"<title>{escape(label)}</title>"
+    top = WINDOW[0] + (row + (1 - BAR) / 2) * height
+    title = f"<title>{escape(label)}</title>"
     edge = f'stroke="{CARD}" stroke-width="0.5"'
     picture = _rect(left, top, right - left, BAR * height, FILLS[kind], edge, title)
     if name and right - left > LETTER * len(name):
@@ -161,14 +171,16 @@ def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label:
 
 
 def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:
-    (top, height), names = panel, ("host", *bars.rows)
+    (top, height) = panel
+    names = ("host", *bars.rows)
     for k, name in enumerate(names):
         yield _text(LEFT - 6, top + (k + 0.5) * height / len(names) + 4, name, "end")
 
 
 def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Iterator[str]:
     """A line below a panel with round numbers on it."""
-    bottom, span = sum(panel), ends[1] - ends[0]
+    bottom = sum(panel)
+    span = ends[1] - ends[0]
     step = next(s for s in (10.0**p * m for p in range(-6, 9) for m in (1, 2, 5)) if span / s <= 8)
     yield _rect(LEFT, bottom, INNER, 1, INK)
     for number in np.arange(-(-ends[0] // step), ends[1] // step + 1) * step + 0.0:
@@ -179,13 +191,12 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
 
 def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, str]]) -> Iterator[str]:
     """Bars with their numbers, one for each stage."""
-    most, room = (
-        max(1e-9, *(value for value, _ in values)),
-        width - LETTER * max(len(words) for _, words in values),
-    )
+    most = max(1e-9, *(value for value, _ in values))
+    room = width - LETTER * max(len(words) for _, words in values)
     yield _text(left, STAGES - 5, title)
     for k, (value, words) in enumerate(values):
-        top, long = STAGES + LINE * k, value / most * room
+        top = STAGES + LINE * k
+        long = value / most * room
         yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, words)
 
 
@@ -201,7 +212,9 @@ def _legend(bars: Bars, height: float) -> Iterator[str]:
     """The kinds of launches that occur, and the host's."""
     names = dict(enumerate((*KINDS, "host issues")))
     for place, k in enumerate((*np.unique(bars.kind), HOST)):
-        name, fill, x = names[k], FILLS[k], LEFT + 130 * place
+        name = names[k]
+        fill = FILLS[k]
+        x = LEFT + 130 * place
         yield _rect(x, height - 18, 22, 11, fill) + _text(x + 28, height - 8, name)
 
 

@@ -140,7 +140,8 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     All three grow by the same amount with every two steps, so those of a long sequence follow from two short
     ones; all layers have the same; and it matters what is launched, not the order or the stream.
     """
-    T, result = min(sizes.T, 2 + sizes.T % 2), []
+    T = min(sizes.T, 2 + sizes.T % 2)
+    result = []
     for name, passes in stage_passes().items():
         what = tuple(change for change in passes if getattr(change, "func", change) not in ONLY_WHEN)
         short, longer = (_counts(direction, cell, replace(sizes, T=steps, L=1), what) for steps in (T, T + 2))

@@ -65,7 +65,8 @@ LOOK = {
 def finding(settings: Settings) -> str:
     """What the picture shows, in a few sentences; numbers are those of the steps that it shows."""
     shown = shown_part(settings)
-    result, device = prediction(shown), find(settings.device)
+    result = prediction(shown)
+    device = find(settings.device)
     ladder = stage_numbers(settings.direction, settings.cell, settings.sizes)
     ends = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
     ways = (f"keeps {a}" if a == b else f"goes from {a} to {b}" for a, b in zip(*ends, strict=True))
@@ -84,12 +85,14 @@ def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 
     Of a pass with more than LAUNCHES launches (schedule_numbers), the first steps are simulated and drawn.
     look_at: where the look begins, in % of the time.
     """
-    result, alt = prediction(shown_part(settings)), finding(settings)
+    result = prediction(shown_part(settings))
+    alt = finding(settings)
     numbers = stage_numbers(settings.direction, settings.cell, settings.sizes)
     shown = shown_part(settings)
     times = stage_times(shown.direction, shown.cell, shown.sizes, shown.device)
     stages = [stage._replace(time=times[stage.name]) for stage in numbers]
-    look, title = (look_at / 100, launches_shown), _title(settings, result)
+    look = (look_at / 100, launches_shown)
+    title = _title(settings, result)
     return Page(draw(result.bars, result.makespan, stages, look, (title, shown.steps), alt), alt)
 
 
@@ -144,11 +147,13 @@ def _part(settings: Settings) -> str:
 
 def _beside(settings: Settings, result: Prediction) -> str:
     """A published figure next to the prediction in the same unit; empty where there is none."""
-    known, shown = published(settings), shown_part(settings)
+    known = published(settings)
+    shown = shown_part(settings)
     if known is None:
         return ""
     if known.milliseconds:
-        published_ms, predicted_ms = known.milliseconds / settings.steps, result.makespan / 1e3 / shown.steps
+        published_ms = known.milliseconds / settings.steps
+        predicted_ms = result.makespan / 1e3 / shown.steps
         return (
             f"Published: {known.milliseconds} ms ({known.source}), {published_ms:.3g} ms a step; predicted "
             f"{predicted_ms:.3g} ms a step. "

@@ -33,7 +33,9 @@ SUITE = "persistent"
 SEVERAL = 2  # steps: the chooser refuses a persistent kernel for one, and predicts the same for any more
 
 # contestants as the chooser and the benchmark name them, and as a reader knows them
-GRAPH, GRID, CLUSTER = "graph_replay", "persistent_grid", "persistent_cluster"
+GRAPH = "graph_replay"
+GRID = "persistent_grid"
+CLUSTER = "persistent_cluster"
 KNOWN = {GRAPH: "CUDA graph", GRID: "grid kernel", CLUSTER: "cluster kernel"}
 BENEATH = {GRAPH: "\n(cuBLAS)", GRID: "\n(whole chip)", CLUSTER: "\n(8 sequences)"}
 LOOKS = {  # colour and hatch of a part
@@ -62,7 +64,8 @@ def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> lis
     """The three ways, predicted for a device with a data sheet."""
     sheet = find(device)
     ways = choose(cell, hidden, dtype, (SEVERAL, minibatch), Abilities(sheet)).ways
-    step, nodes = next(way.step for way in ways if way.name == GRAPH), 2 * sheet.node
+    step = next(way.step for way in ways if way.name == GRAPH)
+    nodes = 2 * sheet.node
     shapes = {
         GRID: lambda: grid_shape(cell, hidden, dtype, minibatch, sheet),
         CLUSTER: lambda: cluster_shape(cell, hidden, dtype, sheet),
@@ -187,7 +190,8 @@ def _sum(row: Row) -> str:
 
 
 def _beside(row: Row, measured: float) -> str:
-    words, more = f"{KNOWN[row.name]} {measured:.3g} µs", measured - row.step
+    words = f"{KNOWN[row.name]} {measured:.3g} µs"
+    more = measured - row.step
     if not row.parts:
         return f"{words}, with nothing predicted"
     return f"{words}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"

@@ -40,7 +40,8 @@ def counters(T: int, move: int) -> tuple[int, int]:
 
 def finding(T: int, move: int) -> str:
     """What the picture shows, in one sentence."""
-    total, (quadratic, linear) = T * (T + 1) // 2, counters(T, move)
+    total = T * (T + 1) // 2
+    (quadratic, linear) = counters(T, move)
     now = "is about to start"
     if 0 < move <= total:
         term, step = quadratic_order(T)[move - 1]
@@ -90,7 +91,8 @@ def explore_sweeps() -> View:
 def _blank():
     """One figure to redraw: two grids on one time axis, and in every cell a place for a word."""
     figure, axes = canvas(2, 1, width=6.4, height=4.8, height_ratios=(6, 1))
-    images, labels = [], {}
+    images = []
+    labels = {}
     for axis in axes:
         image = axis.imshow(np.zeros((1, 1)), cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
         steps_as_cells(axis)

@@ -15,7 +15,9 @@ from matplotlib.patches import Patch
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 
 STEP = 100.0  # one thread's work in a step
-THREADS, STEPS, BARRIERS = (1, 2, 4, 8), (4, 8, 16, 32), (0, 2, 5, 10, 20, 50)
+THREADS = (1, 2, 4, 8)
+STEPS = (4, 8, 16, 32)
+BARRIERS = (0, 2, 5, 10, 20, 50)
 UNEVEN = (0, 5, 10, 20, 40)  # percent
 
 

@@ -15,7 +15,9 @@ from nbjudge.printable import quantity
 from rnncourse.figures.picture import CARD, PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 
-ROWS, VECTORS, REGISTERS = range(1, 13), range(1, 7), (16, 32)
+ROWS = range(1, 13)
+VECTORS = range(1, 7)
+REGISTERS = (16, 32)
 LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"
 EMPTY, SUM, SPILLED, WEIGHTS, STATES = range(5)  # cells of the picture
 COLOURS = CARD, PALETTE["blue"], PALETTE["red"], PALETTE["orange"], "#8A94A0"
@@ -30,8 +32,10 @@ def cycles(tile: Tile, core: Core) -> tuple[float, ...]:
 
 def finding(rows: int, vectors: int, registers: int) -> str:
     """What the picture shows, in one sentence."""
-    tile, core = Tile(rows, vectors), Core(registers=registers)
-    spills, limit = tile.spills(core), LIMITS[int(np.argmax(cycles(tile, core)))]
+    tile = Tile(rows, vectors)
+    core = Core(registers=registers)
+    spills = tile.spills(core)
+    limit = LIMITS[int(np.argmax(cycles(tile, core)))]
     size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
     return (
         f"{size}: {tile.registers} of {registers} registers, "
@@ -87,9 +91,10 @@ def find_cliff(measured: Measured, registers: int) -> str:
     """What `draw_cliff` shows: the best tile that fits, and the fastest and slowest of the others."""
     best = max(measured.values())
     fits = lambda tile: Tile(*tile).registers <= registers
-    share = lambda tile: (
-        f"{tile[0]} × {tile[1]} reaches {measured[tile]:.0f} GFLOP/s ({measured[tile] / best:.0%})"
-    )
+
+    def share(tile):
+        return f"{tile[0]} × {tile[1]} reaches {measured[tile]:.0f} GFLOP/s ({measured[tile] / best:.0%})"
+
     fastest = max(filter(fits, measured), key=measured.get)
     text = f"Of the tiles that fit into {registers} registers {share(fastest)}"
     spilled = sorted((tile for tile in measured if not fits(tile)), key=measured.get)
@@ -112,7 +117,8 @@ def cells(tile: Tile, core: Core) -> np.ndarray:
 def _moved(parts: tuple, rows: int, vectors: int, registers: int) -> Figure:
     """The tile as cells, the cycles of each limit, and the predicted part of the peak."""
     figure, image, limits, rate, (title, share) = parts
-    tile, core = Tile(rows, vectors), Core(registers=registers)
+    tile = Tile(rows, vectors)
+    core = Core(registers=registers)
     image.set_data(cells(tile, core))
     title.set_text(f"{tile.registers} of {registers} registers; states share one")
     longest = max(cycles(tile, core))

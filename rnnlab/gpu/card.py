@@ -83,7 +83,11 @@ class Gpu:
     def __init__(self, tf32: bool = False):
         import cupy
 
-        self.cupy, self.tf32, self._streams, self._kernels, self._referenced = cupy, tf32, {}, {}, []
+        self.cupy = cupy
+        self.tf32 = tf32
+        self._streams = {}
+        self._kernels = {}
+        self._referenced = []
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.driver = library()
 
@@ -96,7 +100,8 @@ class Gpu:
         return getattr(self, f"_{operation.kind}")(operation, buffers, stream)
 
     def copy(self, source: GpuBuffer, target: GpuBuffer, stream: int) -> Command:
-        into, out_of = target.array.data.ptr, source.array.data.ptr
+        into = target.array.data.ptr
+        out_of = source.array.data.ptr
         return partial(
             self.driver.cuMemcpyDtoDAsync_v2, into, out_of, source.array.nbytes, self.stream(stream).ptr
         )
@@ -130,7 +135,8 @@ class Gpu:
 
     def seconds(self, run: Callable[[], None]) -> float:
         """Between two events on stream 0, where plans begin and end, with what `run` issues between them."""
-        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        start = self.cupy.cuda.Event()
+        end = self.cupy.cuda.Event()
         self.finish()
         start.record(self.stream(0))
         run()
@@ -162,7 +168,8 @@ class Gpu:
 
     def _reduce(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
         """A sum over rows is a product with a row of ones."""
-        (read,), (write,) = operation.reads, operation.writes
+        (read,) = operation.reads
+        (write,) = operation.writes
         ones = self.buffer(
             (1, read.shape[0]), str(buffers[read.buffer].array.dtype), np.ones((1, read.shape[0]))
         )
@@ -174,7 +181,8 @@ class Gpu:
         return self._gemm(product, buffers | {"~ones": ones}, stream)
 
     def _transpose(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
-        (read,), (write,) = operation.reads, operation.writes
+        (read,) = operation.reads
+        (write,) = operation.writes
         rows, columns = read.shape
         arguments = [rows, columns]
         for region in (read, write):

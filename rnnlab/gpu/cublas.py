@@ -14,7 +14,9 @@ from rnnlab.schedule.plan import Operation
 
 LIBRARIES = ("libcublas.so.13", "libcublas.so.12", "cublas64_13.dll", "cublas64_12.dll")
 TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14}  # cudaDataType_t
-COMPUTE_FLOAT, COMPUTE_DOUBLE, COMPUTE_TF32 = 68, 70, 77  # cublasComputeType_t
+COMPUTE_FLOAT = 68
+COMPUTE_DOUBLE = 70
+COMPUTE_TF32 = 77  # cublasComputeType_t
 DEFAULT_ALGORITHM = -1
 WORKSPACE = 32 << 20  # bytes a stream, as PyTorch allocates on Hopper, so that a capture allocates nothing
 
@@ -35,7 +37,8 @@ class Gemm(NamedTuple):
 def sizes_of(operation: Operation, columns: dict[str, int]) -> Gemm:
     """Arguments of cuBLAS for a product of the plan; columns [name -> columns of the buffer]."""
     m, n, k = operation.gemm_shape
-    (a, b), (a_transposed, b_transposed) = operation.reads, operation.transposed
+    (a, b) = operation.reads
+    (a_transposed, b_transposed) = operation.transposed
     lengths = (columns[region.buffer] for region in (b, a, operation.writes[0]))
     return Gemm(int(b_transposed), int(a_transposed), n, m, k, *lengths)
 
@@ -48,7 +51,8 @@ def library() -> ctypes.CDLL:
             blas = ctypes.CDLL(name)
         except OSError:
             continue
-        pointer, number = c_void_p, c_int
+        pointer = c_void_p
+        number = c_int
         blas.cublasGemmEx.argtypes = [
             pointer, number, number, number, number, number,
             pointer, pointer, number, number, pointer, number, number,
@@ -77,7 +81,8 @@ class Handle:
     ) -> partial:
         """The call, prepared; first, second and out are addresses."""
         number = ctypes.c_double if dtype == "float64" else ctypes.c_float
-        one, beta = number(1), number(1 if adds else 0)
+        one = number(1)
+        beta = number(1 if adds else 0)
         self._numbers += [one, beta]
         compute = COMPUTE_DOUBLE if dtype == "float64" else COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
         data_type = TYPES[dtype]

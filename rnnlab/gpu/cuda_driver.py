@@ -8,7 +8,8 @@ import os
 from ctypes import c_int, c_size_t, c_uint, c_void_p
 from functools import cache
 
-MOST_SHARED, LARGE_CLUSTERS = 8, 14  # CUfunction_attribute: dynamic shared bytes; clusters of over 8 blocks
+MOST_SHARED = 8  # CUfunction_attribute: dynamic shared bytes
+LARGE_CLUSTERS = 14  # clusters of over 8 blocks
 CLUSTER_DIMENSION = 4  # CUlaunchAttributeID
 _SIZES = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p]  # kernel, grid, block, shared bytes, stream, arguments
 _ARGUMENTS = {

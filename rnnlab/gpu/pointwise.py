@@ -71,7 +71,8 @@ def row_length(region: Region, rows: int, columns: int) -> int:
 @cache
 def cuda_source(work: Work, dtype: str) -> str:
     """The kernel in CUDA C++; arithmetic of float16 is float's."""
-    memory, register = NUMBERS[dtype], NUMBERS["float32" if dtype == HALF else dtype]
+    memory = NUMBERS[dtype]
+    register = NUMBERS["float32" if dtype == HALF else dtype]
     parameters = "".join(f", {memory} *p{k}, int s{k}" for k in range(work.loads + len(work.stores)))
     lines = [f"const {register} {name} = {line};" for name, line in registers(work)]
     lines += [f"p{k}[row * s{k} + column] = ({memory})r{r};" for k, r in enumerate(work.stores, work.loads)]

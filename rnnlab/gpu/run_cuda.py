@@ -66,7 +66,8 @@ class PreparedPlan:
         card: Card,
         renewed: tuple[str, ...] = (),
     ):
-        self.plan, self.card = plan, card
+        self.plan = plan
+        self.card = card
         self._first = {name: card.buffer(arrays[name].shape, dtype, arrays[name]) for name in renewed}
         self.buffers = {
             name: self._buffer(name, dtype, arrays.get(name)) for name in sorted(plan.used | arrays.keys())
@@ -98,7 +99,8 @@ class PreparedPlan:
             yield self.card.copy(first, self.buffers[name], self.first_stream)
         others = sorted({operation.stream for operation in self.plan.operations} - {self.first_stream})
         yield from self._synchronise([self.first_stream], others)
-        marks, waits = {}, defaultdict(list)
+        marks = {}
+        waits = defaultdict(list)
         for earlier, later in events(self.plan):
             marks.setdefault(earlier, self.card.event())
             waits[later].append(marks[earlier])

@@ -89,7 +89,8 @@ def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) 
     """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
     values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
     values |= {f"{name}0": part[0] for name, part in zip(network.facts.states, state, strict=True)}
-    layer, facts = network.layer(0), network.facts
+    layer = network.layer(0)
+    facts = network.facts
     by_gate = lambda array: np.split(array, network.gates)
     for k, gate in enumerate(facts.gates):
         values |= {
@@ -105,8 +106,12 @@ def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) 
 
 def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Gradients in PyTorch's layout, keyed like network.parameters, from those on the weight wires."""
-    facts, H = network.facts, network.hidden_size
-    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in facts.gates])
+    facts = network.facts
+    H = network.hidden_size
+
+    def column(letter):
+        return np.concatenate([d[f"{letter}_{gate}"] for gate in facts.gates])
+
     recurrent = [d[f"U_{gate}"] for gate in facts.recurrent_gates]
     inner = [d[f"c_{gate}" if gate == facts.inner_bias else f"b_{gate}"] for gate in facts.recurrent_gates]
     return {
@@ -120,7 +125,8 @@ def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, n
 def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:
     if cell not in EQUATIONS:
         raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {', '.join(EQUATIONS)}")
-    facts, weights = cells.CELLS[cell], {}
+    facts = cells.CELLS[cell]
+    weights = {}
     for gate in facts.gates:
         weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
         if gate in facts.recurrent_gates:

@@ -161,7 +161,10 @@ class Sketch:
             return
         self.named.add(name)
         self.shapes[name] = self.shapes.pop(wire.name)
-        rename = lambda names: tuple(name if n == wire.name else n for n in names)
+
+        def rename(names):
+            return tuple(name if n == wire.name else n for n in names)
+
         self.nodes[:] = [Node(n.op, rename(n.inputs), rename(n.outputs), n.flags) for n in self.nodes]
 
     __setitem__ = __setattr__

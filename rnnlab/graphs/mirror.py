@@ -65,7 +65,8 @@ def _reverse_node(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
     d = tuple(_sum_contributions(sketch, wire, arrived) for wire in node.outputs)
     inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
     if len(outputs) == 1:
-        d, outputs = d[0], outputs[0]
+        d = d[0]
+        outputs = outputs[0]
     contributions = RULES[node.op].reverse(d, inputs, outputs, node.flags)
     for wire, contribution in zip(node.inputs, contributions, strict=True):
         arrived.setdefault(wire, []).append(contribution)
@@ -87,7 +88,8 @@ def _sum_contributions(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]
 
 def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:
     """The reverse graph: forward wires that it reads are inputs; contributions not needed are left out."""
-    nodes, read = [], set(leaving)
+    nodes = []
+    read = set(leaving)
     for node in reversed(sketch.nodes):
         if not read.isdisjoint(node.outputs):
             nodes.insert(0, node)

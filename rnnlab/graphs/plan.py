@@ -83,7 +83,8 @@ def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tu
 
 def _recomputed(graph: Graph, needed: tuple[str, ...], present: set[str]) -> tuple[Node, ...]:
     """The nodes that must run again, in running order, so that every needed wire is there."""
-    missing, again = set(needed) - present, []
+    missing = set(needed) - present
+    again = []
     for node in reversed(graph.nodes):
         if not missing.isdisjoint(node.outputs):
             again.insert(0, node)

@@ -87,7 +87,8 @@ def fastest(
     run = _training_step if gradients else _forward
     runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
     if not gradients:
-        answer, state = Inference(network), network.zero_state(B)
+        answer = Inference(network)
+        state = network.zero_state(B)
         runs["inference"] = partial(answer.step, x[0], state) if T == 1 else partial(answer.run, x)
     seconds = _in_turns(runs)
     ways = [Way(name, 1e6 * seconds[name] / T) for name in sorted(runs, key=seconds.get)]
@@ -212,7 +213,8 @@ def _product(cell: str, hidden: int, B: int, dtype: str, device: Device) -> floa
 
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
-    rows, itemsize = len(find_cell(cell).gates) * hidden, ITEMSIZE.get(dtype, 4)
+    rows = len(find_cell(cell).gates) * hidden
+    itemsize = ITEMSIZE.get(dtype, 4)
     work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
     if dtype != "float32":
         peak = tensor_peak(device) or device.peak

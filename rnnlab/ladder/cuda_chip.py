@@ -27,7 +27,10 @@ class CudaChip:
     def __init__(self, dtype: str):
         import cupy
 
-        self.cupy, self.dtype, self._ready, self._products = cupy, dtype, {}, {}
+        self.cupy = cupy
+        self.dtype = dtype
+        self._ready = {}
+        self._products = {}
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.workspace = cupy.cuda.alloc(WORKSPACE)
         self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
@@ -42,7 +45,8 @@ class CudaChip:
     def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
         call = a.data.ptr, b.data.ptr, out.data.ptr, transposed, adds
         if call not in self._products:
-            (m, n), k = out.shape, a.shape[0 if transposed[0] else 1]
+            (m, n) = out.shape
+            k = a.shape[0 if transposed[0] else 1]
             sizes = Gemm(int(transposed[1]), int(transposed[0]), n, m, k, b.shape[1], a.shape[1], n)
             dtype, tf32 = ("float32", True) if self.dtype == "tf32" else (self.dtype, False)
             addresses = b.data.ptr, a.data.ptr, out.data.ptr
@@ -78,7 +82,8 @@ class CudaChip:
 
     def clusters_at_once(self, kernel: int, launch: Launch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
-        (_, config), count = cluster_launch(*launch), c_int()
+        (_, config) = cluster_launch(*launch)
+        count = c_int()
         arguments = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
         check_status("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*arguments))
         return count.value

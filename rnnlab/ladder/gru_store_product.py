@@ -46,7 +46,8 @@ def _candidate_again(layer: Layer, saved: tuple[np.ndarray, Steps]):
     gates_x, steps = saved
 
     def step_of(t: int) -> cells.Saved:
-        x_n, (r, z) = np.split(gates_x[t], 3, -1)[2], np.split(steps[t].gates, 2, -1)
+        x_n = np.split(gates_x[t], 3, -1)[2]
+        (r, z) = np.split(steps[t].gates, 2, -1)
         n = cells.gru_candidate(x_n, r, steps[t].auxiliary)
         return steps[t]._replace(gates=np.concatenate([r, z, n], -1))
 

@@ -27,7 +27,9 @@ class Inference:
     """Steps of a network, whose parameters are read anew in each of them."""
 
     def __init__(self, network: Network):
-        self.network, self.rung, self._write_step = network, one_big_gemm, None
+        self.network = network
+        self.rung = one_big_gemm
+        self._write_step = None
         self._states = len(network.facts.states)
         if network.cell in numba_fused.FACTS.cells and not network.facts.resets_before and find_spec("numba"):
             from rnnlab.kernels.compiled import one_step, passes
@@ -64,7 +66,8 @@ class Inference:
 
         A type is one object, but for byte orders that no compiled step reads.
         """
-        network, dtype = self.network, self.network.parameters["bias_ih_l0"].dtype
+        network = self.network
+        dtype = self.network.parameters["bias_ih_l0"].dtype
         shape = network.layers, len(x), network.hidden_size
         return (
             x.shape == (min(len(x), FEW), network.input_size)

@@ -48,7 +48,8 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
     """y [T,B,H], final state, saved; `save` decides what is saved of each layer's steps."""
 
     def layer_forward(index, x, state):
-        layer, steps = network.layer(index), []
+        layer = network.layer(index)
+        steps = []
         gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
         y = np.empty((*x.shape[:2], network.hidden_size), x.dtype)
         for t in range(len(x)):
@@ -66,10 +67,13 @@ def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, 
     """dx [T,B,I], dstate, gradients; `restore` gives, step by step, what the cell's gradient needs."""
 
     def layer_backward(index, saved, dy, dstate):
-        layer, (x, of_layer), results = network.layer(index), saved, []
+        layer = network.layer(index)
+        (x, of_layer) = saved
+        results = []
         step_of = restore(layer, of_layer)
         for t in reversed(range(len(x))):
-            step, dstate = step_of(t), (dstate[0] + dy[t], *dstate[1:])
+            step = step_of(t)
+            dstate = (dstate[0] + dy[t], *dstate[1:])
             *dgates, dstate = cells.backward(network.cell, dstate, step, layer.weight_hh, network.reset)
             results.append((*dgates, step))
         dgates_x, dgates_h, steps = _in_order(results)
@@ -97,5 +101,6 @@ def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) ->
     h = np.concatenate([step.state[0] for step in steps])
     if not network.facts.resets_before:
         return dgates_h.T @ h
-    reset_h, rz = np.concatenate([step.auxiliary for step in steps]), 2 * network.hidden_size
+    reset_h = np.concatenate([step.auxiliary for step in steps])
+    rz = 2 * network.hidden_size
     return np.concatenate([dgates_h[:, :rz].T @ h, dgates_h[:, rz:].T @ reset_h])

@@ -29,7 +29,9 @@ def forward(network: Network, x: np.ndarray, state: State | None = None) -> tupl
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
 
     def run(index, x, state):
-        layer, h, steps = network.layer(index), [], []
+        layer = network.layer(index)
+        h = []
+        steps = []
         for x_t in x:
             state, step = _step(network, layer, x_t, state)
             h.append(state[0])
@@ -43,8 +45,10 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
 
     def run(index, saved, dy, dstate):
-        (x, steps), layer = saved, network.layer(index)
-        gradients, dx = Layer(*map(np.zeros_like, layer)), np.empty_like(x)
+        (x, steps) = saved
+        layer = network.layer(index)
+        gradients = Layer(*map(np.zeros_like, layer))
+        dx = np.empty_like(x)
         for t in reversed(range(len(x))):
             dstate = (dstate[0] + dy[t], *dstate[1:])
             dx[t], dstate = _step_backward(network, layer, gradients, x[t], steps[t], dstate)
@@ -64,7 +68,8 @@ def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tupl
 def _step_backward(network, layer, gradients, x_t, saved, dstate):
     """dx_t [B,I] and dstate before the step; adds the step's part to `gradients` in place."""
     dgates_x, dgates_h, dstate = cells.backward(network.cell, dstate, saved, layer.weight_hh, network.reset)
-    dx_t, h_factors = 0, cells.recurrent_inputs(network.cell, saved, network.reset)
+    dx_t = 0
+    h_factors = cells.recurrent_inputs(network.cell, saved, network.reset)
     for gate in _rows(layer.weight_ih, network):
         dx_t += dgates_x[:, gate] @ layer.weight_ih[gate]
         gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t

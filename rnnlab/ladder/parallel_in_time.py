@@ -32,7 +32,8 @@ def forward(network, x, state=None):
     check_cell(network, FACTS.cells)
 
     def run(index, x, state):
-        layer, cell = network.layer(index), network.facts
+        layer = network.layer(index)
+        cell = network.facts
         gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
         (constant,), saved = cell.pointwise(
             gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
@@ -50,12 +51,14 @@ def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
 
     def run(index, saved, dy, dstate):
-        (x, h, gates), layer = saved, network.layer(index)
+        (x, h, gates) = saved
+        layer = network.layer(index)
         step = Saved((h[:-1],), gates, None)
         later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
         dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
         dgates_x, _, first = network.facts.pointwise_backward((dh,), step)
-        flat, empty = rows(dgates_x), (layer.weight_hh, layer.bias_hh)  # these have no rows
+        flat = rows(dgates_x)
+        empty = (layer.weight_hh, layer.bias_hh)  # these have no rows
         gradients = Layer(flat.T @ rows(x), empty[0], flat.sum(0), empty[1])
         return (flat @ layer.weight_ih).reshape(x.shape), (first[0][0],), gradients
 

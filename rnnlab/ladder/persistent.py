@@ -36,7 +36,10 @@ def forward(network, x, state=None):
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    run = lambda index, *arguments: numba_layer.layer_backward(network, index, *arguments)
+
+    def run(index, *arguments):
+        return numba_layer.layer_backward(network, index, *arguments)
+
     return backward_through_layers(network, saved, saved[0]["x"].shape[:2], dy, dstate, run)
 
 

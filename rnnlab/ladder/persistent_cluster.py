@@ -25,5 +25,6 @@ def shape_for(cell: str, hidden: int, B: int, device: Device) -> ClusterShape:
     return cluster_shape(cell, hidden, "bfloat16", device)
 
 
-forward, why_not = partial(cuda_chip.forward, shape_for), partial(cuda_chip.why_not, shape_for)
+forward = partial(cuda_chip.forward, shape_for)
+why_not = partial(cuda_chip.why_not, shape_for)
 backward = cuda_chip.backward

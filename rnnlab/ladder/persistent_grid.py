@@ -26,5 +26,6 @@ def shape_for(cell: str, hidden: int, B: int, device: Device) -> GridShape:
     return grid_shape(cell, hidden, "tf32", B, device)
 
 
-forward, why_not = partial(cuda_chip.forward, shape_for), partial(cuda_chip.why_not, shape_for)
+forward = partial(cuda_chip.forward, shape_for)
+why_not = partial(cuda_chip.why_not, shape_for)
 backward = cuda_chip.backward

@@ -42,7 +42,8 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
 
     def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-        T, B = saved.T, saved.B
+        T = saved.T
+        B = saved.B
         dstate = check_gradients(network, T, B, dy, dstate)
         sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
         plan = plan_for("backward", network.facts.name, sizes, passes)

@@ -47,7 +47,9 @@ class Result(NamedTuple):
 
 def predict(model: Model, x: np.ndarray, state: State | None, rung: Any) -> tuple[np.ndarray, State, Saved]:
     """prediction [T,B,O], the state after the last step and Saved, from x [T,B,I]; like Model.predict."""
-    network, layers, final = model.network, [], []
+    network = model.network
+    layers = []
+    final = []
     state = network.zero_state(x.shape[1]) if state is None else state
     for index in range(network.layers):
         alone = layer_network(network, index)
@@ -81,9 +83,13 @@ def loss_and_send(
     Where the sequence is cut in chunks, the gradients of all chunks are added up; a bucket is complete
     only in the backward pass of the last chunk that counts.
     """
-    T, weight = len(batch.x), batch.weight.sum()
+    T = len(batch.x)
+    weight = batch.weight.sum()
     starts = [t for t in range(0, T, chunk or T) if batch.weight[t : t + (chunk or T)].any()]
-    total, sums, state, begin = 0.0, {}, None, 0.0
+    total = 0.0
+    sums = {}
+    state = None
+    begin = 0.0
     for start in range(0, starts[-1] + 1, chunk or T):
         x, target, steps = (array[start : start + (chunk or T)] for array in batch)
         prediction, state, saved = predict(model, x, state, rung)
@@ -91,7 +97,8 @@ def loss_and_send(
             continue  # no step of this chunk counts: it only hands on its state
         part = share * float(steps.sum() / weight)
         of_chunk, dprediction = loss(prediction, target, steps)
-        total, begin = total + part * of_chunk, time.perf_counter()
+        total = total + part * of_chunk
+        begin = time.perf_counter()
         for bucket, gradients in backward_by_layer(model, saved, part * dprediction, rung):
             for name, array in gradients.items():
                 sums[name] = sums[name] + array if name in sums else array
@@ -172,7 +179,9 @@ def table(steps: Sequence[Step]) -> str:
 
 
 def _row(name: str, pairs: list[tuple[Step, Interval]]) -> Row:
-    median = lambda measure: MILLISECONDS * statistics.median(measure(step, one) for step, one in pairs)
+    def median(measure):
+        return MILLISECONDS * statistics.median(measure(step, one) for step, one in pairs)
+
     return Row(
         name,
         pairs[0][1].bytes,

@@ -20,7 +20,9 @@ from rnnlab.scaling import train
 from rnnlab.scaling.settings import Settings, read
 from rnnlab.training import checkpoint
 
-SETTINGS, OUTCOME, NOTES = "settings.json", "outcome.json", "notes.txt"  # in the folder of a run
+SETTINGS = "settings.json"
+OUTCOME = "outcome.json"
+NOTES = "notes.txt"  # in the folder of a run
 
 
 def train_on_ranks(
@@ -82,7 +84,9 @@ class Notes:
     """Sentences that rank 0 appends to a file, each passed on once."""
 
     def __init__(self, path: Path, note: Callable[[str], None]):
-        self.path, self.note, self.count = path, note, 0
+        self.path = path
+        self.note = note
+        self.count = 0
 
     def pass_on(self) -> None:
         """Pass on what is new."""

@@ -83,7 +83,8 @@ class Settings:
 
     def model(self) -> Model:
         """The untrained model, equal on every rank."""
-        task, sizes = self.of_task(), {"layers": self.layers, "seed": self.seed}
+        task = self.of_task()
+        sizes = {"layers": self.layers, "seed": self.seed}
         return Model.create(self.cell, task.input_size, self.hidden_size, task.output_size, **sizes)
 
     def recipe(self) -> Recipe:
@@ -118,7 +119,9 @@ class Settings:
             )
 
     def _check_rung(self) -> None:
-        rung, model, steps = ladder.find(self.rung), self.model(), self.of_task().steps
+        rung = ladder.find(self.rung)
+        model = self.model()
+        steps = self.of_task().steps
         steps = min(self.chunk or steps, steps)
         if reason := rung.refuses(model.network, steps, max(self.shares)):
             raise ValueError(f"the rung {self.rung} cannot run this network: {reason}")

@@ -47,7 +47,8 @@ class SimulatedSums:
     """Sums over simulated ranks that begin at once and are waited for together."""
 
     def __init__(self, comm: Communicator):
-        self.comm, self.pending = comm, []
+        self.comm = comm
+        self.pending = []
 
     def start(self, name: str, array: Any) -> None:
         """Begin to replace array [n] by its sum over all ranks."""

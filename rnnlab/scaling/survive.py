@@ -62,9 +62,11 @@ def _survivors(comm: Any, rank: int, step: int) -> tuple[Any, dict[int, int]]:
         comm = comm.Shrink()
         comm.Set_errhandler(MPI.ERRORS_RETURN)
         try:
-            steps, complete = dict(comm.allgather((rank, step))), True
+            steps = dict(comm.allgather((rank, step)))
+            complete = True
         except MPI.Exception:
-            steps, complete = {}, False
+            steps = {}
+            complete = False
             comm.Revoke()
         try:
             if comm.Agree(complete):

@@ -34,7 +34,10 @@ class Team:
     def __init__(
         self, comm: Any, sums: Any, shares: tuple[int, ...], pen: Pen, members: tuple[int, ...] = ()
     ):
-        self.comm, self.sums, self.shares, self.pen = comm, sums, shares, pen
+        self.comm = comm
+        self.sums = sums
+        self.shares = shares
+        self.pen = pen
         self.members = members or tuple(range(len(shares)))
         self.not_finite: list[str] = []  # what this rank computed in the last step and was not finite
         self.timed_steps: deque[Step] = deque(maxlen=STEPS_SHOWN)
@@ -56,7 +59,8 @@ class Team:
 
         This is `rnnlab.training.loss_and_gradients` with the work shared; all ranks must call it.
         """
-        self.not_finite, flat = [], {}
+        self.not_finite = []
+        flat = {}
 
         def send(bucket: str, gradients: Arrays) -> None:
             flat[bucket] = pack(list(gradients.values()))
@@ -115,7 +119,8 @@ class Team:
         return value
 
     def _propagate(self, model, loss, batch, chunk, rung, send) -> Result:
-        mine, sequences = self.own(batch), self.shares[self.rank]
+        mine = self.own(batch)
+        sequences = self.shares[self.rank]
         if sequences:
             result = loss_and_send(model, loss, mine, sequences / sum(self.shares), chunk, rung, send)
             self.not_finite += [] if np.isfinite(result.loss) else ["the loss"]
@@ -127,7 +132,8 @@ class Team:
 
 def _gradients(model: Model, flat: dict[str, np.ndarray]) -> Arrays:
     """Gradients in the parameters' order, from one vector for each bucket."""
-    parameters, gradients = model.parameters, {}
+    parameters = model.parameters
+    gradients = {}
     for bucket, names in buckets(model).items():
         arrays = unpack(flat[bucket], [parameters[name].shape for name in names])
         gradients |= zip(names, arrays, strict=True)

@@ -48,7 +48,9 @@ class Run:
         except FloatingPointError as error:
             raise FloatingPointError(f"{error} ({self.team.explain_not_finite()})") from error
         pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
-        self.last, self.point, every = self.point, point, self.settings.every
+        self.last = self.point
+        self.point = point
+        every = self.settings.every
         self.must_save = point.step % every == 0 or point.step == self.settings.steps
 
     def _save(self) -> None:
@@ -66,7 +68,8 @@ def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any
     every rank; OSError where rank 0 cannot write its checkpoint; FloatingPointError, naming the rank, where
     something is not finite.
     """
-    recipe, start = settings.recipe(), settings.recipe().start(settings.model())
+    recipe = settings.recipe()
+    start = settings.recipe().start(settings.model())
     if sums is None:
         from ranks.sums import MpiSums
 
@@ -90,7 +93,8 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
 
     Raises ValueError for a checkpoint of another run, and where one would be overwritten or is missing.
     """
-    path, steps = settings.checkpoint, settings.steps
+    path = settings.checkpoint
+    steps = settings.steps
     if path is None:
         return start
     if settings.resume != Path(path).exists():
@@ -154,12 +158,13 @@ def _describe_change(before: tuple[int, int], now: tuple[int, int]) -> str:
 
 
 def _ranks(count: int) -> str:
-    return f"{count} rank{'s' * (count != 1)}"
+    return f"{count} rank{('s' if count != 1 else '')}"
 
 
 def _outcome(run: Run) -> dict[str, Any]:
     """Result of a run, as plain data."""
-    task, history = run.recipe.task, run.point.history
+    task = run.recipe.task
+    history = run.point.history
     return {
         "ranks": len(run.team.shares),
         "threads": _threads(),

@@ -50,9 +50,10 @@ def graphs(cell: str, B: int, I: int, H: int) -> tuple[Graph, Mirror, tuple[Node
     """One step, its mirror, and the nodes that the mirror runs again instead of saving their output."""
     forward = step_graph(cell, B, I, H)
     reverse = mirror(forward)
-    cheap = lambda node: (
-        node is not None and len(node.inputs) == 1 and _is_saved(node.inputs[0], forward, reverse)
-    )
+
+    def cheap(node):
+        return node is not None and len(node.inputs) == 1 and _is_saved(node.inputs[0], forward, reverse)
+
     again = tuple(forward.maker(w) for w in reverse.needed(forward) if cheap(forward.maker(w)))
     return forward, reverse, again
 
@@ -65,8 +66,10 @@ class _Builder:
     """Binds the wires of one step to regions, and notes every buffer it names."""
 
     def __init__(self, cell: str, sizes: Sizes):
-        self.cell, self.sizes = cell, sizes
-        self.gates, self.states = CELLS[cell].gates, CELLS[cell].states
+        self.cell = cell
+        self.sizes = sizes
+        self.gates = CELLS[cell].gates
+        self.states = CELLS[cell].states
         self.inner_bias = CELLS[cell].inner_bias
         self.buffers: dict[str, tuple[int, int]] = {}
 
@@ -94,7 +97,8 @@ class _Builder:
 
     def backward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
-        H, last = self.sizes.H, t == self.sizes.T - 1
+        H = self.sizes.H
+        last = t == self.sizes.T - 1
         wires = self._known(l, t) | self._gradients(reverse, l, t)
         for node in again:
             wires[node.outputs[0]] = self._temporary(node.outputs[0], l, graph.shapes[node.outputs[0]])
@@ -114,7 +118,8 @@ class _Builder:
         return operations
 
     def _operation(self, node: Node, wires: Wires, l: int, t: int, accumulates: bool = False) -> Operation:
-        reads, write = tuple(wires[w] for w in node.inputs), wires[node.outputs[0]]
+        reads = tuple(wires[w] for w in node.inputs)
+        write = wires[node.outputs[0]]
         if node.op == "product":
             return Operation("gemm", reads, (write,), l, (t, t + 1), node.flags, accumulates)
         if node.op == REDUCING:
@@ -127,12 +132,14 @@ class _Builder:
         """dh after the step: what later steps send, plus what the layer above, or the loss, sends."""
         top = l == self.sizes.L - 1
         above = self._steps("dy", t, self.sizes.H) if top else self._steps(f"dx_l{l + 1}", t, self.sizes.H)
-        reads, write = (self._carried(f"dh_l{l}", t + 1), above), wires["dh_next"]
+        reads = (self._carried(f"dh_l{l}", t + 1), above)
+        write = wires["dh_next"]
         return Operation("pointwise", reads, (write,), l, (t, t + 1), body=(Elementary("sum", reads, write),))
 
     def _known(self, l: int, t: int) -> Wires:
         """Inputs, states, parameters and gates."""
-        I, H = self._inputs(l), self.sizes.H
+        I = self._inputs(l)
+        H = self.sizes.H
         below = self._steps("x", t, I) if l == 0 else self._steps(f"h_l{l - 1}", t + 1, H, extra=1)
         wires = {"x": below}
         for name in self.states:
@@ -151,7 +158,9 @@ class _Builder:
 
     def _gradients(self, reverse: Mirror, l: int, t: int) -> Wires:
         """The wires of the mirror that have a place of their own."""
-        I, H, G = self._inputs(l), self.sizes.H, len(self.gates)
+        I = self._inputs(l)
+        H = self.sizes.H
+        G = len(self.gates)
         wires = {"dx": self._steps(f"dx_l{l}", t, I)}
         wires["dh_next"] = self._temporary("dh_next", l, (self.sizes.B, H))
         wires["dh"] = self._carried(f"dh_l{l}", t)
@@ -186,7 +195,9 @@ class _Builder:
 
     def _gate(self, buffer: str, t: int, weights: str, rows: int | None = None) -> Region:
         """Block t of rows, columns of the gate that a name such as W_i ends with."""
-        H, B, k = self.sizes.H, self.sizes.B, self.gates.index(weights.split("_")[-1])
+        H = self.sizes.H
+        B = self.sizes.B
+        k = self.gates.index(weights.split("_")[-1])
         blocks = self.sizes.T if rows is None else rows
         return self._region(
             buffer, (t * B, (t + 1) * B), (k * H, (k + 1) * H), blocks * B, len(self.gates) * H
@@ -197,7 +208,8 @@ class _Builder:
         return self._region(buffer, (t * B, (t + 1) * B), (0, columns), (self.sizes.T + extra) * B, columns)
 
     def _carried(self, buffer: str, t: int) -> Region:
-        B, slot = self.sizes.B, t % 2
+        B = self.sizes.B
+        slot = t % 2
         return self._region(buffer, (slot * B, (slot + 1) * B), (0, self.sizes.H), 2 * B, self.sizes.H)
 
     def _temporary(self, wire: str, l: int, shape: tuple[int, ...]) -> Region:

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from rnnlab.schedule.plan import Operation, Plan, Region, overlap
 
-READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE = (
-    "read after write",
-    "write after read",
-    "write after write",
-)
+READ_AFTER_WRITE = "read after write"
+WRITE_AFTER_READ = "write after read"
+WRITE_AFTER_WRITE = "write after write"
 Bucket = tuple[str, int]  # a buffer, and a block of its rows
 
 
@@ -32,7 +30,8 @@ class Hazard(NamedTuple):
 
 def hazards(plan: Plan) -> list[Hazard]:
     """All direct hazards between operations, by their place in the plan."""
-    accesses, result = _Accesses(plan), []
+    accesses = _Accesses(plan)
+    result = []
     for index, operation in enumerate(plan.operations):
         result += accesses.hazards_of(index, operation)
         accesses.enter(index, operation)
@@ -74,7 +73,8 @@ def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
 
 def describe(plan: Plan, hazard: Hazard) -> str:
     """The hazard as a sentence: which operation does what to which region before which other operation."""
-    earlier, later = plan.operations[hazard.earlier], plan.operations[hazard.later]
+    earlier = plan.operations[hazard.earlier]
+    later = plan.operations[hazard.later]
     words = {
         READ_AFTER_WRITE: f"{later} reads {hazard.region} before {earlier} has written it",
         WRITE_AFTER_READ: f"{later} overwrites {hazard.region} before {earlier} has read it",
@@ -148,7 +148,9 @@ def _covers(new: Region, old: Region, block: tuple[int, int]) -> bool:
 
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:
     """For each operation, a bit for every operation that has certainly finished when it starts."""
-    waits, last, finished = defaultdict(list), {}, []
+    waits = defaultdict(list)
+    last = {}
+    finished = []
     for recorded, waiting in events:
         waits[waiting].append(recorded)
     for index, operation in enumerate(plan.operations):

@@ -17,7 +17,8 @@ def sizes_of(network: Network, x: np.ndarray) -> Sizes:
 
 def parameters(network: Network) -> Arrays:
     """Buffers of the parameters: weights [G*H,I], [G*H,H], merged bias [1,G*H], a GRU's inner bias [1,H]."""
-    facts, arrays = network.facts, {}
+    facts = network.facts
+    arrays = {}
     for l in range(network.layers):
         layer = network.layer(l)
         arrays |= {f"weight_ih_l{l}": layer.weight_ih, f"weight_hh_l{l}": layer.weight_hh}
@@ -42,7 +43,10 @@ def forward_arrays(network: Network, x: np.ndarray, state: State) -> Arrays:
 def forward_results(network: Network, arrays: Arrays, T: int, B: int) -> tuple[np.ndarray, State]:
     """y [T,B,H] and the state after the last step."""
     top = arrays[f"h_l{network.layers - 1}"]
-    ends = lambda name: np.stack([arrays[f"{name}_l{l}"][T * B :] for l in range(network.layers)])
+
+    def ends(name):
+        return np.stack([arrays[f"{name}_l{l}"][T * B :] for l in range(network.layers)])
+
     return top[B:].reshape(T, B, -1), tuple(ends(name) for name in network.facts.states)
 
 
@@ -71,5 +75,8 @@ def backward_results(
         gradients |= {f"weight_{k}_l{l}": arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh")}
         gradients |= {f"bias_ih_l{l}": bias, f"bias_hh_l{l}": bias_hh}
     dx = arrays["dx_l0"].reshape(T, B, -1)
-    first = lambda name: np.stack([arrays[f"d{name}_l{l}"][:B] for l in range(network.layers)])
+
+    def first(name):
+        return np.stack([arrays[f"d{name}_l{l}"][:B] for l in range(network.layers)])
+
     return dx, tuple(first(n) for n in network.facts.states), gradients

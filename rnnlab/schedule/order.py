@@ -16,7 +16,9 @@ from rnnlab.schedule.plan import Operation, Plan
 
 def wavefront(plan: Plan) -> Plan:
     """Issue the cells of a diagonal after those of the diagonal before it, as far as dependencies allow."""
-    sorter, ready, order = TopologicalSorter(dict(enumerate(dependencies(plan)))), [], []
+    sorter = TopologicalSorter(dict(enumerate(dependencies(plan))))
+    ready = []
+    order = []
     sorter.prepare()
     while sorter.is_active():
         for index in sorter.get_ready():
@@ -42,7 +44,8 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
     """
     if per_layer not in (1, 2):
         raise ValueError(f"per_layer is {per_layer}: 1 stream a layer, or 2")
-    layers, two = per_layer * layers_apart, per_layer == 2
+    layers = per_layer * layers_apart
+    two = per_layer == 2
     operations = [
         operation.in_stream(layers * operation.layer + (two and operation.is_off_the_recurrence))
         for operation in plan.operations
@@ -66,8 +69,11 @@ def events(plan: Plan) -> list[tuple[int, int]]:
     that the clock already implies needs no event.
     """
     streams = 1 + max((operation.stream for operation in plan.operations), default=0)
-    clocks, issued = [[0] * streams for _ in range(streams)], [0] * streams
-    place, finished, result = [], [], []
+    clocks = [[0] * streams for _ in range(streams)]
+    issued = [0] * streams
+    place = []
+    finished = []
+    result = []
     for index, waits in enumerate(dependencies(plan)):
         stream = plan.operations[index].stream
         clock = clocks[stream]

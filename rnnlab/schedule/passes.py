@@ -29,7 +29,8 @@ def group_gates(plan: Plan) -> Plan:
 
 def fuse_pointwise(plan: Plan) -> Plan:
     """Pointwise operations of a step that need not wait for anything between them become one launch."""
-    groups, cells = [], cells_of(plan)
+    groups = []
+    cells = cells_of(plan)
     for indexes in cells.values():
         groups += _pointwise_runs(plan, indexes)
 
@@ -49,9 +50,10 @@ def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
         raise ValueError(f"steps is {steps}: batch 1 step or more, or 0 for the whole sequence")
     chunk = steps or plan.sizes.T
     first = plan.direction == "forward"
-    key = lambda operation: (
-        (operation.layer, operation.steps[0] // chunk) if operation.is_input_product else None
-    )
+
+    def key(operation):
+        return (operation.layer, operation.steps[0] // chunk) if operation.is_input_product else None
+
     return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=first)
 
 
@@ -60,20 +62,25 @@ batch_two_inputs = partial(batch_inputs, steps=2)
 
 def weight_gradient_after_loop(plan: Plan) -> Plan:
     """Gradients of weights and biases: one product, one sum, over all steps, after the last dgates."""
-    key = lambda operation: (operation.layer,) if operation.is_weight_gradient else None
+
+    def key(operation):
+        return (operation.layer,) if operation.is_weight_gradient else None
+
     return _join_alike(plan, "weight_gradient_after_loop", key, at_first=False)
 
 
 def transpose_once(plan: Plan) -> Plan:
     """Weights that every product reads transposed are transposed before the first: NN products, not TN."""
-    read_transposed, operations = {}, []  # (buffer, layer) of the weights, in order
+    read_transposed = {}
+    operations = []  # (buffer, layer) of the weights, in order
     for operation in plan.operations:
         if operation.kind == "gemm" and operation.transposed == (False, True):
             factor, weights = operation.reads
             read_transposed.setdefault((weights.buffer, operation.layer), None)
             operation = operation._replace(reads=(factor, _transposed(weights)), transposed=(False, False))
         operations.append(operation)
-    buffers, first = dict(plan.buffers), []
+    buffers = dict(plan.buffers)
+    first = []
     for name, layer in read_transposed:
         rows, columns = plan.buffers[name]
         whole = Region(name, (0, rows), (0, columns))
@@ -140,7 +147,8 @@ def _joinable(plan: Plan, indexes: list[int]) -> list[tuple[list[int], Operation
 
 def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
     """Groups: a pointwise operation joins the latest one that it may be moved up to; others stand alone."""
-    groups, latest = [], None
+    groups = []
+    latest = None
     for index in indexes:
         operation = plan.operations[index]
         if operation.kind != "pointwise":
@@ -162,7 +170,9 @@ def _may_move_up(plan: Plan, operation: Operation, between: list[int], group: li
 
 
 def _conflict(earlier: Operation, later: Operation) -> bool:
-    share = lambda regions, others: any(overlap(a, b) for a in regions for b in others)
+    def share(regions, others):
+        return any(overlap(a, b) for a in regions for b in others)
+
     return share(earlier.writes, later.touches + later.writes) or share(earlier.touches, later.writes)
 
 
@@ -216,12 +226,14 @@ def _is_sum(operation: Operation) -> bool:
     return operation.kind == "pointwise" and len(operation.body) == 1 and operation.body[0].rule == "sum"
 
 
-ROWS, COLUMNS = "rows", "columns"
+ROWS = "rows"
+COLUMNS = "columns"
 
 
 def adjacent(regions: Iterable[Region], axis: str) -> Region | None:
     """The region that adjacent regions, in any order, make up along `axis`; None if they are not adjacent."""
-    regions, other = list(regions), ROWS if axis == COLUMNS else COLUMNS
+    regions = list(regions)
+    other = ROWS if axis == COLUMNS else COLUMNS
     spans = sorted(getattr(region, axis) for region in regions)
     if len({(region.buffer, getattr(region, other)) for region in regions}) > 1:
         return None
@@ -281,9 +293,11 @@ def fuse(plan: Plan, indexes: list[int], near: Iterable[int]) -> Operation:
 
     near: places of the operations of their layer and step, as in cells_of.
     """
-    operations, inside = [plan.operations[k] for k in indexes], set(indexes)
+    operations = [plan.operations[k] for k in indexes]
+    inside = set(indexes)
     body = tuple(function for operation in operations for function in operation.body)
-    computed, reads = {}, {}  # regions, in order
+    computed = {}
+    reads = {}  # regions, in order
     for function in body:
         reads |= {region: None for region in function.reads if region not in computed}
         computed[function.write] = None

@@ -76,7 +76,8 @@ class Operation(NamedTuple):
     @property
     def gemm_shape(self) -> tuple[int, int, int]:
         """m, n, k of a gemm."""
-        (m, n), (rows, columns) = self.writes[0].shape, self.reads[0].shape
+        (m, n) = self.writes[0].shape
+        (rows, columns) = self.reads[0].shape
         return m, n, rows if self.transposed[0] else columns
 
     @property
@@ -110,7 +111,8 @@ class Operation(NamedTuple):
         return Operation._make((*self[:-1], stream))
 
     def __str__(self) -> str:
-        first, last = self.steps[0], self.steps[1] - 1
+        first = self.steps[0]
+        last = self.steps[1] - 1
         when = f"step {first}" if first == last else f"steps {first}–{last}"
         return f"{self.name} of layer {self.layer}, {when}"
 

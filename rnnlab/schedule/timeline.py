@@ -107,7 +107,11 @@ class _RunningOperation:
     """An operation on the device: its latency before the work begins, and how much of the work is left."""
 
     def __init__(self, index: int, work: Work, node: float):
-        self.index, self.work, self.latency, self.left, self.speed = index, work, node, work.solo_us, 1.0
+        self.index = index
+        self.work = work
+        self.latency = node
+        self.left = work.solo_us
+        self.speed = 1.0
 
     def remaining(self) -> float:
         """Microseconds to its next change, at its present speed."""
@@ -126,18 +130,23 @@ class _Streams:
     """Simulation of streams, event by event: the first operation of a stream starts as soon as it can."""
 
     def __init__(self, plan: Plan, work: list[Work], device: Device, issued: list[float]):
-        self.work, self.device, self.issued = work, device, issued
-        self.queues, self.waits = defaultdict(deque), defaultdict(list)
+        self.work = work
+        self.device = device
+        self.issued = issued
+        self.queues = defaultdict(deque)
+        self.waits = defaultdict(list)
         for index, operation in enumerate(plan.operations):
             self.queues[operation.stream].append(index)
         if len(self.queues) > 1:
             for recorded, waiting in events(plan):
                 self.waits[waiting].append(recorded)
-        self.start, self.end = [0.0] * len(work), [None] * len(work)
+        self.start = [0.0] * len(work)
+        self.end = [None] * len(work)
 
     def run(self) -> tuple[list[float], list[float]]:
         """Start and end of each operation, microseconds."""
-        now, running = 0.0, {}  # stream -> its operation on the device
+        now = 0.0
+        running = {}  # stream -> its operation on the device
         while any(self.queues.values()):
             until = self._start_ready(now, running)
             self._share_multiprocessors(running)

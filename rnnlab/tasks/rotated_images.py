@@ -57,12 +57,14 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
 
 def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
     """Pictures [N,SIDE,SIDE] rotated about their centre: bilinear between pixels, paper beyond the edges."""
-    cos, sin = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    cos = np.cos(np.deg2rad(degrees))
+    sin = np.sin(np.deg2rad(degrees))
     row, column = np.indices((SIDE, SIDE)) - (SIDE - 1) / 2
     source = np.stack([cos * row + sin * column, cos * column - sin * row]) + (SIDE - 1) / 2  # [2,SIDE,SIDE]
     inside = (abs(source - (SIDE - 1) / 2) < SIDE / 2 - 0.5 + 1e-9).all(0)  # at 90° an edge lies on an edge
     corner = source.clip(0, SIDE - 2).astype(int)
-    (below, right), (r, c) = source - corner, corner
+    (below, right) = source - corner
+    (r, c) = corner
     upper = (1 - right) * pictures[:, r, c] + right * pictures[:, r, c + 1]
     lower = (1 - right) * pictures[:, r + 1, c] + right * pictures[:, r + 1, c + 1]
     return np.where(inside, (1 - below) * upper + below * lower, -0.5).astype(pictures.dtype)

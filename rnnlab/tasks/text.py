@@ -71,7 +71,9 @@ def write(
         raise ValueError("prompt is empty: the network needs a character to start from")
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}, expected above 0: near 0 it takes the likeliest")
-    written, read, state = [], encode(prompt), None
+    written = []
+    read = encode(prompt)
+    state = None
     for _ in range(length):
         logits, state, _ = model.predict(one_hot(read)[:, np.newaxis], state)
         probability = np.exp(log_softmax(logits[-1, 0].astype(np.float64) / temperature))

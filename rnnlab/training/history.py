@@ -30,7 +30,8 @@ class History:
         """The finding of `picture`, in one sentence."""
         if not self.losses:
             return "No step was trained."
-        first, last = self.losses[0], float(np.mean(self.losses[-WINDOW:]))
+        first = self.losses[0]
+        last = float(np.mean(self.losses[-WINDOW:]))
         return (
             f"In {len(self.losses)} steps the training loss went from {first:.3g} to {last:.3g}; "
             f"to beat on held-out data is {self.baseline:.3g}, {self.baseline_is}. "

@@ -80,8 +80,11 @@ def loss_and_gradients(
     model: Model, loss: Callable, batch: Batch, chunk: int | None = None, rung: Any = one_big_gemm
 ) -> tuple[float, Arrays]:
     """Loss and gradient of every parameter on a batch, x [T,B,I]; no gradient crosses a border of chunks."""
-    total, gradients, state = 0.0, {}, None
-    T, weight = len(batch.x), batch.weight.sum()
+    total = 0.0
+    gradients = {}
+    state = None
+    T = len(batch.x)
+    weight = batch.weight.sum()
     for start in range(0, T, chunk or T):
         x, target, steps = (array[start : start + (chunk or T)] for array in batch)
         prediction, state, saved = model.predict(x, state, rung)

@@ -25,7 +25,8 @@ def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray
     """
     _same_shape(prediction, target, prediction.shape[:-1])
     _check_classes(target, classes=prediction.shape[-1])
-    share, right = _share(prediction, weight), target[..., np.newaxis]
+    share = _share(prediction, weight)
+    right = target[..., np.newaxis]
     log_probability = log_softmax(prediction.astype(np.float64))
     dprediction = np.exp(log_probability)
     np.put_along_axis(dprediction, right, np.take_along_axis(dprediction, right, -1) - 1, -1)

@@ -34,7 +34,8 @@ class Model:
     bias_out: np.ndarray
 
     def __post_init__(self):
-        H, O = self.network.hidden_size, self.output_size
+        H = self.network.hidden_size
+        O = self.output_size
         if self.weight_out.shape != (O, H):
             raise ValueError(f"weight_out has shape {self.weight_out.shape}, expected ({O}, {H})")
 

@@ -53,13 +53,17 @@ class Adam:
 
     def start(self, parameters: Arrays) -> Arrays:
         """The optimiser's state before the first step: zeros, weights [G*H,I] like their parameter."""
-        zeros = lambda key: {f"{key}.{name}": np.zeros_like(array) for name, array in parameters.items()}
+
+        def zeros(key):
+            return {f"{key}.{name}": np.zeros_like(array) for name, array in parameters.items()}
+
         return {"count": np.array(0)} | zeros("mean") | zeros("square")
 
     def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
         """(parameters, state) after a step, in the parameters' shapes, weights [G*H,I] and all others."""
         count = state["count"] + 1
-        moved, new = {}, {"count": count}
+        moved = {}
+        new = {"count": count}
         for name, gradient in gradients.items():
             mean = self.beta1 * state[f"mean.{name}"] + (1 - self.beta1) * gradient
             square = self.beta2 * state[f"square.{name}"] + (1 - self.beta2) * gradient**2
@@ -69,7 +73,8 @@ class Adam:
 
     def _step(self, mean: np.ndarray, square: np.ndarray, count: int) -> np.ndarray:
         """Both running means began at 0: dividing by 1 - beta^count takes that start out again."""
-        mean, square = mean / (1 - self.beta1**count), square / (1 - self.beta2**count)
+        mean = mean / (1 - self.beta1**count)
+        square = square / (1 - self.beta2**count)
         return self.learning_rate * mean / (np.sqrt(square) + self.epsilon)
 
 

@@ -87,7 +87,9 @@ def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -
 
 
 def _restored(start: Point, arrays: Arrays) -> Point:
-    part = lambda prefix: {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+    def part(prefix):
+        return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+
     history = dataclasses.replace(
         start.history, losses=arrays["losses"].tolist(), norms=arrays["norms"].tolist()
     )

@@ -80,7 +80,8 @@ class Task:
 
     def alt(self, prediction: np.ndarray, batch: Batch) -> str:
         """The finding of `picture` on a prediction [T,B,O], in one sentence for those who hear the page."""
-        got, guess = self.error(prediction, batch), self.error(self.guess(batch), batch)
+        got = self.error(prediction, batch)
+        guess = self.error(self.guess(batch), batch)
         verdict = "better" if got < guess else "no better"
         return (
             f"{self.question} Over {batch.x.shape[1]} sequences the network's loss is {got:.3g}{self.unit}, "

@@ -44,7 +44,8 @@ def call(
     """
     (arguments, keywords), header = wire.unpack(frame)
     programs = Programs(header.get("functions", []), exchange)
-    arguments, keywords = programs.ready(arguments), programs.ready(keywords)
+    arguments = programs.ready(arguments)
+    keywords = programs.ready(keywords)
     before = _bytes(arguments, keywords)
     try:
         with warnings.catch_warnings():

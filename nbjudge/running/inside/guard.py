@@ -45,7 +45,9 @@ def install(hidden: list[str], own: Own) -> None:
     if own.words is not None:
         setattr(sys.modules[own.name], own.word, own.words)
     sys.meta_path.insert(0, _Refusal(own))
-    folders, resolve, decode = tuple(map(os.path.realpath, hidden)), os.path.realpath, os.fsdecode
+    folders = tuple(map(os.path.realpath, hidden))
+    resolve = os.path.realpath
+    decode = os.fsdecode
     reasons = {event: what for what, events in REFUSED.items() for event in events}
 
     def refuse(event: str, arguments: tuple) -> None:

@@ -32,7 +32,8 @@ def main(settings: str) -> None:
     """Serve the judge. `settings` is JSON: two file descriptors, limits {name: value}, and the hidden
     folders."""
     chosen = json.loads(settings)
-    ask, answer = chosen["ask"], chosen["answer"]
+    ask = chosen["ask"]
+    answer = chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready"))
     handed_over, header = wire.unpack(wire.read(ask))

@@ -17,7 +17,9 @@ import os
 import platform
 import sys
 
-NO_NEW_PRIVILEGES, SET_FILTER, MODE_FILTER = 38, 22, 2  # of prctl
+NO_NEW_PRIVILEGES = 38
+SET_FILTER = 22
+MODE_FILTER = 2  # of prctl
 KERNEL_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE = {"x86_64": 56, "aarch64": 220}
 NEW_NAMESPACES = 0x7E020000  # flags of clone: all kinds of namespaces that it can make
@@ -40,9 +42,16 @@ OWN = {  # those that name a process, refused where it is another one: 0 is one'
     "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "sched_setaffinity": (203, 122),
 }  # fmt: skip
 FOREIGN_CALLS = 0x40000000  # from here on: calls of another interface of x86
-LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of the filter
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # where the call's description has them; little-endian
+LOAD = 0x20
+IF_EQUAL = 0x15
+IF_AT_LEAST = 0x35
+IF_ANY_BIT = 0x45
+RETURN = 0x06  # instructions of the filter
+ALLOW = 0x7FFF0000
+REFUSE = 0x00050000 | errno.ENOSYS
+NUMBER = 0
+ARCHITECTURE = 4
+FIRST_ARGUMENT = 16  # where the call's description has them; little-endian
 
 
 class Instruction(ctypes.Structure):
@@ -98,7 +107,8 @@ def _steps(machine: str) -> list[tuple[int, int, int, int]]:
         "refuse": [(RETURN, REFUSE, "", "")],
         "allow": [(RETURN, ALLOW, "", "")],
     }
-    steps, places = begin, {}
+    steps = begin
+    places = {}
     for name, part in end.items():
         places[name] = len(steps)
         steps = steps + part

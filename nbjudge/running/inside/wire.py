@@ -113,7 +113,8 @@ def read(fd: int) -> bytes:
 
 
 def _read_exactly(fd: int, size: int) -> bytes:
-    parts, missing = [], size
+    parts = []
+    missing = size
     while missing:
         part = os.read(fd, min(missing, 1 << 20))
         if not part:
@@ -196,7 +197,9 @@ class _Reader:
     """Takes a frame's buffers off, one after another."""
 
     def __init__(self, frame: bytes, at: int):
-        self.frame, self.at, self.row_numbers = frame, at, 0
+        self.frame = frame
+        self.at = at
+        self.row_numbers = 0
 
     def numbers(self, dtype: str, shape: list) -> np.ndarray:
         sides = type(shape) is list and all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape)
@@ -204,7 +207,8 @@ class _Reader:
             raise Broken("an array that is not numbers")
         kind = np.dtype(dtype)
         count = math.prod(shape)
-        start, self.at = self.at, self.at + count * kind.itemsize
+        start = self.at
+        self.at = self.at + count * kind.itemsize
         if self.at > len(self.frame):
             raise Broken("an array longer than its bytes")
         return np.frombuffer(self.frame, kind, count, start).reshape(shape).copy()

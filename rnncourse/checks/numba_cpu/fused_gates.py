@@ -41,7 +41,10 @@ def check(submission, rng, H, spread):
         large = f"; in unit 0 the sums g + u are {4 * spread}, and exp({4 * spread}) is infinity"
         case = f"H={H}" + (large if spread > 1 else "")
         got = loop.vectors[result]
-        advice = lambda: _gates_of_unit(first_place(got, want), g.reshape(3, H), u.reshape(3, H), h)
+
+        def advice():
+            return _gates_of_unit(first_place(got, want), g.reshape(3, H), u.reshape(3, H), h)
+
         expect(got, want, axes=("unit",), what="h_next", case=case, advice=advice)
 
 

@@ -28,7 +28,10 @@ class UnitLoop:
     """Vectors whose elements belong to units: a unit that was left must not be visited again."""
 
     def __init__(self, units: int, vectors: dict[str, np.ndarray]):
-        self.units, self.vectors, self.now, self.left = units, dict(vectors), None, set()
+        self.units = units
+        self.vectors = dict(vectors)
+        self.now = None
+        self.left = set()
         self.entry = ""  # the element with which the present unit began
         self.written: dict[str, np.ndarray] = {}  # by result: which elements were
 
@@ -50,14 +53,16 @@ class UnitLoop:
         """The name of a new result, of a vector's size: "copy" of it, "zeros" or "nothing"."""
         if len(self.written) >= MOST_RESULTS:
             raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
-        result, like = f"result {len(self.written) + 1}", self.vectors[name]
+        result = f"result {len(self.written) + 1}"
+        like = self.vectors[name]
         fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
         self.vectors[result] = np.array(np.broadcast_to(fill, like.shape))
         self.written[result] = np.zeros(like.shape, bool)
         return result
 
     def _visited(self, name: str, index: int) -> np.ndarray:
-        vector, index = self.vectors[name], operator.index(index)
+        vector = self.vectors[name]
+        index = operator.index(index)
         if not -vector.size <= index < vector.size:
             raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
         unit = index % self.units
@@ -79,7 +84,8 @@ class UnitLoop:
             )
         if unit != self.now:
             self.left.add(self.now)
-            self.now, self.entry = unit, f"{name}[{index}]"
+            self.now = unit
+            self.entry = f"{name}[{index}]"
         return vector
 
 
@@ -87,7 +93,9 @@ class Arithmetic:
     """Numbers of one dtype that an answer computes with, and how many operations it took."""
 
     def __init__(self, kind: type, numbers: tuple = (), comparisons: int = 0):
-        self.kind, self.values, self.comparisons = kind, [kind(number) for number in numbers], comparisons
+        self.kind = kind
+        self.values = [kind(number) for number in numbers]
+        self.comparisons = comparisons
         self.operations = self.divisions = 0
 
     @property
@@ -100,7 +108,8 @@ class Arithmetic:
             raise ValueError("this is no batch of operations")
         if self.operations + len(rows) > MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
-        codes, values = rows[:, 0], self.values
+        codes = rows[:, 0]
+        values = self.values
         if ((codes < 0) | (codes >= len(Tape.WORDS))).any():
             raise ValueError("there is no such operation")
         self.operations += len(rows)

@@ -62,8 +62,12 @@ class Vector(Watched):
     """An input [n]; `read` gives one element, `make` the name of a new result."""
 
     def __init__(self, name, size, read, write, make):
-        self.name, self.services = name, (read, write, make)
-        self.shape, self.size, self.dtype, self.ndim = (size,), size, np.dtype("float64"), 1
+        self.name = name
+        self.services = (read, write, make)
+        self.shape = (size,)
+        self.size = size
+        self.dtype = np.dtype("float64")
+        self.ndim = 1
 
     def __getitem__(self, index):
         if not hasattr(index, "__index__"):
@@ -81,8 +85,11 @@ class Row(tuple):
 
     def __new__(cls, name, size, read, write):
         row = super().__new__(cls)
-        row.name, row.services = name, (read, write)
-        row.shape, row.size, row.dtype = (size,), size, np.dtype("float64")
+        row.name = name
+        row.services = (read, write)
+        row.shape = (size,)
+        row.size = size
+        row.dtype = np.dtype("float64")
         return row
 
     def __len__(self):
@@ -104,8 +111,12 @@ class Tape:
     WORDS = "+", "-", "*", "/", "negative", "abs"  # a code is a place here
 
     def __init__(self, batch, perform, compare, numbers=0):
-        self.batch, self.perform, self.compare = batch, perform, compare
-        self.count, self.rows, self.constants = numbers, [], []
+        self.batch = batch
+        self.perform = perform
+        self.compare = compare
+        self.count = numbers
+        self.rows = []
+        self.constants = []
         self.codes = {word: code for code, word in enumerate(self.WORDS)}
 
     def number(self, word, *operands):
@@ -123,14 +134,19 @@ class Tape:
         return -len(self.constants)
 
     def send(self):
-        rows, constants = self.rows, self.constants
-        self.rows, self.constants = [], []
+        rows = self.rows
+        constants = self.constants
+        self.rows = []
+        self.constants = []
         if rows:
             self.perform(np.array(rows, "int64"), np.array(constants, "float64"))
 
     def ask(self, word, left, right):
         self.send()
-        plain = lambda operand: operand.handle if isinstance(operand, Number) else float(operand)
+
+        def plain(operand):
+            return operand.handle if isinstance(operand, Number) else float(operand)
+
         return self.compare(word, plain(left), plain(right))
 
 
@@ -141,7 +157,8 @@ class Number(tuple):
 
     def __new__(cls, tape, handle):
         number = tuple.__new__(cls)
-        number.tape, number.handle = tape, handle
+        number.tape = tape
+        number.handle = handle
         return number
 
     def __iter__(self):

@@ -27,7 +27,8 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
         logits += 900.0 * rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)[..., np.newaxis]
     elif level == "classes":  # nor does any but the largest output of its own row
         logits += 1000.0 * rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
-    logits, target = logits.astype(dtype), rng.integers(O, size=(T, B))
+    logits = logits.astype(dtype)
+    target = rng.integers(O, size=(T, B))
     want = ANSWERS["cross_entropy_gradient"].call(logits, target)
     got = submission(logits, target)
     case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
@@ -114,7 +115,10 @@ def check_adam_update(submission, rng, updates, shape, dtype):
     )
     draw = lambda: rng.standard_normal(shape).astype(dtype)
     state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
-    update = lambda weight, m, v, step: (weight, draw(), m, v, step, *settings)
+
+    def update(weight, m, v, step):
+        return (weight, draw(), m, v, step, *settings)
+
     for _ in range(updates):
         state = ANSWERS["adam_update"].call(*update(*state))
     arguments = update(*state)
@@ -137,7 +141,8 @@ def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
             )
     if not same(got[3], step, None):
         return None
-    m_hat, v_hat = m.flat[0] / (1 - beta1**step), v.flat[0] / (1 - beta2**step)
+    m_hat = m.flat[0] / (1 - beta1**step)
+    v_hat = v.flat[0] / (1 - beta2**step)
     return (
         f"print the corrected means of the first number: with s = {step} they are {m_hat:.4g} and "
         f"{v_hat:.4g}; learning_rate is {rate} and epsilon {epsilon}."

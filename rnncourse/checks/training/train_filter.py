@@ -21,7 +21,8 @@ from rnncourse.checks.training.photograph_rows import (
 )
 from rnncourse.checks.training.tiny_rnn import loss_and_gradients
 
-FEWEST, LEAP = 20, 0.5  # calls of a training; the largest step, as a share of the whole distance
+FEWEST = 20  # calls of a training
+LEAP = 0.5  # the largest step, as a share of the whole distance
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
 RECORDED = """
 
@@ -115,7 +116,10 @@ SEEN = {  # misconception: what was found, and the next step
 def draw_cases(rng) -> list[tuple]:
     """Filter, steps T, units H, the photograph to learn from; last also the unit of its targets."""
     sign = rng.choice([-1.0, 1.0])
-    drawn = lambda *ranges: sign * np.array([rng.uniform(*bounds) for bounds in ranges])
+
+    def drawn(*ranges):
+        return sign * np.array([rng.uniform(*bounds) for bounds in ranges])
+
     return [
         (drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9)), 14, 6, "train"),
         (drawn((0.8, 1.2)) * [1.0, 0.0, -1.0], 18, 7, "test"),
@@ -130,7 +134,11 @@ def check(submission, rng, kernel, T, H, learn, unit=1.0):
     start = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
     calls: list[tuple] = []  # loss, steps and rows of each minibatch, its first pixel and first target
     places: list[np.ndarray] = []  # all parameters of each call, one after another
-    note = lambda *call: (calls.append(call[:-1]), places.append(call[-1]))[0]
+
+    def note(*call):
+        calls.append(call[:-1])
+        places.append(call[-1])
+
     services = {"note": note, "unit": lambda: unit}
     got = submission(train.x, train.target / unit, start, replace(TINY_RNN, services=services))
     case = f"T={T}, H={H}"
@@ -172,7 +180,8 @@ def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
     """The parameters come from training: a way of many steps from those given, with a gradient at each."""
     way = _way(start, places)
     longest = max((np.linalg.norm(after - before) for before, after in pairwise(way)), default=0.0)
-    left, whole = _left(got, way), _left(got, way[:1])
+    left = _left(got, way)
+    whole = _left(got, way[:1])
     if max(longest, left) <= LEAP * whole and len(places) >= FEWEST:
         return None
     return Wrong(
@@ -204,7 +213,8 @@ def _has_form(got, start, case) -> bool:
     """Names, types, shapes as given, and any finite numbers; notes what is not so."""
     difference = first_difference(got, start, (), "", np.inf)
     if difference and difference.misconception == NOT_FINITE:
-        difference.misconception, difference.next_step = DIVERGED, SEEN[DIVERGED][1]
+        difference.misconception = DIVERGED
+        difference.next_step = SEEN[DIVERGED][1]
     return refuse(difference, case)
 
 
@@ -213,11 +223,13 @@ def _misconception(
 ) -> str | None:
     """Why these parameters are no solution, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], start[name]) for name in start]
-    prediction, response = predict(got, held_out.x), response_to_one_pixel(got)
+    prediction = predict(got, held_out.x)
+    response = response_to_one_pixel(got)
     error = mean_square(prediction - held_out.target)
     backwards = mean_square(predict(got, held_out.target) - held_out.x)
     spread = held_out.target.var()
-    T, way = len(held_out.x), _way(start, places)
+    T = len(held_out.x)
+    way = _way(start, places)
     losses, steps, rows, pixel, target = map(np.array, zip(*calls or [(0.0,) * 5], strict=True))
     unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
     exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)

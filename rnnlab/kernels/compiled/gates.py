@@ -62,9 +62,13 @@ def lstm(g, u, b, c, c_next, h_next):
 @njit(**OPTIONS)
 def lstm_backward(g, c, c_next, dh, dc, dg):
     """dc [H] is the gradient on c after the step, and is left as the one before it."""
-    H, one = c.size, g.dtype.type(1)
+    H = c.size
+    one = g.dtype.type(1)
     for j in range(H):
-        i, f, k, o = g[j], g[H + j], g[2 * H + j], g[3 * H + j]
+        i = g[j]
+        f = g[H + j]
+        k = g[2 * H + j]
+        o = g[3 * H + j]
         t = tanh(c_next[j])
         d = dc[j] + dh[j] * o * (one - t * t)
         dg[j] = d * k * i * (one - i)
@@ -77,7 +81,8 @@ def lstm_backward(g, c, c_next, dh, dc, dg):
 @njit(**OPTIONS)
 def gru(g, u, b, b_n, h, h_n, h_next):
     """Reset after the product; b_n [H] is the bias inside the reset, h_n the candidate's h U_nᵀ + b_n."""
-    H, one = h.size, g.dtype.type(1)
+    H = h.size
+    one = g.dtype.type(1)
     for j in range(H):
         r = sigmoid(g[j] + u[j] + b[j])
         z = sigmoid(g[H + j] + u[H + j] + b[H + j])
@@ -93,9 +98,12 @@ def gru(g, u, b, b_n, h, h_n, h_next):
 @njit(**OPTIONS)
 def gru_backward(g, h_n, h, dh, dg, du):
     """du [G·H]: as dg, but the candidate's part comes through the reset.  dh is left as dh∘z."""
-    H, one = h.size, g.dtype.type(1)
+    H = h.size
+    one = g.dtype.type(1)
     for j in range(H):
-        r, z, n = g[j], g[H + j], g[2 * H + j]
+        r = g[j]
+        z = g[H + j]
+        n = g[2 * H + j]
         dn = dh[j] * (one - z) * (one - n * n)
         dz = dh[j] * (h[j] - n) * z * (one - z)
         dr = dn * h_n[j] * r * (one - r)

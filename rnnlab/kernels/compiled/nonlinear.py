@@ -32,9 +32,11 @@ B0, B1, B2, B3 = (
     np.float32(c)
     for c in (4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04, 1.19825839466702e-06)
 )
-ONE, HALF = np.float32(1), np.float32(0.5)
+ONE = np.float32(1)
+HALF = np.float32(0.5)
 LOG2_E = np.float32(1.44269504088896341)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # n·LN2_HIGH is exact
+LN2_HIGH = np.float32(0.693359375)
+LN2_LOW = np.float32(-2.12194440e-4)  # n·LN2_HIGH is exact
 LARGEST = np.float32(87.0)  # e⁸⁷ is a float32, e⁸⁹ is none
 E2, E3, E4, E5, E6, E7 = (
     np.float32(c)
@@ -47,7 +49,8 @@ E2, E3, E4, E5, E6, E7 = (
         1.9875691500e-4,
     )
 )
-BIAS, MANTISSA = np.int32(127), np.int32(23)  # of a float32's exponent; bits below it
+BIAS = np.int32(127)  # of a float32's exponent
+MANTISSA = np.int32(23)  # bits below it
 
 
 def tanh(a: float) -> float:

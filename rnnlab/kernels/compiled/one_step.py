@@ -19,7 +19,10 @@ EXACT = OPTIONS | {"fastmath": False}  # fast arithmetic takes every number for 
 @njit(**OPTIONS)
 def step(kind, x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
     """The layer's h_next and c_next; False if x or its state holds a number that is not finite."""
-    h, c, h_next, c_next = h[layer], c[layer], h_next[layer], c_next[layer]
+    h = h[layer]
+    c = c[layer]
+    h_next = h_next[layer]
+    c_next = c_next[layer]
     if not (is_finite(x) and is_finite(h) and is_finite(c)):
         return False
     gates_x = np.empty((len(x), len(weight_ih)), x.dtype)

@@ -75,8 +75,11 @@ def write_step(kind: int, network: Network, x: np.ndarray, state: State, final: 
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
-    layer, (T, B, I), H = network.layer(index), x.shape, network.hidden_size
-    h, gates = history(T, state[0]), np.empty((T, B, network.gates * H), x.dtype)
+    layer = network.layer(index)
+    (T, B, I) = x.shape
+    H = network.hidden_size
+    h = history(T, state[0])
+    gates = np.empty((T, B, network.gates * H), x.dtype)
     weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
     _products(x.reshape(T * B, I), weight_ih, gates.reshape(T * B, -1), threads)
     by_rows = B == 1
@@ -90,7 +93,8 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
 
 def _loop_of(network: Network, loops, layer: Layer, weights, gates, h, state: State):
     """The cell's loop over time, which then takes (lo, hi, by_rows), and Saved.auxiliary, which it fills."""
-    bias, (T, B, H) = merged_bias(network, layer), (len(gates), *h.shape[1:])
+    bias = merged_bias(network, layer)
+    (T, B, H) = (len(gates), *h.shape[1:])
     if network.cell == "lstm":
         c = history(T, state[1])
         return partial(loops.lstm_forward, gates, weights, bias, h, c), c
@@ -98,7 +102,8 @@ def _loop_of(network: Network, loops, layer: Layer, weights, gates, h, state: St
         inner = np.empty((T, B, H), h.dtype)
         return partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, inner), inner
     check_cell(network, ("rnn_tanh", "rnn_relu"))
-    is_relu, empty = network.cell == "rnn_relu", np.empty((0, 0, 0), h.dtype)
+    is_relu = network.cell == "rnn_relu"
+    empty = np.empty((0, 0, 0), h.dtype)
     return partial(loops.rnn_forward, is_relu, gates, weights, bias, h), empty
 
 
@@ -109,15 +114,21 @@ def _last_state(network: Network, h: np.ndarray, auxiliary: np.ndarray) -> State
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
     """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
-    layer, (T, B, I), H = network.layer(index), saved.x.shape, network.hidden_size
+    layer = network.layer(index)
+    (T, B, I) = saved.x.shape
+    H = network.hidden_size
     rows = network.gates * H
-    dgates, parts = np.empty((T, B, rows), dy.dtype), _batch_shares(T, B, layer.weight_hh.size, threads)
-    du, db, loops = dgates, np.zeros((len(parts), rows), dy.dtype), _loops(B, layer.weight_hh.size, threads)
+    dgates = np.empty((T, B, rows), dy.dtype)
+    parts = _batch_shares(T, B, layer.weight_hh.size, threads)
+    du = dgates
+    db = np.zeros((len(parts), rows), dy.dtype)
+    loops = _loops(B, layer.weight_hh.size, threads)
     db_u = db
     if network.cell == "lstm":
         loop = partial(loops.lstm_backward, layer.weight_hh, saved.gates, saved.auxiliary, dy, *state, dgates)
     elif network.cell == "gru":
-        du, db_u = np.empty_like(dgates), np.zeros_like(db)
+        du = np.empty_like(dgates)
+        db_u = np.zeros_like(db)
         loop = partial(
             loops.gru_backward, layer.weight_hh, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
         )
@@ -126,10 +137,14 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
         loop = partial(
             loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, saved.h, dy, *state, dgates
         )
-    sums = lambda part: (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
+
+    def sums(part):
+        return (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
+
     together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
 
-    flat, flat_u = dgates.reshape(T * B, rows), du.reshape(T * B, rows)
+    flat = dgates.reshape(T * B, rows)
+    flat_u = du.reshape(T * B, rows)
     dx = np.empty((T * B, I), dy.dtype)
     _products(flat, layer.weight_ih, dx, threads)
     dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)

@@ -35,12 +35,19 @@ def vector_product(vector, weights, out):
     K, N = weights.shape
     out[:] = 0
     for k in range(0, K - K % 4, 4):
-        a, b, c, d = vector[k], vector[k + 1], vector[k + 2], vector[k + 3]
-        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        a = vector[k]
+        b = vector[k + 1]
+        c = vector[k + 2]
+        d = vector[k + 3]
+        wa = weights[k]
+        wb = weights[k + 1]
+        wc = weights[k + 2]
+        wd = weights[k + 3]
         for j in range(N):
             out[j] += a * wa[j] + b * wb[j] + c * wc[j] + d * wd[j]
     for k in range(K - K % 4, K):
-        a, wa = vector[k], weights[k]
+        a = vector[k]
+        wa = weights[k]
         for j in range(N):
             out[j] += a * wa[j]
 
@@ -51,7 +58,8 @@ def product_by_rows(rows, weights, out):
     for j in range(len(weights)):
         row = weights[j]
         for r in range(len(rows)):
-            vector, total = rows[r], out.dtype.type(0)
+            vector = rows[r]
+            total = out.dtype.type(0)
             for k in range(row.size):
                 total += vector[k] * row[k]
             out[r, j] = total

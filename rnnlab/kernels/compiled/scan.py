@@ -42,7 +42,8 @@ def states(maps: Maps, first: np.ndarray, is_reversed: bool = False, parts: int 
 
     parts: threads; None takes as many as BLAS may use and the numbers are worth.
     """
-    T, shape = len(maps.b), maps.b.shape[1:]
+    T = len(maps.b)
+    shape = maps.b.shape[1:]
     flat = [np.require(array, requirements=("C", "A", "W")).reshape(T, -1) for array in maps]
     parts = parts or max(1, min(threads.count(), maps.b.size // LEAST - 1))
     cuts = [T * k // (parts + 1) for k in range(parts + 2)]
@@ -50,7 +51,10 @@ def states(maps: Maps, first: np.ndarray, is_reversed: bool = False, parts: int 
     h = np.empty((T + 1, flat[1].shape[1]), maps.b.dtype)
     h[row[0]] = np.ravel(first)
     joined = [(np.ones_like(h[0]), np.zeros_like(h[0])) for _ in cuts[2:-1]]
-    chunk = lambda work, k, end, *arrays: partial(work, *flat, *arrays, cuts[k], end, is_reversed)
+
+    def chunk(work, k, end, *arrays):
+        return partial(work, *flat, *arrays, cuts[k], end, is_reversed)
+
     maps_of_others = [chunk(join, k, cuts[k + 1], *pair) for k, pair in enumerate(joined, 1)]
     threads.together([chunk(run, 0, cuts[1], h), *maps_of_others])
     for k, (scale, offset) in enumerate(joined, 1):

@@ -31,7 +31,9 @@ from rnnlab.kernels.packed.products import (
 )
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
-GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
+GRU = steps.GRU
+LSTM = steps.LSTM
+RELU = steps.RELU
 FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
 
@@ -74,7 +76,8 @@ def run_backward(sizes, share, layer, gradients, room, counter):
         for p in range(share.first, share.last):
             _carry(sizes, share, gradients, 0, p, share.low, share.high - share.low)
         for begin in range(start, stop, gradients.block):
-            end, is_first = min(stop, begin + gradients.block), stop == sizes.T and begin == start
+            end = min(stop, begin + gradients.block)
+            is_first = stop == sizes.T and begin == start
             _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first)
         for begin in range(start, stop, gradients.block):
             end = min(stop, begin + gradients.block)
@@ -159,7 +162,8 @@ def _pack(sizes, share, layer, gradients):
 @njit(**INNER)
 def _pack_gate(sizes, weights, gate, columns, panels, g, first, last):
     """The gate's rows of weights [G·H,columns] as the g-th of G in some panels; rows past H are 0."""
-    H, width = sizes.H, VECTORS * lanes(panels)
+    H = sizes.H
+    width = VECTORS * lanes(panels)
     units = sizes.P * width
     for p in range(first, last):
         begin = (p * sizes.G + g) * units * width
@@ -185,11 +189,14 @@ def _carry(sizes, share, gradients, slot, p, low, rows):
 @njit(**INNER)
 def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
     """dg of a step, one panel."""
-    P, B = sizes.P, sizes.B
+    P = sizes.P
+    B = sizes.B
     width = VECTORS * lanes(layer.h)
-    units, at = P * width, (p * B + low) * width
+    units = P * width
+    at = (p * B + low) * width
     dg_row = row_of_dg(sizes, lanes(layer.h))
-    dg, dy = _place(sizes, share, gradients, slot, low) + p * width, (t * B + low) * units + p * width
+    dg = _place(sizes, share, gradients, slot, low) + p * width
+    dy = (t * B + low) * units + p * width
     now = ((t * P + p) * B + low) * width
     if sizes.kind == LSTM:
         steps.lstm_backward(
@@ -211,13 +218,18 @@ def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
 @njit(**INNER)
 def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first):
     """Add the part of time steps begin … end of the chunk from start to dw_ih, then dw_hh, and to db."""
-    I, H, G = sizes.I, sizes.H, sizes.G
+    I = sizes.I
+    H = sizes.H
+    G = sizes.G
     K = (end - begin) * (share.high - share.low)
-    units, dg_row = sizes.P * VECTORS * lanes(layer.h), row_of_dg(sizes, lanes(layer.h))
+    units = sizes.P * VECTORS * lanes(layer.h)
+    dg_row = row_of_dg(sizes, lanes(layer.h))
     dg = _place(sizes, share, gradients, begin - start, share.low)
-    dw, place = gradients.dw, 0
+    dw = gradients.dw
+    place = 0
     if share.member > 0 and not share.waits:
-        dw, place = gradients.others, (share.member - 1) * _numbers(sizes)
+        dw = gradients.others
+        place = (share.member - 1) * _numbers(sizes)
     low, high = _own_part(H, share)
     _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
     _synchronise(share, counter)
@@ -230,7 +242,8 @@ def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begi
     _pack_operands(sizes, share, layer.h, units, H, room, begin, end)
     _synchronise(share, counter)
     for g in range(G):
-        column, at = (g + _first_recurrent(sizes)) * units + low, place + G * H * I + (g * H + low) * H
+        column = (g + _first_recurrent(sizes)) * units + low
+        at = place + G * H * I + (g * H + low) * H
         _add_products(high - low, gradients.dg, dg + column, dg_row, K, room, H, dw, at, not is_first)
     for d in range(_columns(sizes)):
         at = place + G * H * (I + H) + d * H + low
@@ -247,7 +260,8 @@ def _numbers(sizes):
 @njit(**INNER)
 def _pack_operands(sizes, share, source, row, columns, room, begin, end):
     """Pack this member's panels of x or h [T,B,row] at time steps begin … end, of `columns` columns."""
-    rows, width = share.high - share.low, VECTORS * lanes(source)
+    rows = share.high - share.low
+    width = VECTORS * lanes(source)
     K = (end - begin) * rows
     first, last = _own_part((columns + width - 1) // width, share)
     if first == last:
@@ -271,7 +285,8 @@ def _add_products(rows, dg, dg_at, dg_row, K, room, columns, dw, at, is_sum):
         at_once = min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
         blocks = (rows + at_once - 1) // at_once
         for m in range(blocks):
-            low, high = rows * m // blocks, rows * (m + 1) // blocks
+            low = rows * m // blocks
+            high = rows * (m + 1) // blocks
             pack_strips(dg, dg_at + k * dg_row + low, dg_row, steps, high - low, room.packed)
             multiply_strips(
                 high - low, room.packed, steps, room.operands, k * width, K * width,
@@ -299,7 +314,8 @@ def _add_columns(K, source, at, row, total, total_at, columns, is_sum):
 @njit(**INNER)
 def _add_others(sizes, share, gradients):
     """Add the other members' gradients of parameters to the first one's, a part of the numbers."""
-    numbers, vector = _numbers(sizes), lanes(gradients.dw)
+    numbers = _numbers(sizes)
+    vector = lanes(gradients.dw)
     first, last = part(numbers, share)
     for member in range(share.members - 1):
         at = member * numbers
@@ -315,7 +331,8 @@ def _input_gradient(sizes, share, layer, gradients, room, counter, begin, end):
     if not share.waits:
         _input_gradient_of_sequences(sizes, share, gradients, room, begin, end)
     elif gradients.in_place:
-        row, K = row_of_dg(sizes, lanes(gradients.dg)), (end - begin) * sizes.B
+        row = row_of_dg(sizes, lanes(gradients.dg))
+        K = (end - begin) * sizes.B
         first, last = part(K, share)
         for j in range(first * row, last * row, lanes(gradients.dg)):
             store(room.operands, j, load(gradients.dg, begin * sizes.B * row + j))
@@ -328,12 +345,16 @@ def _input_gradient(sizes, share, layer, gradients, room, counter, begin, end):
 @njit(**INNER)
 def _input_gradient_of_sequences(sizes, share, gradients, room, begin, end):
     """dx of this member's sequences, from weights that are packed."""
-    I, rows, width = sizes.I, share.high - share.low, VECTORS * lanes(gradients.dg)
-    K, dg_row = sizes.G * sizes.P * width, row_of_dg(sizes, lanes(gradients.dg))
+    I = sizes.I
+    rows = share.high - share.low
+    width = VECTORS * lanes(gradients.dg)
+    K = sizes.G * sizes.P * width
+    dg_row = row_of_dg(sizes, lanes(gradients.dg))
     for n in range(0, I, PANELS_AT_ONCE * width):
         columns = min(PANELS_AT_ONCE * width, I - n)
         for k in range(0, K, K_BLOCK):
-            steps, panels = min(K_BLOCK, K - k), n * K + k * width
+            steps = min(K_BLOCK, K - k)
+            panels = n * K + k * width
             for t in range(begin, end):
                 at = _place(sizes, share, gradients, t - begin, share.low) + k
                 place = (t * sizes.B + share.low) * I + n
@@ -349,14 +370,21 @@ def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, en
 
     A member with rows of dx packs all of W; one with panels of dx packs those panels of W only.
     """
-    I, H = sizes.I, sizes.H
+    I = sizes.I
+    H = sizes.H
     width = VECTORS * lanes(layer.h)
-    units, dg_row = sizes.P * width, row_of_dg(sizes, lanes(layer.h))
-    panels, rows = (I + width - 1) // width, (end - begin) * sizes.B
-    low, high, first, last = 0, rows, 0, I
+    units = sizes.P * width
+    dg_row = row_of_dg(sizes, lanes(layer.h))
+    panels = (I + width - 1) // width
+    rows = (end - begin) * sizes.B
+    low = 0
+    high = rows
+    first = 0
+    last = I
     if panels % share.members == 0 or panels > FEW_PANELS * share.members:
         first, last = part(panels, share)
-        first, last = first * width, min(I, last * width)
+        first = first * width
+        last = min(I, last * width)
     else:
         low, high = part(rows, share)
     place = (begin * sizes.B + low) * I + first

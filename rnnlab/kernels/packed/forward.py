@@ -16,7 +16,9 @@ from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import lanes
 
-GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
+GRU = steps.GRU
+LSTM = steps.LSTM
+RELU = steps.RELU
 ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
 
 
@@ -98,12 +100,15 @@ def _step(sizes, share, layer, t):
 @njit(**INNER)
 def _pack(sizes, share, layer):
     """Pack the weights of this member's panels."""
-    I, H, P = sizes.I, sizes.H, sizes.P
+    I = sizes.I
+    H = sizes.H
+    P = sizes.P
     width = VECTORS * lanes(layer.h)
     first, last = part(P, share)
     for g in range(sizes.G):
         for p in range(first, last):
-            unit, columns = g * H + p * width, min(width, H - p * width)
+            unit = g * H + p * width
+            columns = min(width, H - p * width)
             panel = (p * sizes.G + g) * width
             pack_transposed(layer.weight_ih, unit * I, I, I, columns, layer.panels_ih, panel * I)
             pack_transposed(layer.weight_hh, unit * H, H, H, columns, layer.panels_hh, panel * H)
@@ -124,7 +129,10 @@ def _input_product(sizes, share, layer, start, stop):
 
     Their blocks stay in the second cache for all rows of these steps.
     """
-    I, B, G, rows = sizes.I, sizes.B, sizes.G, share.high - share.low
+    I = sizes.I
+    B = sizes.B
+    G = sizes.G
+    rows = share.high - share.low
     width = VECTORS * lanes(layer.h)
     products = layer.h if G == 1 else layer.gates
     row = sizes.P * width if G == 1 else G * width
@@ -132,7 +140,8 @@ def _input_product(sizes, share, layer, start, stop):
     for p in range(share.first, share.last, at_once):
         columns = G * min(at_once, share.last - p) * width
         for k in range(0, I, K_BLOCK):
-            steps, panels = min(K_BLOCK, I - k), (p * G * I + k) * width
+            steps = min(K_BLOCK, I - k)
+            panels = (p * G * I + k) * width
             for t in range(start, stop):
                 source = (t * B + share.low) * layer.x_row + k
                 multiply_block(
@@ -144,9 +153,13 @@ def _input_product(sizes, share, layer, start, stop):
 @njit(**INNER)
 def _recurrent_product(sizes, layer, t, p, low, rows):
     """Add h U, except to a GRU's candidate, whose part goes into extra."""
-    H, P, B, G = sizes.H, sizes.P, sizes.B, sizes.G
+    H = sizes.H
+    P = sizes.P
+    B = sizes.B
+    G = sizes.G
     width = VECTORS * lanes(layer.h)
-    h, h_row = (t * B + low) * P * width, P * width
+    h = (t * B + low) * P * width
+    h_row = P * width
     for g in range(G):
         panel = (p * G + g) * H * width
         if sizes.kind == GRU and g == 2:
@@ -165,11 +178,14 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
 @njit(**INNER)
 def _pointwise(sizes, layer, t, p, low, rows):
     """From products to gates and states."""
-    P, B = sizes.P, sizes.B
+    P = sizes.P
+    B = sizes.B
     width = VECTORS * lanes(layer.h)
-    h_row, b = P * width, p * width
+    h_row = P * width
+    b = p * width
     before = (t * B + low) * h_row + b
-    after, gates = before + B * h_row, _place(sizes, layer, t, p, low, 0)
+    after = before + B * h_row
+    gates = _place(sizes, layer, t, p, low, 0)
     now = ((t * P + p) * B + low) * width
     if sizes.kind == LSTM:
         steps.lstm(

@@ -99,7 +99,8 @@ def _emit_loop(builder, form, call, start, stop, sums, unroll):
     head, body, after = (builder.append_basic_block(f"tile_{name}") for name in ("head", "body", "after"))
     builder.branch(head)
     builder.position_at_end(head)
-    k, totals = builder.phi(I64), [builder.phi(form.vector) for _ in sums]
+    k = builder.phi(I64)
+    totals = [builder.phi(form.vector) for _ in sums]
     for phi, value in zip([k, *totals], [start, *sums], strict=True):
         phi.add_incoming(value, before)
     builder.cbranch(builder.icmp_signed("<", k, stop), body, after)
@@ -158,7 +159,8 @@ def emit_multiply_add(builder, form, a, b, c):
 
 def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
     """The largest tile of a core."""
-    tile, is_double = choose_tile(core), number == types.float64
+    tile = choose_tile(core)
+    is_double = number == types.float64
     unroll = 1 if is_strip else core.unroll[is_double]
     lanes = core.vector_bytes * 8 // number.bitwidth
     return Form(tile.rows, tile.vectors, lanes, NUMBERS[number], unroll, is_strip, AHEAD)
@@ -197,7 +199,8 @@ def _compile(function, number: types.Float):
 
     A call by name: else every function that multiplies would compile all tiles once more.
     """
-    pointer, size = types.CPointer(number), types.int64
+    pointer = types.CPointer(number)
+    size = types.int64
     kernel = cfunc(types.void(size, pointer, size, pointer, size, pointer, size, size), cache=True)(function)
     binding.add_symbol(_symbol(function is _strip_tile, number), kernel.address)
     return kernel
@@ -224,10 +227,15 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
 
     def codegen(context, builder, signature, values):
         kinds = signature.args
-        integer = lambda i: context.cast(builder, values[i], kinds[i], types.int64)
-        pointer = lambda i: builder.gep(
-            context.make_array(kinds[i])(context, builder, values[i]).data, [integer(i + 1)]
-        )
+
+        def integer(i):
+            return context.cast(builder, values[i], kinds[i], types.int64)
+
+        def pointer(i):
+            return builder.gep(
+                context.make_array(kinds[i])(context, builder, values[i]).data, [integer(i + 1)]
+            )
+
         function = cgutils.get_or_insert_function(builder.module, kind, symbol)
         operands = pointer(2), integer(4), pointer(5), integer(7), pointer(8), integer(10), integer(11)
         builder.call(function, [integer(1), *operands])

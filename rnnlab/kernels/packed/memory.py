@@ -19,7 +19,8 @@ import numpy as np
 LINE = 64  # bytes of a cache line, and of the longest vector
 KEPT = 128 * 2**20  # bytes
 LARGEST = 32 * 2**20  # bytes of an array that is kept: the library allows no more
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3  # of malloc.h
 VARIABLES = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"  # of the environment: a user's own choice
 
 
@@ -27,7 +28,8 @@ def aligned(shape: int | tuple[int, ...], dtype: str | np.dtype) -> np.ndarray:
     """An array of this shape, of any numbers, whose first number starts a cache line."""
     if not shape:
         return np.empty(0, dtype)
-    shape, dtype = shape if isinstance(shape, tuple) else (shape,), np.dtype(dtype)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    dtype = np.dtype(dtype)
     block = np.empty(math.prod(shape) * dtype.itemsize + LINE, "uint8")
     # block.ctypes.data takes three times as long, and a training step makes some 20 arrays
     return np.ndarray(shape, dtype, block, -ctypes.addressof(ctypes.c_char.from_buffer(block)) % LINE)

@@ -65,7 +65,8 @@ def pack_transposed(source, at, row, K, columns, panels, first):
     for begin in range(0, columns, width):
         used = min(width, columns - begin)
         for k in range(0, K, vector):
-            place, steps = first + begin * K + k * width, min(vector, K - k)
+            place = first + begin * K + k * width
+            steps = min(vector, K - k)
             for j in range(used):
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
@@ -107,14 +108,17 @@ def pack_strips(a, a_at, a_row, K, rows, strips):
 
     A vector is stored where fewer numbers are wanted; what is too much is overwritten by the next step.
     """
-    count, vector = (rows + ROWS - 1) // ROWS, lanes(strips)
+    count = (rows + ROWS - 1) // ROWS
+    vector = lanes(strips)
     for start in range(0, K, STRETCH):
         steps = min(STRETCH, K - start)
         for s in range(count):
-            low, high = rows * s // count, rows * (s + 1) // count
+            low = rows * s // count
+            high = rows * (s + 1) // count
             columns = high - low
             reach = (columns + vector - 1) // vector * vector
-            source, place = a_at + start * a_row + low, strip_start(s, K) + start * columns
+            source = a_at + start * a_row + low
+            place = strip_start(s, K) + start * columns
             _copy_strip(steps, a, source, a_row, columns, reach if low + reach <= rows else 0, strips, place)
 
 

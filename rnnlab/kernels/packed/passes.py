@@ -79,10 +79,16 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     inputs = network.input_size if index == 0 else network.hidden_size
     x = x.h[1:] if isinstance(x, _LayerOutput) else _plain(x)
     sizes, shares = _plan(network, x, inputs, members)
-    dtype, width = x.dtype, panel_width(x.dtype)
-    T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
+    dtype = x.dtype
+    width = panel_width(x.dtype)
+    T = sizes.T
+    B = sizes.B
+    H = sizes.H
+    G = sizes.G
+    P = sizes.P
     h = aligned((T + 1, B, P * width), dtype)
-    h[0, :, :H], h[0, :, H:] = state[0], 0
+    h[0, :, :H] = state[0]
+    h[0, :, H:] = 0
     gates = aligned((T, P, B, G, width) if G > 1 else 0, dtype)
     extra = aligned((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
     if sizes.kind == LSTM:
@@ -105,7 +111,9 @@ def _arrays(network: Network, index: int, saved: Saved, bias, *room: np.ndarray)
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
     """dx, the initial state's gradient and the layer's gradients."""
     sizes, shares = _plan(network, saved.x, saved.inputs, members)
-    dtype, width, H = saved.x.dtype, panel_width(saved.x.dtype), sizes.H
+    dtype = saved.x.dtype
+    width = panel_width(saved.x.dtype)
+    H = sizes.H
     units = sizes.P * width
     in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
     block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
@@ -135,14 +143,23 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
 
 def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
     """The flat arrays of a layer's backward pass, from dy, carry and memory."""
-    T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
+    T = sizes.T
+    B = sizes.B
+    I = sizes.I
+    H = sizes.H
+    G = sizes.G
+    width = panel_width(dtype)
     room = lambda size: aligned(size, dtype)
-    units, columns = sizes.P * width, 4 if sizes.kind == GRU else G
-    rows_of_dg, packed = sizes.chunk * B * row_of_dg(sizes, width // VECTORS), G * units * units
+    units = sizes.P * width
+    columns = 4 if sizes.kind == GRU else G
+    rows_of_dg = sizes.chunk * B * row_of_dg(sizes, width // VECTORS)
+    packed = G * units * units
     numbers = G * H * (I + H) + columns * H
     if in_place:
-        dx, dw = room(rows_of_dg), room(max(numbers, packed))
-        dg, panels = dx, dw
+        dx = room(rows_of_dg)
+        dw = room(max(numbers, packed))
+        dg = dx
+        panels = dw
     else:
         dx, dw, dg, panels = map(room, (T * B * I, numbers, rows_of_dg, packed))
     alone = not shares[0].waits
@@ -167,7 +184,9 @@ def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtype, block: int, in_place:
 
 def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
     """The layer's gradients in the shapes and the order of its parameters."""
-    I, H, rows = sizes.I, sizes.H, sizes.G * sizes.H
+    I = sizes.I
+    H = sizes.H
+    rows = sizes.G * sizes.H
     dw_ih, dw_hh, db = np.split(dw, (rows * I, rows * (I + H)))
     db = db[: (4 if sizes.kind == GRU else sizes.G) * H].reshape(-1, H)
     db_ih, db_hh = (db[[1, 2, 0]], db[1:]) if sizes.kind == GRU else (db, db.copy())
@@ -179,7 +198,8 @@ def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
 def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[Sizes, tuple[Share, ...]]:
     """Sizes of a layer, and the shares of a team of at most so many."""
     T, B, _ = x.shape
-    H, P = network.hidden_size, panel_count(network.hidden_size, x.dtype)
+    H = network.hidden_size
+    P = panel_count(network.hidden_size, x.dtype)
     sizes = Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, T)
     shares = split(sizes, members, x.itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
@@ -215,16 +235,20 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
     if array.shape[2] == units:
         return _plain(array)
     wide = aligned((*array.shape[:2], units), array.dtype)
-    wide[:, :, : array.shape[2]], wide[:, :, array.shape[2] :] = array, 0
+    wide[:, :, : array.shape[2]] = array
+    wide[:, :, array.shape[2] :] = 0
     return wide
 
 
 def _bias(network: Network, index: int, units: int) -> np.ndarray:
     """The biases of all gates [G,units], flat; a GRU has a fourth, the candidate's inside the reset."""
-    parameters, H, G = network.layer(index), network.hidden_size, network.gates
+    parameters = network.layer(index)
+    H = network.hidden_size
+    G = network.gates
     is_gru = network.cell == "gru"
     bias = aligned((G + is_gru, units), network.dtype)
-    bias[:G, :H], bias[:, H:] = merged_bias(network, parameters).reshape(G, H), 0
+    bias[:G, :H] = merged_bias(network, parameters).reshape(G, H)
+    bias[:, H:] = 0
     if is_gru:
         bias[G, :H] = parameters.bias_hh[2 * H :]
     return bias.reshape(-1)
@@ -233,7 +257,8 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
 def _panels(rows: np.ndarray, P: int, width: int) -> np.ndarray:
     """A copy of rows [B,H] as [P,B,width], with zeros behind."""
     B, H = rows.shape
-    wide, panels = np.zeros((B, P * width), rows.dtype), aligned((P, B, width), rows.dtype)
+    wide = np.zeros((B, P * width), rows.dtype)
+    panels = aligned((P, B, width), rows.dtype)
     wide[:, :H] = rows
     panels[:] = wide.reshape(B, P, width).transpose(1, 0, 2)
     return panels

@@ -39,7 +39,8 @@ def multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
     """
     width = VECTORS * lanes(c)
     for k in range(0, max(K, 1), K_BLOCK):  # once for K = 0, which clears c
-        steps, place = min(K_BLOCK, K - k), b_at + k * width
+        steps = min(K_BLOCK, K - k)
+        place = b_at + k * width
         multiply_block(
             False, rows, a, a_at + k, a_row, b, place, 0, steps, width, c, c_at, c_row, is_sum or k > 0, c
         )
@@ -54,7 +55,8 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
     width = VECTORS * lanes(c)
     at_once = block.size // (K_BLOCK * width) * width
     for k in range(0, max(K, 1), K_BLOCK):
-        steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
+        steps = min(K_BLOCK, K - k)
+        adds = is_sum or k > 0
         for n in range(0, N, at_once):
             columns = min(N - n, at_once)
             pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0, steps)
@@ -73,7 +75,8 @@ def multiply_strips(rows, strips, K, b, b_at, b_panel, N, c, c_at, c_row, is_sum
     width = VECTORS * lanes(c)
     at_once = PANELS_AT_ONCE * width
     for n in range(0, N, at_once):
-        columns, place = min(N - n, at_once), b_at + n // width * b_panel
+        columns = min(N - n, at_once)
+        place = b_at + n // width * b_panel
         multiply_block(
             True, rows, strips, 0, 1, b, place, b_panel, K, columns, c, c_at + n, c_row, is_sum, spare
         )
@@ -87,11 +90,14 @@ def multiply_block(
 
     A strip, or a tile's rows of a, stay in the first cache; panels pass by from the second.
     """
-    tiles, width = (rows + ROWS - 1) // ROWS, VECTORS * lanes(c)
+    tiles = (rows + ROWS - 1) // ROWS
+    width = VECTORS * lanes(c)
     for s in range(tiles):
-        low, high = rows * s // tiles, rows * (s + 1) // tiles
+        low = rows * s // tiles
+        high = rows * (s + 1) // tiles
         for j in range(0, columns, width):
-            place, panel = c_at + low * c_row + j, b_at + j // width * b_panel
+            place = c_at + low * c_row + j
+            panel = b_at + j // width * b_panel
             whole = j + width <= columns
             tile, tile_at, tile_row = (c, place, c_row) if whole else (spare, 0, width)
             if is_strip:

@@ -32,7 +32,8 @@ def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> tu
     One member alone has the same time either way; it goes by units, which need less memory, where the weights
     are larger than the cache.
     """
-    by_sequences, by_units = min(members, sizes.B), min(members, sizes.P)
+    by_sequences = min(members, sizes.B)
+    by_units = min(members, sizes.P)
     times = [
         _step(sizes, number_bytes, cache_bytes, *choice) for choice in ((by_sequences, 1), (1, by_units))
     ]
@@ -45,7 +46,8 @@ def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> tu
 
 def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, unit_parts: int) -> float:
     """Predicted seconds of a time step, if sequences and units are in so many parts."""
-    rows, panels = -(-sizes.B // row_parts), -(-sizes.P // unit_parts)
+    rows = -(-sizes.B // row_parts)
+    panels = -(-sizes.P // unit_parts)
     weights = sizes.G * sizes.H * panels * sizes.H / sizes.P
     tile = Tile(-(-rows // -(-rows // ROWS)), VECTORS)  # the largest of equal tiles
     products = 2 * rows * weights * number_bytes / 4 / (RATE * predicted_rate(tile, CORE))

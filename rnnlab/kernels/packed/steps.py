@@ -36,7 +36,8 @@ def lstm(rows, gates, at, bias, bias_at, bias_row, c, c_at, c_next, h, h_at, h_r
     width = VECTORS * vector
     for r in range(rows):
         for j in range(0, width, vector):
-            g, b = at + r * 4 * width + j, bias_at + j
+            g = at + r * 4 * width + j
+            b = bias_at + j
             i = sigmoid(load(gates, g) + load(bias, b))
             f = sigmoid(load(gates, g + width) + load(bias, b + bias_row))
             k = tanh(load(gates, g + 2 * width) + load(bias, b + 2 * bias_row))
@@ -57,7 +58,9 @@ def gru(rows, gates, at, bias, bias_at, bias_row, inner, inner_at, h, before, h_
     width = VECTORS * vector
     for r in range(rows):
         for j in range(0, width, vector):
-            g, b, place = at + r * 3 * width + j, bias_at + j, inner_at + r * width + j
+            g = at + r * 3 * width + j
+            b = bias_at + j
+            place = inner_at + r * width + j
             reset = sigmoid(load(gates, g) + load(bias, b))
             z = sigmoid(load(gates, g + width) + load(bias, b + bias_row))
             u = load(inner, place) + load(bias, b + 3 * bias_row)
@@ -90,9 +93,12 @@ def lstm_backward(
     width = VECTORS * vector
     for r in range(rows):
         for j in range(0, width, vector):
-            g, place = gates_at + r * 4 * width + j, at + r * width + j
-            i, f = load(gates, g), load(gates, g + width)
-            k, o = load(gates, g + 2 * width), load(gates, g + 3 * width)
+            g = gates_at + r * 4 * width + j
+            place = at + r * width + j
+            i = load(gates, g)
+            f = load(gates, g + width)
+            k = load(gates, g + 2 * width)
+            o = load(gates, g + 3 * width)
             dh = load(carry, place) + load(dy, dy_at + r * dy_row + j)
             t = tanh(load(c, c_next + r * width + j))
             d = load(dc, place) + dh * o * (1 - t * t)
@@ -117,8 +123,11 @@ def gru_backward(
     width = VECTORS * vector
     for r in range(rows):
         for j in range(0, width, vector):
-            g, place = gates_at + r * 3 * width + j, at + r * width + j
-            reset, z, n = load(gates, g), load(gates, g + width), load(gates, g + 2 * width)
+            g = gates_at + r * 3 * width + j
+            place = at + r * width + j
+            reset = load(gates, g)
+            z = load(gates, g + width)
+            n = load(gates, g + 2 * width)
             dh = load(carry, place) + load(past, place) + load(dy, dy_at + r * dy_row + j)
             dn = dh * (1 - z) * (1 - n * n)
             dz = dh * (load(h, before + r * h_row + j) - n) * z * (1 - z)

@@ -31,7 +31,8 @@ def run(task: Task, members: int) -> None:
         task(0)
         return
     with _one_at_a_time:
-        cores, errors = _allowed_cores(), SimpleQueue()
+        cores = _allowed_cores()
+        errors = SimpleQueue()
         for member in range(1, members):
             _tasks(os.getpid(), member).put((task, member, cores, errors))
         try:

@@ -33,7 +33,8 @@ class Vector(types.Type):
     """Type of a vector of float32 or float64 that fills a vector register."""
 
     def __init__(self, dtype: types.Float):
-        self.dtype, self.lanes = dtype, VECTOR_BYTES * 8 // dtype.bitwidth
+        self.dtype = dtype
+        self.lanes = VECTOR_BYTES * 8 // dtype.bitwidth
         super().__init__(name=f"Vector({dtype} x {self.lanes})")
 
     @property
@@ -175,7 +176,9 @@ def _of_one(name, emit):
 
     @intrinsic
     def function(context, vector):
-        codegen = lambda context, builder, signature, values: emit(builder, vector, values[0])
+        def codegen(context, builder, signature, values):
+            return emit(builder, vector, values[0])
+
         return vector(vector), codegen
 
     function.__name__ = name

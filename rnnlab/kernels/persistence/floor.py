@@ -77,7 +77,8 @@ def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) 
         raise ValueError(
             f"the tensor cores' peak of {device.name} is not known; {', '.join(TENSOR_PEAK)} are"
         )
-    known, wide = known or latencies_of(device), -(-B // SEQUENCES) * SEQUENCES
+    known = known or latencies_of(device)
+    wide = -(-B // SEQUENCES) * SEQUENCES
     return (_cluster if isinstance(shape, ClusterShape) else _grid)(shape, wide, device, known)
 
 

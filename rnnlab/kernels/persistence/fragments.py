@@ -43,7 +43,9 @@ def factors(array: np.ndarray, dtype: str) -> np.ndarray:
     return (bits + 0x1000) & np.uint32(0xFFFFE000)
 
 
-ROWS, WORDS, LANES = 16, 8, 32  # of a tile; of a warp
+ROWS = 16
+WORDS = 8
+LANES = 32  # of a tile; of a warp
 PAIR = 2 * WORDS
 
 
@@ -65,7 +67,8 @@ def forward_fragments(weights: np.ndarray, gates: int, dtype: str) -> np.ndarray
 
     Row r of a tile is gate r // 4 of unit r % 4, so that two lanes 16 apart hold all gates of two sequences.
     """
-    slots, hidden = 1 if gates == 1 else 4, weights.shape[1]
+    slots = 1 if gates == 1 else 4
+    hidden = weights.shape[1]
     rows = np.zeros((slots, hidden, hidden), "float32")
     rows[:gates] = weights.reshape(gates, hidden, hidden)
     of_tile = ROWS // slots
@@ -84,7 +87,8 @@ def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, dtype: str
     A block's gates are padded with zeros to whole pairs of tiles.
     """
     hidden = weights.shape[1]
-    units, packed = hidden // blocks, []
+    units = hidden // blocks
+    packed = []
     for block in range(blocks):
         mine = weights.reshape(gates, hidden, hidden)[:, block * units : (block + 1) * units]
         rows = mine.reshape(gates * units, hidden).T

@@ -56,14 +56,19 @@ def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Ca
     """load(mine [U,G·C], weights [G·H,H], first, lane), a lane's part of its units' rows, or columns; and
     dot(mine, u, g, row, lane), the lane's part of the product of unit u's gate g with a row [32·C].
     """
-    G, U, C, H, zero = tiles.gates, tiles.units, tiles.columns, tiles.hidden, np.dtype(dtype).type(0)
+    G = tiles.gates
+    U = tiles.units
+    C = tiles.columns
+    H = tiles.hidden
+    zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
     def load(mine, weights, first, lane):
         for u in range(U):
             for g in range(G):
                 for c in range(C):
-                    unit, other = first + u, c * LANES + lane
+                    unit = first + u
+                    other = c * LANES + lane
                     row, column = (unit, other) if by_rows else (other, unit)
                     inside = unit < H and other < H
                     mine[u, g * C + c] = weights[g * H + row, column] if inside else zero
@@ -85,7 +90,10 @@ def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     Leaves in sums [G] the products of all gates with history[start:start + H], for the unit with the lane's
     number, of its warp's.  row [32·C] is where the block shares it.
     """
-    G, U, H, WIDE = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES
+    G = tiles.gates
+    U = tiles.units
+    H = tiles.hidden
+    WIDE = tiles.columns * LANES
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
@@ -108,8 +116,15 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, reserve: see pointwise.py.
     """
-    G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
-    WIDE, PLACES, point, scalar_type = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
+    G = tiles.gates
+    U = tiles.units
+    C = tiles.columns
+    WARPS = tiles.warps
+    H = tiles.hidden
+    WIDE = C * LANES
+    PLACES = G * C
+    point = pointwise(cell, dtype).forward
+    scalar_type = np.dtype(dtype).type
     load, dot = weight_loader(tiles, dtype, by_rows=True)
     gather = row_gatherer(tiles, dtype, dot)
 
@@ -118,7 +133,8 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         gather(mine, sums, row, h, (t * B + b) * H, lane)
         unit = first + lane
         if lane < U and unit < H:
-            before, gate = (t * B + b) * H + unit, (t * B + b) * G * H + unit
+            before = (t * B + b) * H + unit
+            gate = (t * B + b) * G * H + unit
             point(sums, gates, gate, H, inner_bias, unit, h, before, before + B * H, reserve)
         cuda.syncthreads()
 
@@ -146,13 +162,18 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     Returns what the gates of step t send to the unit with the lane's number, of its warp's; 0 if it is
     nothing.  row [G, 32·C] is where the block shares it.
     """
-    G, U, H, WIDE = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES
-    WIDTH, zero = G * WIDE, np.dtype(dtype).type(0)
+    G = tiles.gates
+    U = tiles.units
+    H = tiles.hidden
+    WIDE = tiles.columns * LANES
+    WIDTH = G * WIDE
+    zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
     def gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane):
         for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
-            g, column = k // WIDE, k % WIDE
+            g = k // WIDE
+            column = k % WIDE
             inside = column < H and not is_nothing
             place = ((t * B + b) * G + g) * H + column
             row[g, column] = load_relaxed(dgates_u, place) if inside else zero
@@ -176,14 +197,24 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
-    G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
-    WIDE, point, scalar_type = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
-    PLACES, carries_h, (load, dot) = G * C, cell == "gru", weight_loader(tiles, dtype, by_rows=False)
+    G = tiles.gates
+    U = tiles.units
+    C = tiles.columns
+    WARPS = tiles.warps
+    H = tiles.hidden
+    WIDE = C * LANES
+    point = pointwise(cell, dtype).backward
+    scalar_type = np.dtype(dtype).type
+    PLACES = G * C
+    carries_h = cell == "gru"
+    (load, dot) = weight_loader(tiles, dtype, by_rows=False)
     gather_gradient = gradient_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
     def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit):
-        before, place, gate = (t * B + b) * H + unit, b * H + unit, (t * B + b) * G * H + unit
+        before = (t * B + b) * H + unit
+        place = b * H + unit
+        gate = (t * B + b) * G * H + unit
         arrived += dy[before]
         if is_last:
             arrived += dh[place]
@@ -201,7 +232,8 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         for back in range(T):
             t = T - 1 - back
             for b in range(B):
-                is_last, unit = back == 0, first + lane
+                is_last = back == 0
+                unit = first + lane
                 arrived = gather_gradient(mine, row, dgates_u, t + 1, b, B, is_last, lane)
                 if lane < U and unit < H:
                     step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit)

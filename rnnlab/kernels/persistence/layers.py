@@ -41,10 +41,13 @@ class TensorLayers:
 
     def __init__(self, network: Network, shape: Shape, sizes: tuple[int, int], chip: Chip):
         """sizes: T steps, B sequences."""
-        self.network, self.shape, self.chip = network, shape, chip
+        self.network = network
+        self.shape = shape
+        self.chip = chip
         self.T, self.B = sizes
         self.wide = -(-self.B // SEQUENCES) * SEQUENCES  # sequences, with those that fill the last tile
-        self.lstm, self.gru = network.cell == "lstm", network.cell == "gru"
+        self.lstm = network.cell == "lstm"
+        self.gru = network.cell == "gru"
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
         self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
@@ -89,7 +92,9 @@ class TensorLayers:
             self._launch("backward", layer, names)
             below = self.layers[index - 1]["h"][self.wide :] if index else self.x
             into = self.layers[index - 1]["dy"] if index else self.dx
-            product, dgates, dgates_h = self.chip.product, layer["dgates"], layer["dgates_h"]
+            product = self.chip.product
+            dgates = layer["dgates"]
+            dgates_h = layer["dgates_h"]
             product(dgates, layer["weight_ih"], into, (False, False), False)
             product(dgates, below, layer["dweight_ih"], (True, False), False)
             product(dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"], (True, False), False)
@@ -112,7 +117,8 @@ class TensorLayers:
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
-        gradients, first = {}, []
+        gradients = {}
+        first = []
         for index, layer in enumerate(self.layers):
             for name in self.network.layer(index)._fields:
                 like = self.network.parameters[f"{name}_l{index}"]
@@ -133,8 +139,12 @@ class TensorLayers:
 
     def _layer(self, index: int) -> dict[str, Array]:
         """A layer's weights, and room for everything it makes."""
-        parameters, H, rows = self.network.layer(index), self.shape.hidden, self.T * self.wide
-        wide, put, steps = len(parameters.bias_ih), self.chip.put, self.T + self.lstm
+        parameters = self.network.layer(index)
+        H = self.shape.hidden
+        rows = self.T * self.wide
+        wide = len(parameters.bias_ih)
+        put = self.chip.put
+        steps = self.T + self.lstm
         bias = parameters.bias_ih + parameters.bias_hh
         if self.gru:
             bias[2 * H :] = parameters.bias_ih[2 * H :]

@@ -34,9 +34,12 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
 
     x; gates [T,B,G·H]; h [T+1,B,H]; reserve: an LSTM's c [T+1,B,H], else a GRU's product [T,B,H].
     """
-    layer, (T, B, _), H = network.layer(index), x.shape, network.hidden_size
+    layer = network.layer(index)
+    (T, B, _) = x.shape
+    H = network.hidden_size
     gates = x @ layer.weight_ih.T + merged_bias(network, layer)
-    h, reserve = history(T, state[0]), np.empty((T, B, H), x.dtype)
+    h = history(T, state[0])
+    reserve = np.empty((T, B, H), x.dtype)
     if network.cell == "lstm":
         reserve = history(T, state[1])
     tiles = tiles_of(network)
@@ -49,7 +52,9 @@ def layer_backward(
     network: Network, index: int, saved: Arrays, dy: np.ndarray, dstate: State
 ) -> tuple[np.ndarray, State, Layer]:
     """dx [T,B,I], the initial state's gradient [B,H], and gradients, from dy [T,B,H] and dstate [B,H]."""
-    layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
+    layer = network.layer(index)
+    (T, B, _) = saved["x"].shape
+    H = network.hidden_size
     dgates = np.empty_like(saved["gates"])
     dgates_u = np.empty_like(dgates) if network.facts.inner_bias else dgates
     carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
@@ -58,8 +63,10 @@ def layer_backward(
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
     launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
     dh = dgates_u[0] @ layer.weight_hh + (carry if network.cell == "gru" else 0)
-    flat, flat_h = rows(dgates), rows(dgates_u)
-    dw_ih, dw_hh = flat.T @ rows(saved["x"]), flat_h.T @ rows(saved["h"][:-1])
+    flat = rows(dgates)
+    flat_h = rows(dgates_u)
+    dw_ih = flat.T @ rows(saved["x"])
+    dw_hh = flat_h.T @ rows(saved["h"][:-1])
     gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
     return dgates @ layer.weight_ih, (dh, carry)[: len(network.facts.states)], gradients
 
@@ -77,8 +84,11 @@ def launch(
     """
     from pocketgpu import cuda
 
-    copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
-    flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
+    def copy(array):
+        return cuda.to_device(np.ascontiguousarray(array).reshape(-1))
+
+    flags = copy(np.zeros(tiles.blocks, "int32"))
+    failed = copy(np.zeros(1, "int32"))
     weights, *rest = read
     outputs = {id(array): copy(array) for array in written}  # dgates and dgates_u may be one array
     arguments = [*map(copy, rest), *(outputs[id(array)] for array in written)]

@@ -39,7 +39,8 @@ def own_sheet(properties: Mapping[str, Any], attributes: Mapping[str, int]) -> D
     read = lambda name, otherwise: attributes.get(name) or otherwise
     clock = 1e-6 * read("ClockRate", 1e6 * near.clock)
     wires = attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0)  # kHz · bits
-    blocks, shared = properties["multiProcessorCount"], near.shared_per_multiprocessor
+    blocks = properties["multiProcessorCount"]
+    shared = near.shared_per_multiprocessor
     rate = nearest_older(TENSOR_RATE, capability) if capability >= min(TENSOR_RATE) else 0
     return Device(
         name=properties["name"].decode(),
@@ -75,7 +76,8 @@ def has_large_clusters(capability: tuple[int, int]) -> bool:
 
         module = cupy.RawModule(code=NOTHING, options=("--std=c++17",))
         kernel = c_void_p(module.get_function("nothing").kernel.ptr)
-        driver, count = library(), c_int()
+        driver = library()
+        count = c_int()
         check_status("cuFuncSetAttribute", driver.cuFuncSetAttribute(kernel, LARGE_CLUSTERS, 1))
         _, config = cluster_launch(MOST_CLUSTER, BLOCK, 0, MOST_CLUSTER)
         status = driver.cuOccupancyMaxActiveClusters(byref(count), kernel, byref(config))

@@ -66,7 +66,8 @@ def _rnn_relu(scalar_type: type) -> Pointwise:
 
 
 def _lstm(scalar_type: type) -> Pointwise:
-    one, half = scalar_type(1), scalar_type(0.5)
+    one = scalar_type(1)
+    half = scalar_type(0.5)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -77,11 +78,17 @@ def _lstm(scalar_type: type) -> Pointwise:
         c = f * reserve[before] + i * n
         reserve[after] = c
         h[after] = o * math.tanh(c)
-        gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H] = i, f, n, o
+        gates[gate] = i
+        gates[gate + H] = f
+        gates[gate + 2 * H] = n
+        gates[gate + 3 * H] = o
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
-        i, f, n, o = gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H]
+        i = gates[gate]
+        f = gates[gate + H]
+        n = gates[gate + 2 * H]
+        o = gates[gate + 3 * H]
         tanh_c = math.tanh(reserve[after])
         dc = carry[row] + dh * o * (one - tanh_c * tanh_c)
         dgates[gate] = dc * n * i * (one - i)
@@ -94,7 +101,8 @@ def _lstm(scalar_type: type) -> Pointwise:
 
 
 def _gru(scalar_type: type) -> Pointwise:
-    one, half = scalar_type(1), scalar_type(0.5)
+    one = scalar_type(1)
+    half = scalar_type(0.5)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -104,16 +112,24 @@ def _gru(scalar_type: type) -> Pointwise:
         n = math.tanh(gates[gate + 2 * H] + r * inner)
         reserve[before] = inner
         h[after] = (one - z) * n + z * h[before]
-        gates[gate], gates[gate + H], gates[gate + 2 * H] = r, z, n
+        gates[gate] = r
+        gates[gate + H] = z
+        gates[gate + 2 * H] = n
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
-        r, z, n = gates[gate], gates[gate + H], gates[gate + 2 * H]
+        r = gates[gate]
+        z = gates[gate + H]
+        n = gates[gate + 2 * H]
         dn = dh * (one - z) * (one - n * n)
         dz = dh * (h[before] - n) * z * (one - z)
         dr = dn * reserve[before] * r * (one - r)
-        dgates[gate], dgates[gate + H], dgates[gate + 2 * H] = dr, dz, dn
-        dgates_u[gate], dgates_u[gate + H], dgates_u[gate + 2 * H] = dr, dz, dn * r
+        dgates[gate] = dr
+        dgates[gate + H] = dz
+        dgates[gate + 2 * H] = dn
+        dgates_u[gate] = dr
+        dgates_u[gate + H] = dz
+        dgates_u[gate + 2 * H] = dn * r
         carry[row] = dh * z
 
     return Pointwise(forward, backward)

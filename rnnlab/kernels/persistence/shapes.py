@@ -27,7 +27,8 @@ LANE_BYTES = 16
 NEAR = {8: 48, 9: 128}  # words of weights in a thread's registers, by architecture; docs/registers.md
 BUFFERS = 2  # in turn, for partial sums and for what other blocks push
 MOST_TILES = 8  # of sequences, whose partial sums wait in shared memory together
-MOST_CLUSTER, PORTABLE = 16, 8  # blocks; more than 8 need a GPU that says it has room for them
+MOST_CLUSTER = 16  # blocks
+PORTABLE = 8  # more than 8 need a GPU that says it has room for them
 MOST_GROUPS = 4  # of a cluster's blocks
 BULK_UNITS = 32  # of a block, whose part of h is one piece of shared memory
 DIRECTIONS = "forward", "backward"
@@ -179,13 +180,15 @@ class ClusterShape(Shape):
 def grid_shape(cell: str, hidden: int, dtype: str, B: int, device: Device) -> GridShape:
     """The shape for at least B sequences.  Raises ValueError with the reason where there is none."""
     _check(cell, dtype, device, (8, 0))
-    shape, pairs = Shape(cell, hidden, dtype), hidden * ITEMSIZE[dtype] // 64
+    shape = Shape(cell, hidden, dtype)
+    pairs = hidden * ITEMSIZE[dtype] // 64
     if hidden * ITEMSIZE[dtype] % 64 or hidden % 16:
         raise ValueError(
             f"{hidden} units do not fill pairs of tiles: take a multiple of {64 // ITEMSIZE[dtype]}"
         )
     warps = next(count for count in (8, 4, 2, 1) if pairs % count == 0)
-    units, away = [], []
+    units = []
+    away = []
     for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
         least = -(-hidden // device.multiprocessors)
         fewest = next(u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least)

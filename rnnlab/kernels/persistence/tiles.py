@@ -124,7 +124,8 @@ def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9) -> 
     is older than all for which that is known.
     """
     warps = 1 if hidden < NARROW else WARPS
-    units, most = max(1, -(-hidden // (warps * multiprocessors))), nearest_older(MOST_WEIGHTS, major)
+    units = max(1, -(-hidden // (warps * multiprocessors)))
+    most = nearest_older(MOST_WEIGHTS, major)
     tiles = Tiles(gates, hidden, units, warps)
     if tiles.weights > most:
         raise ValueError(

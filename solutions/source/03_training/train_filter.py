@@ -23,7 +23,8 @@ def loss_and_gradients(parameters, x, target):
     """(mean squared error, {name: gradient}) on x [T,B,1], target [T,B,1]."""
     names = "weight_ih", "weight_hh", "bias"
     weight_ih, weight_hh, bias = (parameters[name] for name in names)
-    weight_out, bias_out = parameters["weight_out"], parameters["bias_out"]
+    weight_out = parameters["weight_out"]
+    bias_out = parameters["bias_out"]
     T, B, _ = x.shape
     h = np.zeros((T + 1, B, len(bias)))
     for t in range(T):
