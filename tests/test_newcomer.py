@@ -5,6 +5,7 @@ Nothing is installed: `make lab` is played by a small server.
 
 import importlib.util
 import os
+import shutil
 import socket
 import sys
 from importlib.machinery import SourceFileLoader
@@ -50,11 +51,23 @@ def test_no_variable_of_continuous_integration_or_python_arrives(newcomer, tmp_p
     (tmp_path / "settings/pip/pip.conf").write_text("[global]\n")
     home = tmp_path / "home"
     home.mkdir()
-    variables = newcomer.environment([], home)
+    variables = newcomer.environment([], home, str(tmp_path))
     assert {"HOME", "PATH", "https_proxy", "PIP_CERT"} <= variables.keys()
     assert os.path.samefile(variables["TMPDIR"], home / "tmp")  # /tmp may hold another account's
     assert not [name for name in variables if name.startswith(("CI", "CUDA", "PYTHON", "RNNLAB", "VIRTUAL"))]
     assert (home / ".config/pip/pip.conf").read_text() == "[global]\n"
+
+
+def test_the_path_has_python_make_and_git_and_nothing_that_a_bare_machine_lacks(
+    newcomer, tmp_path, monkeypatch
+):
+    path = newcomer.bare_path(tmp_path / "bin", sys.executable)
+    assert all(shutil.which(name, path=path) for name in ("python3", "make", "git", "sh"))
+    absent = "bwrap chromium chromedriver gcc g++ cc c++ clang ld mpirun mpiexec node nvcc sudo apt-get"
+    assert not [name for name in absent.split() if shutil.which(name, path=path)]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="make"):
+        newcomer.bare_path(tmp_path / "other", sys.executable)
 
 
 def test_the_oldest_supported_python_that_can_make_an_environment_is_taken(newcomer, tmp_path, monkeypatch):
