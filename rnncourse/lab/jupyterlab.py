@@ -1,9 +1,12 @@
 """`rnnlab lab`: JupyterLab on this course, with your own copies of the exercises and NumPy at full speed."""
 
 import os
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,6 +47,11 @@ def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT
     options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
     options.append("--log-level=WARN")  # the address is printed all the same; thirty lines before it are not
     options += [] if browser else ["--no-browser"]
+    if (
+        os.name == "posix" and not sys.stdout.isatty()
+    ):  # else Jupyter's terminals are login shells, which set PATH
+        shell = os.environ.get("SHELL") or shutil.which("bash") or "sh"
+        options.append(f"--ServerApp.terminado_settings=shell_command={shlex.quote(shell)}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container the user is root, which Jupyter refuses otherwise
     return [
@@ -120,13 +128,19 @@ def _port_problem(port: int) -> str | None:
 
 
 def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
-    """The environment with the course's settings, and with folders that Jupyter can write.
+    """The environment with the course's settings and programs, and with folders that Jupyter can write.
 
+    The folder of `rnnlab` comes first on PATH, for cells and for JupyterLab's terminals.
     A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
     a traceback; its own files then lie in work/.jupyter/.
     """
     paths = os.pathsep.join([str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])])
-    environment |= {"JUPYTER_CONFIG_PATH": paths, "JUPYTERLAB_WORKSPACES_DIR": _layouts(work)}
+    programs = os.pathsep.join([sysconfig.get_path("scripts"), environment.get("PATH", os.defpath)])
+    environment |= {
+        "JUPYTER_CONFIG_PATH": paths,
+        "JUPYTERLAB_WORKSPACES_DIR": _layouts(work),
+        "PATH": programs,
+    }
     if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
         os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
         print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)

@@ -1,14 +1,19 @@
 """`rnnlab lab` starts JupyterLab at the right place, or says in a sentence why it can't."""
 
 import json
+import logging
 import os
+import shutil
 import socket
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jupyter_server.base.websocket import WebSocketMixin
 from jupyter_server.services.contents.manager import ContentsManager
+from tornado.websocket import de_dupe_gen_log
+from traitlets.config import Application
 from values_in import holds
 
 from rnncourse.cli import main
@@ -167,7 +172,7 @@ def test_without_such_a_variable_nothing_is_said_of_the_blas(monkeypatch, starte
     ((line, env),) = started
     assert "--LabApp.default_url=/lab/tree/notebooks/02_bptt.ipynb" in line
     assert {
-        name: env[name] for name in os.environ if name != "JUPYTER_CONFIG_PATH"
+        name: env[name] for name in os.environ if name not in ("JUPYTER_CONFIG_PATH", "PATH")
     }.items() <= os.environ.items()
     assert "OpenBLAS" not in capsys.readouterr().out
 
@@ -207,6 +212,39 @@ def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
     environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
     assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH", "JUPYTERLAB_WORKSPACES_DIR"}
     assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", ["/usr/bin:/bin", None])
+def test_the_courses_programs_come_first_on_the_path_of_cells_and_terminals(tmp_path, path):
+    environment = {"HOME": str(tmp_path)} if path is None else {"HOME": str(tmp_path), "PATH": path}
+    search_path = jupyterlab._with_settings(environment, tmp_path / "work")["PATH"]
+    assert os.path.samefile(shutil.which("rnnlab", path=search_path), Path(sys.executable).parent / "rnnlab")
+    assert shutil.which("ls", path=search_path)
+
+
+def settings_of_the_server():
+    """What Jupyter reads of the course's folder, JSON and Python together."""
+    server = Application()
+    server.load_config_file("jupyter_server_config", path=str(jupyterlab.SETTINGS))
+    return server.config
+
+
+def test_no_connection_is_given_up_before_its_first_ping():
+    settings = settings_of_the_server().get("ServerApp", {}).get("tornado_settings", {})
+    socket = SimpleNamespace(settings=settings, ping_interval=WebSocketMixin.ping_interval.fget(
+        SimpleNamespace(settings=settings)))  # fmt: skip
+    assert socket.ping_interval == 0 or WebSocketMixin.ping_timeout.fget(socket) > socket.ping_interval
+
+
+def test_of_tornados_log_only_the_line_on_pings_is_left_out(caplog):
+    log = logging.getLogger("tornado.general")
+    settings_of_the_server()
+    try:
+        de_dupe_gen_log(logging.WARNING, "The websocket_ping_timeout (90000) cannot be longer than 30000.")
+        log.warning("%s of %s", "a malformed message", "somebody")
+        assert [record.getMessage() for record in caplog.records] == ["a malformed message of somebody"]
+    finally:
+        log.filters.clear()
 
 
 def test_jupyterlab_is_told_to_ask_nothing_at_its_first_start():
