@@ -106,6 +106,12 @@ def stand_in(collector: Collector, **changes: object) -> None:
     types, and decorators that leave functions on the host as they are.
     Raises RuntimeError where a GPU's numba.cuda is in use already.
     """
+    if holder := _first_holder():
+        raise RuntimeError(
+            f"{holder} imported numba.cuda before pocketgpu could take its place, so its kernels would run "
+            "unchecked: start pocketgpu first, as in `python -m pocketgpu -m pytest` or, before other "
+            "plugins, `pytest -p pocketgpu.pytest_plugin`"
+        )
     os.environ["RNNLAB_CUDA"] = "simulator"
     words = import_module("pocketgpu.cuda")
     if not words.is_simulated:
@@ -123,6 +129,25 @@ def stand_in(collector: Collector, **changes: object) -> None:
     with suppress(ImportError):  # random numbers are Numba's own text
         words.random = import_module("numba.cuda.random")
     del words.__path__
+
+
+def _first_holder() -> str:
+    """Name of a program's module that holds Numba's own numba.cuda or a part of it; empty without one."""
+    theirs = sys.modules.get("numba.cuda")
+    if theirs is None or theirs is sys.modules.get("pocketgpu.cuda"):
+        return ""
+    for name, module in [*sys.modules.items()]:
+        is_ours = name.partition(".")[0] in ("numba", "numba_cuda", "pocketgpu")
+        if not is_ours and isinstance(module, ModuleType):
+            if any(value is theirs or _is_of_numba_cuda(value) for value in [*vars(module).values()]):
+                return name
+    return ""
+
+
+def _is_of_numba_cuda(value: object) -> bool:
+    """Does numba.cuda define the value, or its type?"""
+    origins = type(value).__module__, getattr(value, "__module__", "")
+    return any(isinstance(origin, str) and origin.startswith("numba.cuda") for origin in origins)
 
 
 class _Numba(ModuleType):

@@ -1,5 +1,7 @@
 """`pytest --pocketgpu`: every kernel launch of a test suite is simulated; a finding fails its test."""
 
+from argparse import Namespace
+
 import pytest
 
 COLLECTOR = pytest.StashKey()
@@ -16,18 +18,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Put the simulator in numba.cuda's place before a conftest.py imports that."""
+    _stand_in(early_config, early_config.known_args_namespace)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the simulator in numba.cuda's place before a test module imports that."""
-    if not config.getoption("pocketgpu"):
+    """The same, where conftest.py or a plugin has brought this one."""
+    if COLLECTOR not in config.stash:
+        _stand_in(config, config.option)
+
+
+def _stand_in(config: pytest.Config, options: Namespace) -> None:
+    """Let the session's launches report to a collector, if the options say so."""
+    if not options.pocketgpu:
         return
     from pocketgpu.checking import TOOLS, Collector, stand_in
 
-    names = (config.getoption("pocketgpu_tool") or ",".join(TOOLS)).split(",")
+    names = (options.pocketgpu_tool or ",".join(TOOLS)).split(",")
     if unknown := [name for name in names if name not in TOOLS]:
         raise pytest.UsageError(f"--pocketgpu-tool: {unknown[0]!r} is no tool: {', '.join(TOOLS)}")
     config.stash[COLLECTOR] = collector = Collector(names)
     try:
-        stand_in(collector, device=config.getoption("pocketgpu_device"))
+        stand_in(collector, device=options.pocketgpu_device)
     except (RuntimeError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -56,6 +70,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
 
 
 def pytest_terminal_summary(terminalreporter: object, config: pytest.Config) -> None:
-    """How much was simulated by this process."""
-    if (collector := config.stash.get(COLLECTOR, None)) and collector.launches:
+    """How much was simulated by this process, also if that is nothing."""
+    collector = config.stash.get(COLLECTOR, None)
+    if collector is None or hasattr(config, "workerinput"):
+        return
+    if collector.launches:
         terminalreporter.write_line(f"pocketgpu: {collector.launched()} simulated")
+        return
+    skipped = len(terminalreporter.stats.get("skipped", []))
+    beside = f"; {skipped} tests were skipped, see pytest -rs" if skipped else ""
+    spread = "; pytest-xdist counts launches in its workers" if config.getoption("dist", "no") != "no" else ""
+    terminalreporter.write_line(f"pocketgpu: no kernel was launched{beside}{spread}")

@@ -56,7 +56,7 @@ def compiled(kernel, signature, arch):
     with without_gpu(capability):
         dispatcher.compile(signature)
         ptx = dispatcher.inspect_asm(signature)
-    (row,) = _read(*compilers.linked(ptx, arch), ptx, arch, kernel.py_func.__name__)
+    (row,) = _read(*compilers.linked([ptx], arch), ptx, arch, kernel.py_func.__name__)
     codes = disassembled(row.cubin).items()
     code = next(code for name, code in codes if kernel.py_func.__name__ in name)
     return {

@@ -12,6 +12,7 @@ REMEDY = ".venv/bin/pip install -e '.[compile]' brings them for Linux and Window
 NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
 LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
 STANDARD = "-std=c++17"
+CPP_CALL = re.compile(r"\.extern\s+\.func[^;]*\b_Z")  # numba-cuda's half precision is written in C++
 RUNTIME_CALL = re.compile(r"\.extern\s+\.func.*\n?.*cudaCG")  # grid barriers call the device runtime
 
 
@@ -90,14 +91,21 @@ def _headers() -> Iterable[str]:
     return [folder for folder in folders if folder]
 
 
-def linked(ptx: str, arch: str, registers: int | None = None) -> tuple[bytes, str]:
-    """Machine code of PTX, and what ptxas and the linker say about it."""
+def linked(codes: Sequence, arch: str, registers: int | None = None) -> tuple[bytes, str]:
+    """Machine code of PTX (text), LTO-IR (bytes), objects of cuda.core; and what the linker logs."""
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
-    parts = [ObjectCode.from_ptx(ptx.encode())]
-    if RUNTIME_CALL.search(ptx):
+    readers = {str: lambda text: ObjectCode.from_ptx(text.encode()), bytes: ObjectCode.from_ltoir}
+    parts = [readers[type(code)](code) if type(code) in readers else code for code in codes]
+    if any(isinstance(code, str) and RUNTIME_CALL.search(code) for code in codes):
         parts.append(ObjectCode.from_library(str(_device_runtime())))
-    options = LinkerOptions(arch=arch, ptxas_options=["-v"], verbose=True, max_register_count=registers)
+    options = LinkerOptions(
+        arch=arch,
+        ptxas_options=["-v"],
+        verbose=True,
+        max_register_count=registers,
+        link_time_optimization=not isinstance(codes[0], str),
+    )
     linker = Linker(*parts, options=options)
     code = linker.link("cubin")
     return bytes(code.code), linker.get_info_log()

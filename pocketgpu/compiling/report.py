@@ -87,24 +87,30 @@ def compile_report(
     arch: str | Sequence[str] = ARCHITECTURES,
     *,
     options: Sequence[str] = (),
-    fastmath: bool = False,
+    fastmath: bool | None = None,
     registers: int | None = None,
 ) -> CompileReport:
     """Compile a kernel, a .cu file or CUDA C++ text for one or more architectures.
 
     A kernel in Python needs its signature: numba types or example arguments.  `options` go to NVRTC, such as
-    "-DH_=512"; `registers` is the most a thread may have.  Raises CompilerMissing, which names the remedy.
+    "-DH_=512"; `registers` is the most a thread may have.  Options of a kernel's cuda.jit (fastmath,
+    max_registers, launch_bounds, opt) hold where the arguments here say nothing else.  Raises
+    CompilerMissing, which names the remedy.
     """
     compilers.require_compilers()
+    of_kernel = _options_of(kernel)
+    fastmath = bool(of_kernel.get("fastmath")) if fastmath is None else fastmath
+    registers = of_kernel.get("max_registers") if registers is None else registers
     kernels = []
     for architecture in (arch,) if isinstance(arch, str) else arch:
         if callable(kernel):
-            ptx = _ptx_of_kernel(kernel, signature, architecture, fastmath)
+            ptx, codes = _codes_of_kernel(kernel, signature, architecture, fastmath, of_kernel)
         else:
             fast = ("-use_fast_math",) if fastmath else ()
             ptx = compilers.ptx_of_cpp(*_text_and_name(kernel), architecture, (*options, *fast))
+            codes = [ptx]
         name = getattr(kernel, "__name__", None)
-        kernels += _read(*compilers.linked(ptx, architecture, registers), ptx, architecture, name)
+        kernels += _read(*compilers.linked(codes, architecture, registers), ptx, architecture, name)
     return CompileReport(tuple(kernels))
 
 
@@ -114,26 +120,61 @@ def _text_and_name(source: str | Path) -> tuple[str, str]:
     return Path(source).read_text(encoding="utf-8"), Path(source).name
 
 
-def _ptx_of_kernel(kernel: Callable, signature: Sequence | None, arch: str, fastmath: bool) -> str:
+def _options_of(kernel: Callable | str | Path) -> dict:
+    """The options of cuda.jit with which the simulator's kernel, or Numba's, was made."""
+    options = getattr(kernel, "options", None) or getattr(kernel, "targetoptions", None)
+    return options if isinstance(options, dict) else {}
+
+
+def _codes_of_kernel(
+    kernel: Callable, signature: Sequence | None, arch: str, fastmath: bool, options: dict
+) -> tuple[str, list]:
+    """The kernel's PTX, and what is linked: the PTX, or LTO-IR where it calls functions of CUDA C++."""
     from numba import cuda as numba_cuda
 
+    from pocketgpu.compiling.target import IS_NUMBA_CUDA
     from pocketgpu.compiling.typing import for_gpu, type_of
     from pocketgpu.compiling.without_gpu import without_gpu
 
     if signature is None:
         raise ValueError(f"{kernel.__name__} needs a signature: numba types, or arguments as for a launch")
     major, minor = divmod(int(re.sub(r"\D", "", arch)), 10)
+    choices = {"cc": (major, minor), "fastmath": fastmath, "opt": bool(options.get("opt", True))}
+    bounds = options.get("launch_bounds")
     with without_gpu((major, minor)):
         kinds = tuple(map(type_of, signature))
-        return numba_cuda.compile_ptx(for_gpu(kernel), kinds, cc=(major, minor), fastmath=fastmath)[0]
+        function = for_gpu(kernel)
+        ptx = _with_launch_bounds(numba_cuda.compile_ptx(function, kinds, **choices)[0], bounds)
+        if not (IS_NUMBA_CUDA and compilers.CPP_CALL.search(ptx)):
+            return ptx, [ptx]
+        more = {"abi": "numba", "device": False, "launch_bounds": bounds}
+        codes = numba_cuda.compile_all(function, kinds, **choices, **more, output="ltoir")[0]
+    return ptx, codes
+
+
+DIRECTIVES = ("maxntid", "minnctapersm", "maxclusterrank")  # what PTX calls the members of launch_bounds
+HEAD_OF_KERNEL = re.compile(r"^\.visible \.entry [\w$]+\(.*?^\)\n", re.MULTILINE | re.DOTALL)
+
+
+def _with_launch_bounds(ptx: str, bounds: int | tuple[int, ...] | None) -> str:
+    """The PTX, in which the kernel promises its largest block, and the blocks of a multiprocessor."""
+    numbers = bounds if isinstance(bounds, tuple) else (bounds,)
+    pairs = zip(DIRECTIVES, numbers, strict=False)
+    promises = "".join(f".{word} {number}\n" for word, number in pairs if number is not None)
+    return HEAD_OF_KERNEL.sub(lambda match: match[0] + promises, ptx)
 
 
 def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list[Compiled]:
     """Rows from the log: ptxas reports each function first, then the linker, with names in quotes."""
     compiled = dict(re.findall(r"Function properties for ([\w$]+)\n(.*\n.*Used.*)", log))
     link = dict(re.findall(r"Function properties for '([\w$]+)':\n(.*)", log))
-    both = [symbol for symbol in link if symbol in compiled]
-    rows = [_row(symbol, link[symbol], compiled[symbol], ptx, cubin, arch, name) for symbol in both]
+    if link:
+        compiled = {symbol: text for symbol, text in compiled.items() if symbol in link}
+    # of LTO-IR the linker says no more than ptxas
+    rows = [
+        _row(symbol, link.get(symbol, text), text, ptx, cubin, arch, name)
+        for symbol, text in compiled.items()
+    ]
     return sorted(rows, key=lambda row: row.kernel)
 
 

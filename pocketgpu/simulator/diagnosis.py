@@ -92,7 +92,7 @@ class Diagnosis:
         elif lines[0] == lines[1]:
             remedy = (
                 "one thread reads here what another writes here: let the results go into another array, or "
-                f"{barrier} between reading and writing"
+                f"{self._barrier_within(race, barrier)} between reading and writing"
             )
         elif same_block:
             atomic = ", or an atomic if both change it" if both_change else ""
@@ -109,6 +109,20 @@ class Diagnosis:
             polls = self.waiting.polls[self.log.site[[*pair]]] & (self.log.kind[[*pair]] == trace.LOAD)
             remedy = "; ".join([remedy, *(self._poll_with_atomic(pair[k]) for k in np.flatnonzero(polls))])
         return "race", remedy
+
+    def _barrier_within(self, race: Race, barrier: str) -> str:
+        """The barrier for a line that both threads run: of the warp, where all who run it are of one warp."""
+        log = self.log
+        block = log.block[race.first]
+        if block != log.block[race.second]:
+            return barrier
+        beside = (log.site == log.site[race.first]) | (log.site == log.site[race.second])
+        threads = np.unique(log.thread[beside & (log.block == block)])
+        if len(np.unique(log.warp_of(threads))) == 1:
+            return "a cuda.syncwarp()"
+        if len(threads) < log.threads_per_block:
+            return "outside of the condition, where all threads of the block come, a cuda.syncthreads()"
+        return barrier
 
     def _poll_with_atomic(self, place: int) -> str:
         name, index = self._name_and_index(place)

@@ -1,5 +1,6 @@
 """Kernels become machine code without a GPU, and the report says what NVIDIA's compilers said."""
 
+import math
 import re
 import subprocess
 import sys
@@ -10,11 +11,13 @@ import simulated_kernels
 import strict_kernels
 from course_kernels import CPP, LESSONS, ROOT, SOLUTIONS, kernels
 from legs import in_full
-from numba import float32
+from numba import float32, int64
 
 import rnnlab
+from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import ARCHITECTURES, compile_report
+from pocketgpu.compiling.target import IS_NUMBA_CUDA
 from pocketgpu.devices import find
 from pocketgpu.simulator.strict import check
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape, with_includes
@@ -143,6 +146,7 @@ def test_without_the_wheels_it_says_what_to_install():
 import sys
 sys.modules["cuda"] = None
 import rnnlab
+from pocketgpu import cuda
 try:
     rnnlab.compile_report("int a;")
 except ImportError as error:
@@ -182,3 +186,71 @@ def test_every_kernel_of_the_course_has_types(name):
 def test_no_solution_creeps_into_float64(name):
     kernel, signature = SOLVED[name]
     assert check(kernel, *signature) == ()
+
+
+def of_many_values(**options):
+    """A kernel that keeps 72 float32 through a loop: as many registers and more, if it may have them."""
+
+    @cuda.jit(**options)
+    def kernel(x, steps):
+        state = cuda.local.array(72, float32)
+        i = cuda.grid(1)
+        for k in range(72):
+            state[k] = x[k, i]
+        for _ in range(steps):
+            for k in range(72):
+                state[k] = state[k] * state[k] + state[0]
+        for k in range(72):
+            x[k, i] = state[k] / state[1]
+
+    return kernel
+
+
+@needs_compilers
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({}, 255),
+        ({"launch_bounds": (1024, 1)}, 64),
+        ({"launch_bounds": 512}, 128),
+        ({"max_registers": 40}, 40),
+    ],
+)
+def test_the_registers_of_a_kernel_are_those_that_its_own_options_leave(options, most):
+    entry = compile_report(of_many_values(**options), (float32[:, ::1], int64), "sm_90")["sm_90"]
+    assert entry.registers <= most
+    assert entry.spill_stores > 0 or most > 72
+    same = compile_report(of_many_values(), (float32[:, ::1], int64), "sm_90", registers=most)["sm_90"]
+    assert abs(entry.registers - same.registers) <= 8
+
+
+@needs_compilers
+def test_a_kernel_with_fastmath_is_reported_with_it_unless_the_call_says_otherwise():
+    kernel, kinds = of_many_values(fastmath=True), (float32[:, ::1], int64)
+    assert "div.rn" not in compile_report(kernel, kinds, "sm_90")["sm_90"].ptx
+    assert "div.rn" in compile_report(kernel, kinds, "sm_90", fastmath=False)["sm_90"].ptx
+
+
+def of_halves(kind):
+    """A kernel that multiplies, adds or exponentiates numbers of half precision."""
+
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.grid(1)
+        if kind == "product":
+            out[i] = a[i] * b[i] - a[i]
+        elif kind == "word":
+            out[i] = cuda.fp16.hsub(a[i], b[i])
+        else:
+            out[i] = math.exp(a[i])
+
+    return kernel
+
+
+@needs_compilers
+@pytest.mark.parametrize("kind", ["product", "word", "function"])
+def test_half_precision_compiles_with_the_functions_that_it_calls(kind):
+    if kind == "function" and not IS_NUMBA_CUDA:
+        pytest.skip("Numba's own target has no exp of half precision that links")
+    report = compile_report(of_halves(kind), [np.ones(4, np.float16)] * 3, ("sm_80", "sm_90"))
+    assert [entry.arch for entry in report if 4 <= entry.registers <= 32] == ["sm_80", "sm_90"]

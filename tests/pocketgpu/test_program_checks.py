@@ -201,3 +201,59 @@ def test_random_numbers_and_libdevice_are_there(tmp_path):
     assert [interface, *numbers[4:]] == ["True", *[1.5] * 4]
     assert len({*numbers[:4]}) == 4
     assert all(0 <= number < 1 for number in numbers[:4])
+
+
+IN_CONFTEST = """
+import numpy as np
+import pytest
+from numba import cuda
+
+@cuda.jit
+def shift(x):
+    i = cuda.grid(1)
+    x[i] = x[{index}]
+
+DATA = cuda.to_device(np.arange(9.0))
+
+@pytest.fixture
+def shifted():
+    shift[1, 8](DATA)
+    return DATA.copy_to_host()
+"""
+
+
+def suite(folder, *options, **files):
+    """`pytest --pocketgpu` in that folder with these files, finished."""
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    line = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--pocketgpu", *options, "."]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | PATH
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, env=env)
+
+
+def test_kernels_and_device_arrays_of_conftest_are_simulated_and_checked(tmp_path):
+    uses = "def test_shift(shifted):\n    assert len(shifted) == 9\n"
+    sound = suite(tmp_path, conftest=IN_CONFTEST.format(index="i"), test_it=uses)
+    assert outcomes(sound) == {"test_shift": "PASSED"}
+    assert "1 launch of 1 kernel simulated" in sound.stdout
+    racing = suite(tmp_path, conftest=IN_CONFTEST.format(index="i + 1"), test_it=uses)
+    assert outcomes(racing) == {"test_shift": "FAILED"}
+    assert "conftest.py:9: shift: race" in racing.stdout
+
+
+def test_a_plugin_that_took_the_numba_of_a_gpu_before_is_named(tmp_path):
+    early = suite(
+        tmp_path, "-p", "early", early="from numba.cuda import jit\n", test_it="def test_it(): pass\n"
+    )
+    assert early.returncode == 4
+    assert holds(early.stderr, "early", "pocketgpu.pytest_plugin")
+
+
+def test_a_suite_without_a_launch_says_so_with_the_number_of_skipped_tests(tmp_path):
+    text = (
+        "import pytest\nfrom numba import cuda\n\ndef test_cpu(): pass\n\n"
+        "@pytest.mark.skipif(cuda.is_available(), reason='for the CPU')\ndef test_skipped(): pass\n"
+    )
+    done = suite(tmp_path, test_it=text)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("pocketgpu: "))
+    assert holds(line, "no kernel", "1 tests")

@@ -98,3 +98,30 @@ def test_a_report_prints_its_table_where_a_notebook_shows_text():
     report = cuda.observe(flags_and_numbers, 1, 32, np.ones(32, "f4"), np.ones(32, "f4"), 32, shared=160)
     assert repr(report) == str(report)
     assert "numbers[i] = x[i]" in repr(report)
+
+
+def halved(threads, first):
+    """Halve the first elements of a shared array by one statement that reads what other threads write."""
+
+    @cuda.jit
+    def kernel(out):
+        part = cuda.shared.array(128, np.float32)
+        t = cuda.threadIdx.x
+        part[t] = t
+        cuda.syncthreads()
+        if t < first:
+            part[t] = part[t ^ 1] / 2
+        cuda.syncthreads()
+        out[t] = part[t]
+
+    return cuda.observe(kernel, 1, threads, np.zeros(threads, np.float32)).findings
+
+
+@pytest.mark.parametrize(
+    ("first", "barrier"), [(24, "syncwarp"), (32, "syncwarp"), (128, "syncthreads"), (96, "outside")]
+)
+def test_the_barrier_named_for_a_race_within_one_line_is_one_that_all_who_run_it_reach(first, barrier):
+    (finding,) = halved(128, first)
+    assert finding.kind == "race"
+    words = {word for word in ("syncwarp", "syncthreads", "outside") if word in finding.message}
+    assert words == ({"outside", "syncthreads"} if barrier == "outside" else {barrier})
