@@ -119,7 +119,7 @@ class Diagnosis:
         beside = (log.site == log.site[race.first]) | (log.site == log.site[race.second])
         threads = np.unique(log.thread[beside & (log.block == block)])
         if len(np.unique(log.warp_of(threads))) == 1:
-            return "a cuda.syncwarp()"
+            return "a cuda.syncwarp() (or, where all threads of the block come, a cuda.syncthreads())"
         if len(threads) < log.threads_per_block:
             return "outside of the condition, where all threads of the block come, a cuda.syncthreads()"
         return barrier
