@@ -6,6 +6,7 @@ distribution names in the entry point group `nbjudge.courses`.
 """
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -99,6 +100,11 @@ class Course(Protocol):
 def choose(address: str) -> None:
     """Judge notebooks of the course that stands at "module:NAME", here and in processes started from here."""
     os.environ[VARIABLE] = address
+
+
+def install_command() -> str:
+    """The command that installs the course's extra `lab`, in a clone and beside a wheel."""
+    return f"{sys.executable} -m pip install '{current().name}[lab]'"
 
 
 def current() -> Course:

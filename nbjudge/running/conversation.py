@@ -19,6 +19,7 @@ from types import CodeType
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE
+from nbjudge.course import install_command
 from nbjudge.exercise import Code, Shell, Wrong
 from nbjudge.running.inside import wire
 from nbjudge.verdict import Status, Stopped
@@ -226,7 +227,7 @@ def _raised(name: str, outcome: dict) -> Stopped:
         return _memory(name, outcome)
     if kind == "ModuleNotFoundError" and (package := _package_not_installed(text)):
         fault = f"{name} needs the package {package}, which is not installed where it is graded: not graded."
-        return Stopped(Status.grader_error, fault, ".venv/bin/pip install -e '.[lab]', then grade again")
+        return Stopped(Status.grader_error, fault, f"{install_command()}, then grade again")
     message = f"{kind}: {text}".rstrip(": ")
     if kind == "RecursionError":
         message += "\nA function calls itself without end."

@@ -4,11 +4,13 @@ None of them needs a driver.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-REMEDY = ".venv/bin/pip install -e '.[compile]' brings them for Linux and Windows (190 MB); no GPU is needed"
+INSTALL = f"{sys.executable} -m pip install 'rnnlab[compile]'"
+REMEDY = f"{INSTALL} installs them on Linux and Windows (190 MB); no GPU is needed"
 NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
 LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
 STANDARD = "-std=c++17"

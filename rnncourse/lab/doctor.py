@@ -182,7 +182,7 @@ def _check_by_running(finding: Finding, program: str) -> Finding:
     trouble = gpu.failure(program)
     if trouble is None:
         return Finding(finding.name, f"{finding.value}, runs a kernel")
-    again = f"{sys.executable} -m pip install --force-reinstall --constraint constraints.txt {finding.name}"
+    again = f"{sys.executable} -m pip install --force-reinstall {finding.name}=={finding.value}"
     return Finding(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
 
 

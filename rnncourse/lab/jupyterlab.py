@@ -29,7 +29,9 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     course = course_folder(copies.ROOT)
     notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
-        raise NotReady("JupyterLab is not installed: run `make lab`, or .venv/bin/pip install -e '.[lab]'")
+        raise NotReady(
+            f"JupyterLab is not installed: run `make lab`, or {sys.executable} -m pip install 'rnnlab[lab]'"
+        )
     port = _port(port)
     _copy_exercises(course)
     if words := blas.warning():

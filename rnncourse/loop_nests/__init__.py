@@ -14,6 +14,7 @@ written again for every tile.  Lesson 07 races such dictionaries.
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -67,7 +68,9 @@ def engine() -> str:
     for name in ENGINES:
         if importlib.util.find_spec(name):
             return name
-    raise ModuleNotFoundError("schedules need Halide or Numba: .venv/bin/pip install -e '.[lab,halide]'")
+    raise ModuleNotFoundError(
+        f"schedules need Halide or Numba: {sys.executable} -m pip install 'rnnlab[fast]'"
+    )
 
 
 def build(schedule: Mapping[str, object], sizes: tuple[int, int, int], by: str | None = None) -> Product:

@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from ctypes import c_int, c_void_p
 from functools import cache, partial
@@ -38,7 +39,9 @@ def why_not() -> str | None:
     if os.environ.get("RNNLAB_CUDA") == "simulator":
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
-        return "CuPy is not installed: .venv/bin/pip install -e '.[cuda13]' beside an NVIDIA driver"
+        return (
+            f"CuPy is not installed: {sys.executable} -m pip install 'rnnlab[cuda13]' beside an NVIDIA driver"
+        )
     try:
         import cupy
     except Exception as error:  # a library of another version, a NumPy that it does not know

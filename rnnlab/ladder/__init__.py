@@ -16,6 +16,7 @@ inference, steps without gradients; cuda_chip, what the CUDA C++ rungs launch on
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -27,7 +28,9 @@ from rnnlab.network import Network
 if TYPE_CHECKING:
     from rnnlab.ladder.facts import Facts
 
-INSTALL = "pip install --constraint constraints.txt"
+# of a clone and of the wheel, whatever the working directory is
+INSTALL = f"{sys.executable} -m pip install"
+EXTRAS = {"numba": "rnnlab[fast]", "cupy": "rnnlab[cuda13]"}  # package: what brings it in its fitting version
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Rung:
             return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
         package = self.facts.package
         if package and not importlib.util.find_spec(package):
-            return f"{package.capitalize()} is not installed: {INSTALL} {package}"
+            return f"{package.capitalize()} is not installed: {INSTALL} '{EXTRAS.get(package, package)}'"
         why_not = getattr(self.module, "why_not", None)
         return why_not(network, T, B) if why_not else None
 

@@ -10,6 +10,8 @@ that changes, in place or by a new array, counts from the next step on.
     y, state = answer.run(x, state)            x [T,B,I] -> y [T,B,H], forward of a rung, CHUNK by CHUNK
 """
 
+import sys
+import warnings
 from functools import partial
 from importlib.util import find_spec
 
@@ -18,6 +20,7 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
 from rnnlab.network import Network, check_input
+from rnnlab.resources import in_browser
 
 CHUNK = 64  # steps of `run` of which something is saved at once
 FEW = 8  # sequences whose products read each weight once
@@ -31,11 +34,16 @@ class Inference:
         self.rung = one_big_gemm
         self._write_step = None
         self._states = len(network.facts.states)
-        if network.cell in numba_fused.FACTS.cells and not network.facts.resets_before and find_spec("numba"):
+        if network.cell not in numba_fused.FACTS.cells or network.facts.resets_before:
+            return
+        if find_spec("numba"):
             from rnnlab.kernels.compiled import one_step, passes
 
             self.rung = numba_fused
             self._write_step = partial(passes.write_step, one_step.KINDS[network.facts.name], network)
+        elif not in_browser():
+            install = f"{sys.executable} -m pip install 'rnnlab[fast]'"
+            warnings.warn(f"Numba is not installed, so that no step is compiled: {install}", stacklevel=2)
 
     def step(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [B,H] and the next state, each [L,B,H], from x [B,I] and the state (zeros if None).

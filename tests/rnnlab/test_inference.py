@@ -11,7 +11,7 @@ from rnnlab import Inference, fastest, reference
 from rnnlab.cells import modes
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.compiled import passes
-from rnnlab.ladder import find, numba_fused, numba_parallel
+from rnnlab.ladder import find, inference, numba_fused, numba_parallel
 from rnnlab.ladder.chooser import Abilities
 from rnnlab.ladder.inference import CHUNK
 from rnnlab.network import Network
@@ -40,6 +40,16 @@ def assert_right(results, network, x, state):
     for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
         assert got.dtype == x.dtype
         assert relative_error(got, want) <= TOLERANCES[network.dtype].forward(len(x))
+
+
+def test_without_numba_it_says_how_to_compile_steps_and_computes_the_same(monkeypatch):
+    network, x, state = problem("lstm", "after", 3, 2, "float32")
+    monkeypatch.setattr(inference, "find_spec", lambda name: None)
+    with pytest.warns(UserWarning, match=r"pip install 'rnnlab\[fast\]'"):
+        answer = Inference(network)
+    assert_right(answer.run(x, state), network, x, state)
+    monkeypatch.setattr(inference, "in_browser", lambda: True)  # where it cannot be installed
+    assert Inference(network).rung is answer.rung
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
