@@ -123,7 +123,7 @@ def test_a_package_that_is_there_but_runs_no_kernel_is_told_with_the_error(monke
     _, cupy, numba_cuda = doctor._gpu(measured=True)
     assert holds(cupy.value, "14.2.0", "ImportError", "libnvrtc")
     assert "--force-reinstall" in cupy.remedy
-    assert cupy.remedy.endswith("cupy-cuda13x")
+    assert cupy.remedy.endswith("cupy-cuda13x==14.2.0")
     assert numba_cuda.remedy is None
 
 
