@@ -8,6 +8,10 @@ that changes, in place or by a new array, counts from the next step on.
     answer = Inference(network)
     y, state = answer.step(x, state)           x [B,I] -> y [B,H]
     y, state = answer.run(x, state)            x [T,B,I] -> y [T,B,H], forward of a rung, CHUNK by CHUNK
+
+A step takes as long as reading the weights takes.  Inference(network, weights="bfloat16") keeps them in 16
+bits, weights="int8" in 8 bits with a scale a row, and then rounds each input to 8 bits too.  What that costs
+in accuracy depends on the weights and the data: compare the two on your own.
 """
 
 import sys
@@ -19,9 +23,11 @@ import numpy as np
 
 from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
+from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network, check_input
 from rnnlab.resources import in_browser
 
+INSTALL = f"{sys.executable} -m pip install 'rnnlab[fast]'"
 CHUNK = 64  # steps of `run` of which something is saved at once
 FEW = 8  # sequences whose products read each weight once
 
@@ -29,21 +35,46 @@ FEW = 8  # sequences whose products read each weight once
 class Inference:
     """Steps of a network, whose parameters are read anew in each of them."""
 
-    def __init__(self, network: Network):
+    def __init__(self, network: Network, weights: str = ""):
+        """weights: "bfloat16" or "int8" to keep them narrow; nothing for the network's own type.
+
+        Raises ValueError for other weights, and for a network that no compiled step computes.
+        """
         self.network = network
         self.rung = one_big_gemm
         self._write_step = None
+        self._narrow = None
         self._states = len(network.facts.states)
-        if network.cell not in numba_fused.FACTS.cells or network.facts.resets_before:
-            return
-        if find_spec("numba"):
+        is_compiled = network.cell in numba_fused.FACTS.cells and not network.facts.resets_before
+        if weights not in ("", network.dtype):
+            self._check_narrow(weights, is_compiled)
+        if is_compiled and find_spec("numba"):
             from rnnlab.kernels.compiled import one_step, passes
 
             self.rung = numba_fused
             self._write_step = partial(passes.write_step, one_step.KINDS[network.facts.name], network)
-        elif not in_browser():
-            install = f"{sys.executable} -m pip install 'rnnlab[fast]'"
-            warnings.warn(f"Numba is not installed, so that no step is compiled: {install}", stacklevel=2)
+        elif is_compiled and not in_browser():
+            warnings.warn(f"Numba is not installed, so that no step is compiled: {INSTALL}", stacklevel=2)
+        if weights not in ("", network.dtype):
+            from rnnlab.ladder.narrow_weights import NarrowWeights
+
+            self._narrow = NarrowWeights(network, weights)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weights and biases that a step of one sequence reads."""
+        parameters = self.network.parameters.values()
+        if self._narrow:
+            return self._narrow.nbytes + sum(array.nbytes for array in parameters if array.ndim == 1)
+        return sum(array.nbytes for array in parameters)
+
+    def release(self) -> None:
+        """Let the network's weights be written again, which narrow weights make read-only.
+
+        The next step converts them anew, and makes them read-only again.
+        """
+        if self._narrow:
+            self._narrow.release()
 
     def step(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [B,H] and the next state, each [L,B,H], from x [B,I] and the state (zeros if None).
@@ -51,11 +82,18 @@ class Inference:
         Raises ValueError for an x or a state that does not fit the network.
         """
         if self._write_step and state is not None and self._fits(x, state):
-            final = tuple(map(np.empty_like, state))
-            if self._write_step(x, state, final):
+            final = self._next_state(x, state)
+            if final is not None:
                 return final[0][-1].copy(), final
         y, state = self.run(x[None], state)
         return y[0], state
+
+    def _next_state(self, x: np.ndarray, state: State) -> State | None:
+        """The state after a compiled step; None if x or the state is not finite."""
+        if self._narrow:
+            return self._narrow.step(x, state)
+        final = tuple(map(np.empty_like, state))
+        return final if self._write_step(x, state, final) else None
 
     def run(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [T,B,H] and the state after the last step, from x [T,B,I].
@@ -64,10 +102,38 @@ class Inference:
         """
         state = check_input(self.network, x, state)
         y = np.empty((*x.shape[:2], self.network.hidden_size), x.dtype)
+        if self._narrow:
+            for t, inputs in enumerate(x):
+                state = self._narrow.step(inputs, state)
+                if state is None:
+                    raise ValueError(
+                        f"the state before step {t} of {len(x)} is not finite: it has grown too large"
+                    )
+                y[t] = state[0][-1]
+            return y, state
         for start in range(0, len(x), CHUNK):
             part = slice(start, start + CHUNK)
             y[part], state, _ = self.rung.forward(self.network, x[part], state)
         return y, state
+
+    def _check_narrow(self, weights: str, is_compiled: bool) -> None:
+        """Raise ValueError unless the network's steps can be computed with such weights."""
+        network = self.network
+        if weights not in CONVERSIONS:
+            known = ", ".join(map(repr, CONVERSIONS))
+            raise ValueError(f"weights={weights!r}: choose from {known}, or leave it out for {network.dtype}")
+        if network.dtype != "float32":
+            raise ValueError(
+                f"weights={weights!r} are made from float32, the network is {network.dtype}: "
+                "use network.astype('float32')"
+            )
+        if not is_compiled:
+            cells = ", ".join(numba_fused.FACTS.cells)
+            raise ValueError(
+                f"weights={weights!r} need a compiled step; {network.facts.name} has none, but {cells} have"
+            )
+        if not find_spec("numba"):
+            raise ValueError(f"weights={weights!r} need Numba: {INSTALL}")
 
     def _fits(self, x: np.ndarray, state: State) -> bool:
         """May a compiled step take x and the state?  If not, `run` says why, or computes the step.

@@ -13,6 +13,8 @@ bfloat16 has no type in NumPy: it lies in uint16, the upper half of the float32 
 
 import numpy as np
 
+from rnnlab.narrow import from_bfloat16, to_bfloat16
+
 DTYPES = {"bfloat16": 0, "float16": 1, "tf32": 2}  # as the kernels' DTYPE
 ITEMSIZE = {"bfloat16": 2, "float16": 2, "tf32": 4}
 STORED = {"bfloat16": np.uint16, "float16": np.float16, "tf32": np.float32}
@@ -23,16 +25,14 @@ def stored(array: np.ndarray, dtype: str) -> np.ndarray:
     array = np.ascontiguousarray(array, "float32")
     if dtype != "bfloat16":
         return array.astype(STORED[dtype])
-    bits = array.view("uint32")
-    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
-    return np.where(np.isnan(array), np.uint16(0x7FFF), rounded)  # rounding could carry a NaN over to 0
+    return to_bfloat16(array)
 
 
 def loaded(array: np.ndarray, dtype: str) -> np.ndarray:
     """float32 numbers, of any shape, from an array that `stored` made."""
     if dtype != "bfloat16":
         return array.astype("float32")
-    return (array.astype("uint32") << 16).view("float32")
+    return from_bfloat16(array)
 
 
 def factors(array: np.ndarray, dtype: str) -> np.ndarray:
