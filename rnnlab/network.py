@@ -126,7 +126,7 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
 
 def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
     """The initial state [L,B,H] (zeros if None).  Raises ValueError if x [T,B,I] or state does not fit."""
-    _check_array("x", x, network.dtype)
+    check_array("x", x, network.dtype)
     if x.ndim != 3 or x.shape[2] != network.input_size:
         I = network.input_size
         raise ValueError(f"x has shape {x.shape}, expected (T, B, {I}): the network's input_size is {I}")
@@ -214,7 +214,7 @@ def _checked_state(what: str, network: Network, B: int, state: State) -> list[tu
     return named
 
 
-def _check_array(what: str, array: np.ndarray, dtype: str) -> None:
+def check_array(what: str, array: np.ndarray, dtype: str) -> None:
     _check_dtype(what, array, dtype)
     _check_finite(what, array)
 
@@ -248,7 +248,7 @@ def _check_parameters(network: Network) -> None:
             f"parameters hold {', '.join(sorted(extra))}, which a {network.layers}-layer network lacks"
         )
     for name, shape in expected.items():
-        _check_array(name, network.parameters[name], network.dtype)
+        check_array(name, network.parameters[name], network.dtype)
         if network.parameters[name].shape != shape:
             raise ValueError(f"{name} has shape {network.parameters[name].shape}, expected {shape}")
 

@@ -13,6 +13,7 @@ from rnnlab.cells import modes
 from rnnlab.tasks import TASKS, Task
 from rnnlab.training import SGD, Adam, Model
 from rnnlab.training.loop import Recipe
+from rnnlab.training.optimisers import clip_limit
 from rnnlab.training.task import chosen, whole
 
 OPTIMISERS = ("adam", "sgd")
@@ -58,8 +59,7 @@ class Settings:
             whole("chunk", self.chunk, at_least=1)
         for name, options in (("task", TASKS), ("cell", modes()), ("optimiser", OPTIMISERS)):
             chosen(name, getattr(self, name), options)
-        if self.clip is not None and not self.clip > 0:
-            raise ValueError(f"clip is {self.clip}, expected a number above 0")
+        clip_limit(self.clip)
         if self.momentum and self.optimiser != "sgd":
             raise ValueError(f"momentum is {self.momentum}, but {self.optimiser} has none: choose sgd")
         if self.resume and self.checkpoint is None:
@@ -93,7 +93,9 @@ class Settings:
         if self.optimiser == "sgd":
             optimiser = SGD(self.learning_rate, self.momentum)
         rung = ladder.find(self.rung).module
-        return Recipe(self.of_task(), optimiser, self.batch, self.seed, self.chunk, self.clip, rung)
+        return Recipe(
+            self.of_task(), optimiser, self.batch, self.seed, self.chunk, clip_limit(self.clip), rung
+        )
 
     def json(self) -> str:
         """Text from which `read` makes the same settings."""

@@ -19,6 +19,7 @@ from rnnlab.scaling import overlap
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.team import Team
 from rnnlab.training import checkpoint, evaluate, resume
+from rnnlab.training.blas import arithmetic
 from rnnlab.training.loop import Recipe, take_step
 
 Note = Callable[[str], None]  # a sentence for the user, from rank 0
@@ -110,13 +111,16 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
     point = resume.begin(path, start, recipe, steps)
     before = checkpoint.load(path)  # one process without ranks has not written how many there were
     counts = (int(before.get("ranks", 1)), int(before.get("threads", 0))), (settings.ranks, _threads())
-    note(f"resumed at step {point.step} of {steps}, from {path}; {_describe_change(*counts)}")
+    change = _describe_change(*counts)
+    if (then := str(before.get("arithmetic", arithmetic()))) != arithmetic():
+        change = f"computed by {arithmetic()} instead of {then}: last bits can differ"
+    note(f"resumed at step {point.step} of {steps}, from {path}; {change}")
     return point
 
 
 def save(settings: Settings, point: resume.Point, recipe: Recipe, ranks: int) -> None:
     """Write the checkpoint, with the numbers of ranks and threads; see rnnlab.training.resume.save."""
-    resume.save(settings.checkpoint, point, recipe, ranks=ranks, threads=_threads())
+    resume.save(settings.checkpoint, point, recipe, ranks=ranks, threads=_threads(), arithmetic=arithmetic())
 
 
 def shares_for(settings: Settings, ranks: int) -> tuple[int, ...]:
@@ -135,7 +139,7 @@ def facts(settings: Settings, start: resume.Point, recipe: Recipe) -> dict[str, 
     return (
         {f"the version of {package}": version for package, version in versions.items()}
         | {name: str(value) for name, value in vars(settings).items() if name != "checkpoint"}
-        | resume.identity(start.model, recipe)
+        | resume.identity(start, recipe)
         | shapes
     )
 

@@ -1,7 +1,8 @@
 """Training loop: draw a minibatch, predict, propagate back through time, update; again.
 
 Minibatch k depends on the seed and on k alone. So a run that was killed and goes on from its last checkpoint
-sees the same sequences, makes the same steps, and ends bit for bit where the run that was never killed ends.
+sees the same sequences, makes the same steps, and ends where the run that was never killed ends: bit for bit
+with the same versions of NumPy and its BLAS, on a processor for which BLAS chooses the same kernels.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.ladder import one_big_gemm
+from rnnlab.ladder import find, one_big_gemm
 from rnnlab.training import resume
+from rnnlab.training.blas import suitable_threads
 from rnnlab.training.history import History
 from rnnlab.training.model import Model
-from rnnlab.training.optimisers import SGD, Adam, Arrays, clip_by_global_norm
+from rnnlab.training.optimisers import SGD, Adam, Arrays, clip_by_global_norm, clip_limit
 from rnnlab.training.task import Batch, Task, whole
 
 
@@ -39,14 +41,18 @@ def fit(
     chunk: propagate back through time in pieces of so many steps. The state is carried from piece to piece,
       the gradient is not; one step of the optimiser follows the whole sequence. This saves memory, but the
       network does not learn dependences that are longer than a piece.
-    clip: the largest gradient norm a step may use.
+    clip: the largest gradient norm a step may use; None or infinity for no limit.
+    rung: a rung of the ladder, or its name, such as "numba_fused". NumPy's products run on one thread of BLAS
+      where they are small, because more threads would spin and not be faster.
     checkpoint: a file, written at the start, every `every` steps and at the end; if it is there, training
       goes on from it. It must come from the same call: other settings are refused.
     watch: called as watch(step, model) before the first step and after each one.
     """
     for name, value in (("steps", steps), ("batch", batch), ("every", every), ("chunk", chunk or 1)):
         whole(name, value, at_least=1)
-    recipe = Recipe(task, optimiser, batch, seed, chunk, clip, rung)
+    if isinstance(rung, str):
+        rung = find(rung).module
+    recipe = Recipe(task, optimiser, batch, seed, chunk, clip_limit(clip), rung)
     point = recipe.start(model)
     if checkpoint is not None:
         point = resume.begin(checkpoint, point, recipe, steps)
@@ -73,7 +79,8 @@ class Recipe:
         """The run before its first step.  Raises ValueError if the model does not fit the task."""
         _check_fits(model, self.task)
         history = History(self.task.baseline.value, self.task.baseline.what)
-        return resume.Point(0, model, self.optimiser.start(model.parameters), history)
+        origin = resume.digest(model.parameters.values())
+        return resume.Point(0, model, self.optimiser.start(model.parameters), history, origin)
 
 
 def loss_and_gradients(
@@ -106,7 +113,8 @@ def _train(
 
     watch = watch or (lambda step, model: None)
     watch(point.step, point.model)
-    with tqdm(total=steps, initial=point.step, desc=recipe.task.name, disable=not progress) as bar:
+    bar = tqdm(total=steps, initial=point.step, desc=recipe.task.name, disable=not progress)
+    with bar, suitable_threads(point.model, recipe.batch, recipe.rung):
         while point.step < steps:
             point = take_step(point, recipe)
             watch(point.step, point.model)
@@ -138,7 +146,8 @@ def take_step(
         moved, state = recipe.optimiser.update(point.model.parameters, gradients, point.optimiser_state)
     point.history.losses.append(loss)
     point.history.norms.append(norm)
-    return resume.Point(point.step + 1, point.model.with_parameters(moved), state, point.history)
+    moved_model = point.model.with_parameters(moved)
+    return resume.Point(point.step + 1, moved_model, state, point.history, point.origin)
 
 
 def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
@@ -160,3 +169,9 @@ def _check_fits(model: Model, task: Task) -> None:
             raise ValueError(
                 f"the model's {name} is {has}, but the task {task.name} has {getattr(task, name)}"
             )
+    dtype = task.held_out.x.dtype
+    if model.network.dtype != dtype:
+        raise ValueError(
+            f"the model computes in {model.network.dtype}, but the task {task.name} has {dtype} arrays: "
+            f"create the model with dtype={str(dtype)!r}"
+        )

@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab.cells import State
 from rnnlab.ladder import one_big_gemm
-from rnnlab.network import Network
+from rnnlab.network import Network, check_array
 from rnnlab.training.optimisers import Arrays
 from rnnlab.training.task import Task
 
@@ -38,6 +38,10 @@ class Model:
         O = self.output_size
         if self.weight_out.shape != (O, H):
             raise ValueError(f"weight_out has shape {self.weight_out.shape}, expected ({O}, {H})")
+        if self.bias_out.shape != (O,):
+            raise ValueError(f"bias_out has shape {self.bias_out.shape}, expected ({O},)")
+        for name in READOUT:
+            check_array(name, getattr(self, name), self.network.dtype)
 
     @classmethod
     def create(

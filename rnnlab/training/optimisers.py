@@ -91,6 +91,19 @@ def clip_by_global_norm(gradients: Arrays, limit: float | None) -> tuple[Arrays,
     return {name: array * array.dtype.type(limit / norm) for name, array in gradients.items()}, norm
 
 
+def clip_limit(clip: float | None) -> float | None:
+    """The limit that a training's `clip` stands for: None if there is none.
+
+    Raises ValueError unless clip is None, infinity or a number above 0.
+    """
+    is_number = isinstance(clip, int | float | np.integer | np.floating) and not isinstance(clip, bool)
+    if clip is None or (is_number and clip == np.inf):
+        return None
+    if not is_number or not clip > 0:
+        raise ValueError(f"clip is {clip!r}, expected a number above 0, or None for no limit")
+    return float(clip)
+
+
 def global_norm(gradients: Arrays) -> float:
     """Length of all gradients, weights [G*H,I] and all others, as one vector.
 

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class Point:
     model: Model
     optimiser_state: Arrays
     history: History
+    origin: str = ""  # digest of the parameters that the run began with
 
 
 def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
@@ -31,7 +33,9 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
 
     Writing one at once finds a full disk or a missing permission before the work, not after it.
     """
-    wanted = identity(start.model, recipe)
+    if Path(path).is_dir():
+        raise ValueError(f"checkpoint={str(path)!r} is a directory: add a file name")
+    wanted = identity(start, recipe)
     if not Path(path).exists():
         save(path, start, recipe)
         return start
@@ -45,20 +49,28 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
     return _restored(start, arrays)
 
 
-def save(path: str, point: Point, recipe: Any, **facts: int) -> None:
+def save(path: str, point: Point, recipe: Any, **facts: int | str) -> None:
     """Write the point as a checkpoint, with all that says which run it belongs to, and further facts."""
     arrays = {f"parameter.{name}": array for name, array in point.model.parameters.items()}
     arrays |= {f"optimiser.{name}": array for name, array in point.optimiser_state.items()}
     arrays |= {"losses": np.array(point.history.losses), "norms": np.array(point.history.norms)}
     arrays |= {name: np.array(value) for name, value in facts.items()}
-    text = json.dumps(identity(point.model, recipe))
+    text = json.dumps(identity(point, recipe))
     checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(text)})
 
 
-def identity(model: Model, recipe: Any) -> dict[str, str]:
+def digest(arrays: Iterable[np.ndarray]) -> str:
+    """A short text that differs for arrays that differ in a bit."""
+    content = hashlib.sha256()
+    for array in arrays:
+        content.update(np.ascontiguousarray(array).tobytes())
+    return content.hexdigest()[:16]
+
+
+def identity(point: Point, recipe: Any) -> dict[str, str]:
     """Everything that decides the course of a run, as text; the first batch stands for the task's data."""
+    model = point.model
     sizes = {name: str(getattr(model.network, name)) for name in SIZES}
-    data = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in recipe.minibatch(0)))
     settings = ("optimiser", "batch", "seed", "chunk", "clip")
     return (
         sizes
@@ -66,7 +78,8 @@ def identity(model: Model, recipe: Any) -> dict[str, str]:
         | {
             "output_size": str(model.output_size),
             "task": recipe.task.name,
-            "data": data.hexdigest()[:16],
+            "data": digest(recipe.minibatch(0)),
+            "starting parameters": point.origin,
             "rung": _last_name(getattr(recipe.rung, "__name__", type(recipe.rung).__name__)),
         }
     )
@@ -81,7 +94,8 @@ def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -
     stored |= {"rung": _last_name(stored.get("rung", ""))}  # older files have the module's whole name
     for name, value in wanted.items():
         if stored.get(name) != value:
-            difference = f"its {name} is {stored.get(name)}, this one's {value}"
+            verb = "are" if name.endswith("s") else "is"
+            difference = f"its {name} {verb} {stored.get(name, 'not recorded')}, this one's {value}"
             remedy = "request the same run again, or choose another file"
             raise ValueError(f"the checkpoint {path} is of another run: {difference}; {remedy}")
 
@@ -94,4 +108,4 @@ def _restored(start: Point, arrays: Arrays) -> Point:
         start.history, losses=arrays["losses"].tolist(), norms=arrays["norms"].tolist()
     )
     model = start.model.with_parameters(part("parameter."))
-    return Point(int(arrays["step"]), model, part("optimiser."), history)
+    return Point(int(arrays["step"]), model, part("optimiser."), history, start.origin)

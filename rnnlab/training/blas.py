@@ -1,0 +1,46 @@
+"""The BLAS of a training: how many threads suit its products, and which library and kernels computed it.
+
+OpenBLAS shares out even a product that one thread finishes in a few microseconds; its threads then spin while
+they wait for the next one, and take cores from everybody.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from rnnlab.training.model import Model
+
+LARGE_PRODUCT = 1e7  # FLOP of a step's product from which a second thread gains time
+
+
+@contextmanager
+def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
+    """One thread of BLAS while a NumPy rung multiplies small matrices; else all that it may use."""
+    network = model.network
+    flops = 2 * batch * network.gates * network.hidden_size * max(network.hidden_size, network.input_size)
+    facts = getattr(rung, "FACTS", None) or getattr(rung, "facts", None)
+    is_numpy = facts is not None and facts.package is None and facts.needs == "cpu"
+    if not is_numpy or flops >= LARGE_PRODUCT or not find_spec("threadpoolctl"):
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def arithmetic() -> str:
+    """Versions and kernels that decide the last bits of a result, such as "NumPy 2.3.5, openblas SkylakeX"."""
+    words = [f"NumPy {np.__version__}"]
+    if not find_spec("threadpoolctl"):
+        return words[0]
+    from threadpoolctl import threadpool_info
+
+    for pool in threadpool_info():
+        if pool["user_api"] == "blas":
+            names = pool["internal_api"], pool["version"], pool.get("architecture")
+            words.append(" ".join(filter(None, names)))
+    return ", ".join(words)
