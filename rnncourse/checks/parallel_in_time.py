@@ -281,7 +281,8 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
 
 def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tuple:
     """(network, first [B,n], tolerance) for which the rule needs `rounds`, and three others stop earlier:
-    by the mean change, by the residual, each at its own round, and by the change of sequence 0 of several."""
+    by the mean change, by the residual, each at its own round, and by the change of sequence 0 of several.
+    Two more stop later: by the length of all changes as one vector, and by that of each state's changes."""
     while True:
         network = HiddenNetwork(rng, T, B, n, gain)
         first = rng.normal(size=(B, n))
@@ -300,7 +301,12 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
         rules = np.stack(rules[: 3 + (B > 1)])
         if len(change) < rounds or 1.1 * rules[0, rounds - 1] > rules[0, rounds - 2]:
             continue
+        # rules that stop later: the length of all changes, and that of each state's
+        lengths = [np.sqrt((change**2).sum(axis=(1, 2, 3))), np.sqrt((change**2).sum(axis=3)).max(axis=(1, 2))]
+        later = min(length[rounds - 1] for length in lengths[: 1 + (n > 1)])
         for tolerance in np.geomspace(*rules[0, [rounds - 1, rounds - 2]], 27)[1:-1]:
+            if later < 1.05 * tolerance:
+                break
             right, *others = 1 + np.argmax(rules <= tolerance, axis=1)
             near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
             apart = right == rounds and max(others) < rounds and others[0] != others[1] and others[2:] != [4]

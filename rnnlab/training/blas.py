@@ -33,7 +33,7 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
 
 
 def arithmetic() -> str:
-    """Versions and kernels that decide the last bits of a result, such as "NumPy 2.3.5, openblas SkylakeX"."""
+    """Versions and kernels that decide the last bits of a result, such as "NumPy 2.3.5, openblas 0.3"."""
     words = [f"NumPy {np.__version__}"]
     if not find_spec("threadpoolctl"):
         return words[0]

@@ -8,7 +8,7 @@
 # - `step(before)` takes the states `[T,B,n]` **before** all steps and returns the states `[T,B,n]` after them. It also computes the Jacobians J at `before`, and leaves them to `scan`.
 # - `scan(residual)` returns e `[T,B,n]` with e[t] = J[t]·e[t−1] + residual[t] and e[−1] = 0. The residual is what `step` returns minus the guess; e is what the guess changes by.
 #
-# Stop after the first round in which no state changes by more than `tolerance`, and at the latest after T rounds. Return the states and the number of rounds.
+# Stop after the first round in which no number changes by more than `tolerance`, and at the latest after T rounds. Return the states and the number of rounds.
 #
 # The check counts: one call of each in a round, and no more rounds than this rule needs. A loop over time would need T. Inputs and weights lie with `step`, so all steps can only be taken at once.
 
@@ -98,6 +98,10 @@ check(newton_states)
 # %% [mistake] looks at the mean change
 # - np.abs(change).max()
 # + np.abs(change).mean()
+
+# %% [mistake] takes the length of all changes for the largest one
+# - np.abs(change).max()
+# + np.linalg.norm(change)
 
 # %% [mistake] looks at the residual, not at the change
 # -         change = scan(step(before) - states)
