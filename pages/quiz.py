@@ -18,6 +18,8 @@ from pathlib import Path
 import jinja2
 from bs4 import BeautifulSoup, Tag
 
+from rnncourse.guesses import NOTHING
+
 SCRIPT = "assets/quiz.js"
 GUESS = re.compile(r"my_((guess|factor|prediction)\w*)$")
 MENTION = re.compile(r"guess|you predicted")  # a printed line from here on repeats the reader's guess
@@ -57,6 +59,12 @@ def printed(guess: ast.expr) -> list[str]:
         value = eval(compile(ast.Expression(guess), "guess", "eval"), {"__builtins__": {}})
     except NameError:
         return []  # made from what only the lesson knows
+    if value is ...:
+        return [str(NOTHING)]
+    if isinstance(value, tuple):
+        value = tuple(NOTHING if part is ... else part for part in value)
+    if value == [...]:
+        return [str(NOTHING), f"[{NOTHING}]"]
     if isinstance(value, int | float):
         return [f"{value}", f"{value:.0%}", f"{value:.0e}", f"{value:.1f}", f"{value:,}"]
     return [", ".join(value) if isinstance(value, list) and isinstance(value[0], str) else f"{value}"]

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import rnnlab
-from rnncourse import records
+from rnncourse import guesses, records
 from rnncourse.lab import driver
 from rnnlab import resources
 
@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def banner() -> None:
     """Say what runs live on this machine, what is simulated, and what was recorded elsewhere."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell:
+        guesses.prepare(shell)
     if resources.in_browser():
         return _banner_in_browser()
     version = metadata.version("numpy")

@@ -102,11 +102,11 @@ for B in (1, 64):
 # %% [markdown]
 # ## 4 · Predict, then measure
 #
-# How many times as long as the product for one sequence will those for two and for 64 take? Put your two guesses into the next cell. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
+# How many times as long as the product for one sequence will those for two and for 64 take? Put your two guesses in place of `...` in the next cell. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
 
 # %%
-guess_2 = 2  # times as long as for one sequence: put your own numbers here
-guess_64 = 64
+guess_2 = ...  # times as long as for one sequence: put your own numbers here
+guess_64 = ...
 
 # %% [markdown]
 # The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower.
@@ -208,7 +208,7 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 # Below the machine's balance, memory sets the highest rate that is possible; above it, arithmetic does. **By hand, before you run the cell:** what is the intensity for one sequence, if H² is much larger than H? Multiply it by your bandwidth: that is the highest rate that memory allows.
 
 # %%
-my_guess = 1.0  # FLOP/byte for one sequence: put your own number here
+my_guess = ...  # FLOP/byte for one sequence: put your own number here
 intensity = {B: 2 * B * H * H / (4 * (H * H + 2 * B * H)) for B in minibatches}
 most = {B: roof.attainable(intensity[B]) for B in minibatches}
 print(f"your guess {my_guess}, the formula {intensity[1]:.3f} FLOP/byte")

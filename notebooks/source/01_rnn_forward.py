@@ -104,7 +104,7 @@ print(f"unit 0: sum {sum_0:.4f}, next state {np.tanh(sum_0):.4f}")
 # %%
 from rnnlab import reference
 
-my_guess = 0.5  # the trace after step 4 as a share of that after step 0
+my_guess = ...  # the trace after step 4 as a share of that after step 0
 
 flash = np.zeros((12, 1, 1), np.float32)  # x [T,B,I]
 flash[0] = 1
@@ -282,7 +282,7 @@ print(f"256 units: all at once is {slow / fast:.1f} times faster; 16 units: "
 # **Predict.** The **baseline** is the error of an answer that is always the mean. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights?
 
 # %%
-my_guess = 10
+my_guess = ...
 from rnnlab.training.loop import fit
 from rnnlab.training.model import evaluate
 from rnnlab.training.optimisers import Adam
@@ -356,7 +356,7 @@ target = photograph.target[2:, ::8]
 light = rows + np.float32(0.5)  # black = 0, for the ReLU network set by hand
 norm = np.linalg.norm
 relative = lambda answers, right: norm(answers - right) / norm(right)
-my_guess = 100  # % wrong at contrast 10, trained
+my_guess = ...  # % wrong at contrast 10, trained
 errors = {}
 for contrast in (0.1, 1, 2, 5, 10):
     answers = trained.predict(rows * np.float32(contrast))[0][2:]

@@ -54,8 +54,8 @@ for task in tasks:
 # **Predict:** one network of 128 units, 400 updates for each task. For which task will the loss fall furthest below its baseline, and for which the least? Write the two names down; the table at the end of section 4 gives the answer.
 
 # %%
-my_guess_furthest = "frame_differences"
-my_guess_least = "image_filters"  # put your own guesses here
+my_guess_furthest = ...
+my_guess_least = ...  # put your own guesses here
 
 # %% [markdown]
 # ## 2 · The loop
@@ -177,7 +177,7 @@ show_prediction(trained["frame_differences"], tasks[1])
 # **Predict:** which of the ten steps has the largest error, the first one (the network has seen only one picture), the last one, or another? Does this task need memory, when every sequence starts at 0° and rotates in the same direction?
 
 # %%
-my_guess = 0
+my_guess = ...
 show_prediction(trained["rotated_images"], tasks[2])
 batch = tasks[2].held_out
 squares = (trained["rotated_images"].predict(batch.x)[0] - batch.target) ** 2
@@ -272,7 +272,7 @@ explore_cliff()
 # Now a network with 24 ReLU units, whose states have no upper limit, on the **adding problem**: two of 30 numbers are marked, and the answer after the last step must be their sum. The recurrent weights start as an **orthogonal** matrix, which keeps the length of every vector (`init="orthogonal"`); the ReLU after it does not. There are three starts, each with and without clipping. **Predict** how many of the three starts come below half of the baseline without clipping, and how many with it.
 
 # %%
-my_guess = 1, 2
+my_guess = ..., ...
 drawings.show("clipped_step")
 
 task, findings, solved = adding.task(steps=30), [], {}
@@ -320,7 +320,7 @@ print("Three starts are few: range(10) in place of range(3) tells more.")
 # %%
 drawings.show("adam_memories")
 
-my_guess = "momentum 0.9"
+my_guess = ...
 
 
 def outcome(rule):
@@ -389,7 +389,7 @@ print("your guess:", my_guess)
 
 # %%
 # 0 if it learns none of them
-my_guess = {"rnn_tanh": 20, "lstm": 30, "gru": 30}
+my_guess = {"rnn_tanh": ..., "lstm": ..., "gru": ...}
 models, share = {}, {}
 for cell in ("rnn_tanh", "lstm", "gru"):
     for T in (10, 20, 30):

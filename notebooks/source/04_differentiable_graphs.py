@@ -61,7 +61,7 @@ from rnnlab.graphs.mirror import gradients, mirror
 
 drawings.show("six_rules")
 
-my_guess = 1e-3
+my_guess = ...
 
 g = Sketch(a=(3, 2), b=(2, 4))
 g.y = g.a @ g.b
@@ -153,7 +153,7 @@ for name, gradient in network_gradients(network, on_wires).items():
 # **Predict** before you look: how many nodes read `h`? Each of them sends a gradient back to `h`, and these are added up.
 
 # %%
-my_guess = 3
+my_guess = ...
 from rnnlab.graphs.cells import gru_before
 
 drawings.show("gru_gates")
@@ -219,7 +219,7 @@ from rnnlab.graphs.transform import (
     stack_weight_gradients,
 )
 
-my_guess = "T"
+my_guess = ...
 for T in (1, 10, 40):
     counts = []
     for cell in ("gru_before", "lstm"):
@@ -245,7 +245,7 @@ print(f"your guess for the GRU: {my_guess}")
 # **Predict:** is it the same function? Stacking does not change the function: it gives the same numbers up to rounding. Run both.
 
 # %%
-my_guess = "the same function"
+my_guess = ...
 T = 8
 before = sequence_graph("gru_before", T, B, I, H)
 variants = {
@@ -353,7 +353,7 @@ from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
 from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.ladder.facts import LedgerSizes
 
-my_guess = 5
+my_guess = ...
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
 parameters = Network.create("gru", H, H, dtype="float64", seed=3).parameters
@@ -459,7 +459,7 @@ reverse = mirror(after)
 extra = make_plan(after, reverse, plans["V3"], alive).extra_flops
 print(f"V3 recomputes {extra / (after.flops() + reverse.graph.flops()):.1%} of "
       "a step, forward and backward")
-my_guess = {128: 10, 1024: 10}  # tanhs in the time of a product
+my_guess = {128: ..., 1024: ...}  # tanhs in the time of a product
 B = 128
 for H in (128, 256, 512, 1024):
     h, U = (rng.standard_normal(shape).astype("float32")

@@ -36,7 +36,7 @@ def product_of(B, n):
     return lambda: a @ b
 
 
-my_guess = 1
+my_guess = ...
 shapes = (256, 512), (64, 1024), (16, 2048), (4, 4096)  # B and H of each
 timings = take_turns({f"B = {B:3}, H = {H:4}": product_of(B, H)
                       for B, H in shapes}, 15)
@@ -76,7 +76,7 @@ drawings.show("equal_arithmetic")
 from rnncourse.lab import roofline
 from rnncourse.views.roofline_view import explore_roofline
 
-my_guess = 16
+my_guess = ...
 H, minibatches = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256)
 weights = rng.random((H, H), "float32")
 rows = {B: rng.random((B, H), "float32") for B in minibatches}
@@ -117,7 +117,7 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 # %%
 from rnncourse.lab import svail_gemm
 
-my_guess = {"32 sequences": 0.5, "125 for 128": 1.02}
+my_guess = {"32 sequences": ..., "125 for 128": ...}
 measured = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560],
                     strict=True))
 for k, library in enumerate(svail_gemm.LIBRARIES):
@@ -147,7 +147,7 @@ explore_gemm(rates, peak)
 drawings.show("padding_with_zeros")
 
 # %%
-my_guess = {"highest": 1024, "lowest": 1023}
+my_guess = {"highest": ..., "lowest": ...}
 sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
 timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
 print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
@@ -167,7 +167,7 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
 # **Predict:** 20 steps read the weights transposed. How many times as long do they take as 20 steps that read them as they are stored?
 
 # %%
-my_guess = 1.0
+my_guess = ...
 B, T = 64, 20
 weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
 transposed = np.ascontiguousarray(weights.T)
@@ -199,7 +199,7 @@ print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 drawings.show("inputs_over_time")
 
 # %%
-my_guess = 64
+my_guess = ...
 T, B = 64, 4
 x, weights = rng.random((T, B, H), "float32"), rng.random((H, H), "float32")
 ways = {
@@ -232,7 +232,7 @@ print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 # **Predict:** of the time of both products of a forward pass, with B = 4 and H = 1024, which part is the recurrent one's?
 
 # %%
-my_guess = 0.5
+my_guess = ...
 # x stands for the states, so no product waits for the one before
 parts = take_turns({"inputs": ways["1 product of 256 rows"],
                     "recurrent": lambda: [h_t @ weights for h_t in x]}, 9)

@@ -28,7 +28,7 @@ import numpy as np
 from rnncourse import drawings
 from rnncourse.lab.array_traffic import traffic
 
-my_guess, one = 2.0, np.float32(1)
+my_guess, one = ..., np.float32(1)
 
 
 def step_in_numpy(a, c):
@@ -71,7 +71,7 @@ from numba import njit
 
 from rnncourse.lab.turns import disturbance, take_turns, verdict
 
-my_guess = 5.0
+my_guess = ...
 
 
 @njit
@@ -115,7 +115,7 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 # %% needs a compiler
 import re
 
-my_guess, VECTOR = ("with_tanh", 2.0), r"mulps|\bfmul\S*\s+v\d"  # x86, ARM
+my_guess, VECTOR = (..., ...), r"mulps|\bfmul\S*\s+v\d"  # x86, ARM
 drawings.show("vector_lanes")
 
 
@@ -157,7 +157,7 @@ print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
 from rnncourse.lambert import lambert
 from rnncourse.figures.picture import canvas, show
 
-my_guess = 5
+my_guess = ...
 
 
 def ulps_off(got, a):
@@ -230,8 +230,7 @@ def over_an_array(function, error_model):
 
 
 # %% needs a compiler
-my_guess = ["C library", "seven levels, python", "seven levels, numpy",
-            "the course's own", "np.tanh"]
+my_guess = [...]
 loops = {f"seven levels, {rule}": over_an_array(seven_levels, rule)
          for rule in ("python", "numpy")}
 loops["C library"] = over_an_array(lambda a, c: math.tanh(a), "numpy")
@@ -262,7 +261,7 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
 # **Break it:** leave the coefficients in float64, as Python has them. Each product with a coefficient then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
 # %% needs a compiler
-my_guess = 2.0
+my_guess = ...
 coefficients = {"float32": SEVEN, "float64": tuple(map(float, SEVEN))}
 widths = take_turns(
     {dtype: partial(loops["seven levels, numpy"], x, y, values)
@@ -293,7 +292,7 @@ rnnlab.show_source(gates.lstm)
 # A loop can be faster for two reasons: fewer passes, or cheaper functions. To tell them apart, `step_in_passes` has the same cheap functions but makes NumPy's 18 passes. It writes into arrays that exist, where NumPy makes new ones. **Predict** again: by what factor is the fused loop faster than NumPy? And how much of that is due to the passes?
 
 # %% needs a compiler
-my_guess = 1.0
+my_guess = ...
 
 
 @njit
@@ -397,7 +396,7 @@ import subprocess
 import sys
 import tempfile
 
-my_guess = {"cache empty": 0.1, "cache filled": 0.1}
+my_guess = {"cache empty": ..., "cache filled": ...}
 program = """
 import time, numpy as np
 from rnnlab.kernels.compiled import gates
@@ -433,7 +432,7 @@ print("you guessed", my_guess)
 from rnncourse import scoreboard
 from rnnlab.ladder import numba_fused, one_big_gemm
 
-my_guess = 2.0
+my_guess = ...
 network, sequence, state, _ = scoreboard.problem("lstm")
 ways = {
     "LSTM, gates in NumPy": partial(one_big_gemm.forward, network, sequence,

@@ -35,7 +35,7 @@ from rnnlab.ladder import numba_parallel
 from rnnlab.resources import usable_cores
 from rnnlab.network import Network
 
-my_guess = {"products shared": 2.0, "sequences shared": 2.0}
+my_guess = {"products shared": ..., "sequences shared": ...}
 network = Network.create("rnn_tanh", 128, 256, seed=0)
 rng = np.random.default_rng(0)
 x = rng.normal(size=(100, 32, 128)).astype("float32")
@@ -93,7 +93,7 @@ drawings.show("three_cuts")
 from rnncourse.views.thread_timeline import (STEP, barrier_every_step,
                                              explore_threads)
 
-my_guess = 4.0
+my_guess = ...
 left = 8 * STEP / barrier_every_step(4, 8, barrier=10, uneven=20).makespan
 print(f"{left:.2f} times one thread is left; you guessed {my_guess}")
 drawings.show("threads_and_barriers")
@@ -180,7 +180,7 @@ def count(own, threads=2, times=20_000_000):
     return int(counters.sum())
 
 # %% needs a compiler
-my_guess = 40_000_000
+my_guess = ...
 add_ones(np.zeros(1, "int64"), 1)  # compiled before it counts
 lost = [40_000_000 - count(own=False) for _ in range(5)]
 print("lost of 40,000,000 in five runs:", lost, "you guessed "
@@ -204,7 +204,7 @@ def gradient(threads):
         return numba_parallel.backward(network, saved, dy)[2]["weight_hh_l0"]
 
 
-my_guess = True, True
+my_guess = ..., ...
 once, again, alone = gradient(cores), gradient(cores), gradient(1)
 print("two runs, same threads: equal bits?", np.array_equal(once, again))
 print("one thread: equal bits?", np.array_equal(once, alone),
@@ -230,7 +230,7 @@ print("you guessed", my_guess)
 # %% needs a compiler
 from contextlib import nullcontext
 
-my_guess = 1.0
+my_guess = ...
 
 
 def ours(holding_blas):
@@ -336,7 +336,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 # **Predict:** what was missing: threads, vectors, tiles, or something else? The answer stands below the picture.
 
 # %%
-my_guess = "threads"
+my_guess = ...
 from rnncourse import records
 from rnncourse.figures.picture import show
 from rnncourse.records import cmu_picture, cmu_report
@@ -390,7 +390,7 @@ for by, races in raced.items():
 # **Break it:** let threads share the outermost loop of the last schedule, the one with k outside. **Predict** what that gains.
 
 # %% needs a compiler
-my_guess = 2.0
+my_guess = ...
 try:
     result = race(tries["the same, k outside"] | {"parallel": True}, sizes,
                   rounds=3)
@@ -409,7 +409,7 @@ except ValueError as refused:
 # **Predict:** at how many sequences does PyTorch come nearest to the fastest rung, between 1 and 64?
 
 # %%
-my_guess = 1
+my_guess = ...
 from rnncourse.records import cpu_picture, cpu_report
 
 newest_first = map(records.read, reversed(records.stored("bench cpu")))
@@ -430,7 +430,7 @@ else:
 # %% needs a compiler
 from rnncourse import scoreboard
 
-my_guess = 2.0
+my_guess = ...
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: numba_parallel.forward(network, x, state)
 seconds = {

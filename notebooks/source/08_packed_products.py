@@ -96,7 +96,7 @@ def show_table():
 # %% needs a compiler
 from numba import njit
 
-my_guess = 0.5
+my_guess = ...
 
 
 @njit(nogil=True)
@@ -136,7 +136,7 @@ drawings.show("cache_lines")
 # **Predict:** how long does a plain loop take to pack the weights, as a part of NumPy's time for a product with 4 rows, and with 64 rows?
 
 # %% needs a compiler
-my_guess = {4: 0.1, 64: 0.1}
+my_guess = {4: ..., 64: ...}
 COLUMNS = 32
 
 
@@ -172,7 +172,7 @@ for B_of_product, guess in my_guess.items():
 # %% needs a compiler
 drawings.show("packed_panels")
 
-my_guess = 0.5
+my_guess = ...
 
 @njit(nogil=True, fastmath=True)
 def panel_by_panel(a, panels, c):
@@ -228,7 +228,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 # %%
 drawings.show("register_tile")
 
-my_guess = {16: (2, 2), 32: (4, 4)}
+my_guess = {16: (..., ...), 32: (..., ...)}
 tiles = [(r, v) for r in range(1, 32) for v in range(1, 32)]
 for registers, guess in my_guess.items():
     fitting = [(r, v) for r, v in tiles if r * v + v + 1 <= registers]
@@ -269,7 +269,7 @@ explore_tile(registers=32)
 # %%
 from rnncourse.lab.counting_core import CountingCore
 
-my_guess = 1200
+my_guess = ...
 
 
 def sum_by_sum(core, rows, vectors, terms):
@@ -309,7 +309,7 @@ from rnncourse.lab.tile_rates import measure_tiles
 from rnncourse.views.tile_view import draw_cliff, find_cliff
 from rnnlab.kernels.packed.tiles import predicted_rate
 
-my_guess = {"fastest": (4, 2), "slowest": 0.5}
+my_guess = {"fastest": (..., ...), "slowest": ...}
 tiles = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 3), (8, 2), (8, 3), (5, 5),
          (16, 2), (12, 3), (12, 4), (16, 4)]
 measured, timings = measure_tiles(tiles)
@@ -338,7 +338,7 @@ show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 # %% needs a compiler
 from rnnlab.kernels.packed.tiles import Tile
 
-my_guess, broken = 0.5, Tile(16, 6)
+my_guess, broken = ..., Tile(16, 6)
 spilled, timings = measure_tiles([best, broken], rounds=5)
 share, loop = (spilled[broken].gflops / spilled[best].gflops,
                spilled[broken].loop)
@@ -359,7 +359,7 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds")
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
 
-my_guess = 0.5
+my_guess = ...
 
 
 def gain(before, after, H):
@@ -401,7 +401,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 # %% needs a compiler
 from rnnlab.resources import caches
 
-my_guess = {128: 1.2, 512: 1.5}
+my_guess = {128: ..., 512: ...}
 print("caches:", {name: f"{size // 1024} KiB"
                   for name, size in caches().items()} or "unknown")
 TERMS = caches().get("L1", 32768) // 2 // (4 * width)
@@ -451,7 +451,7 @@ drawings.show("panels_in_caches")
 # %% needs a compiler
 from rnnlab.kernels.packed.barrier import wait
 
-my_guess = {128: (1.5, 1.2), 512: (1.5, 1.2)}  # packing once, one call
+my_guess = {128: (..., ...), 512: (..., ...)}  # packing once, one call
 
 
 @njit(nogil=True)
@@ -485,9 +485,9 @@ for H, (guess, guess_of_call) in my_guess.items():
     times = measure(packing_each_time, H, 1, 1)
     each_time[H] = times["NumPy"].median / times["own"].median
     print(f"{H} units, packing once: {gain(packing_each_time, cut, H)} times "
-          f"as fast; you guessed {guess}")
+          f"as fast; guess {guess}")
     print(f"{H} units, one call:     {gain(cut, in_one_call, H)} times as "
-          f"fast; you guessed {guess_of_call}")
+          f"fast; guess {guess_of_call}")
     print(f"{H} units, packing in every step: {each_time[H]:.0%} of NumPy's "
           f"rate. {disturbance(times)}")
 
@@ -507,7 +507,7 @@ for H, (guess, guess_of_call) in my_guess.items():
 from rnnlab.kernels.compiled.threads import shares
 from rnnlab.kernels.packed import team
 
-my_guess, cores = {64: "minibatch", 1: "minibatch"}, team.count()
+my_guess, cores = {64: ..., 1: ...}, team.count()
 
 
 def shared(way, turns, a, weights, c):
@@ -556,7 +556,7 @@ for n, guess in my_guess.items():
 # %% needs a compiler
 from rnncourse.lab.blas import describe_library
 
-my_guess = {128: "NumPy", 512: "NumPy"}
+my_guess = {128: ..., 512: ...}
 climb(f"{cores} cores" if cores > 1 else "a team of one",
       partial(shared, "minibatch"), cores)
 *_, last = table
@@ -595,7 +595,7 @@ show(figure, f"Rate over NumPy's at 128 and 512 units, by idea. {words}.")
 from rnncourse import scoreboard
 from rnnlab.ladder import packed_weights
 
-my_guess = {1: 0.5, cores: 0.5}
+my_guess = {1: ..., cores: ...}
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 forward = lambda: packed_weights.forward(network, x, state)
 for threads in sorted({1, cores}):

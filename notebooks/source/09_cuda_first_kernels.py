@@ -111,7 +111,7 @@ report
 # **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes read 128 bytes, in 4 sectors. How many sectors does stride 2 read? And 8? And 16?
 
 # %%
-my_guess = {2: 4, 4: 4, 8: 4, 16: 4}
+my_guess = {2: ..., 4: ..., 8: ..., 16: ...}
 
 for stride, guess in my_guess.items():
     x = np.zeros(32 * stride, "float32")
@@ -140,7 +140,7 @@ explore_stride()
 # **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move, and how many if `column` and `row` are exchanged in the first line?
 
 # %%
-my_guess = {"as it is": 1, "exchanged": 1}
+my_guess = {"as it is": ..., "exchanged": ...}
 drawings.show("two_dimensional_map")
 
 
@@ -189,7 +189,7 @@ def naive_transpose(x, y):
         y[column, row] = x[row, column]
 
 
-my_guess = {"read": 4, "write": 4}
+my_guess = {"read": ..., "write": ...}
 x = np.random.default_rng(0).normal(size=(64, 64)).astype("float32")
 y = np.zeros_like(x)
 naive = cuda.observe(naive_transpose, (8, 8), (8, 8), x, y)
@@ -245,7 +245,7 @@ def smooth_with_halo(x, y):
         y[i] = (part[k] + part[k + 1] + part[k + 2]) / np.float32(3)
 
 # %%
-my_guess = {"directly": 32, "with a halo": 32}
+my_guess = {"directly": ..., "with a halo": ...}
 x = np.arange(32, dtype="float32") ** 2
 results = []
 for kernel in (smooth_directly, smooth_with_halo):
@@ -271,7 +271,7 @@ print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 # This kernel reverses the order of 32 numbers. **Predict:** how many of them will be right here? Would they be right on a GPU?
 
 # %%
-my_guess = 32
+my_guess = ...
 
 
 @cuda.jit
@@ -340,7 +340,7 @@ print("findings:", [finding.kind for finding in fixed.findings])
 # A barrier waits for *all* threads of the block. **Predict:** what happens when only half of them come?
 
 # %%
-my_guess = "the other half goes on"
+my_guess = ...
 
 
 @cuda.jit

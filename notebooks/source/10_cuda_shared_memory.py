@@ -33,7 +33,7 @@ import numpy as np
 from rnnlab import cuda
 from rnncourse.figures.picture import show
 
-my_guess = 2048
+my_guess = ...
 
 
 @cuda.jit
@@ -108,7 +108,7 @@ def matmul_with_one_tile(a, b, c):
     c[row, column] = total
 
 
-my_guess = 1
+my_guess = ...
 one_tile = cuda.observe(matmul_with_one_tile, (4, 4), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
 if one_tile.counts:
@@ -131,7 +131,7 @@ drawings.show("shared_tile")
 # The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements, without shared memory. **Predict:** how many loads are left of 65 536?
 
 # %%
-my_guess = 65536
+my_guess = ...
 
 
 @cuda.jit
@@ -210,7 +210,7 @@ except RuntimeError as fault:
 # There is a second way to pair the numbers: neighbours first. Thread 0 adds the numbers 0 and 1, thread 2 adds 2 and 3, and so on; then 0 and 2, 4 and 6, … It needs the same 255 additions and the same 8 rounds for 256 numbers. **Predict:** halving takes 45 requests to shared memory, because a warp without work makes none. How many does neighbours first take?
 
 # %%
-my_guess = 45
+my_guess = ...
 
 
 @cuda.jit
@@ -278,7 +278,7 @@ print(seen)
 # **Predict:** a tile of 32 by 32 words. A warp reads a row: conflicts? A warp reads a column: conflicts?
 
 # %%
-my_guess = {"row": 0, "column": 0}
+my_guess = {"row": ..., "column": ...}
 
 from rnncourse.views.bank_map import walk_a_tile
 
@@ -313,7 +313,7 @@ explore_banks()
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_guess = 1.0
+my_guess = ...
 
 square = np.ones((2048, 2048), "float32")
 padded = np.ones((2048, 2064), "float32")[:, :2048]
@@ -370,7 +370,7 @@ def transpose_through_a_padded_tile(x, y):
 
 
 # %%
-my_guess = 1024
+my_guess = ...
 
 x = rng.normal(size=(64, 64)).astype("float32")
 transposes = {}

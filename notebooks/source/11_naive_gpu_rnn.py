@@ -37,7 +37,7 @@ from collections import Counter
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Sizes
 
-my_guess = 10
+my_guess = ...
 
 step = forward_plan("lstm", Sizes(T=1, B=64, I=512, H=512, L=1))
 print(f"you guessed {my_guess}; the plan has {step.count()} launches")
@@ -103,7 +103,7 @@ def tanh_of_sum(a, b, out):
 # The arrays `a` and `u` carry numbers from the first kernel to the second, and nobody reads them afterwards. **Predict:** for 4 sequences and 8 units, how many loads and stores are spent on `a` and `u`?
 
 # %%
-my_guess = 64
+my_guess = ...
 
 rng = np.random.default_rng(0)
 B, I, H = 4, 6, 8
@@ -146,7 +146,7 @@ drawings.show("numbers_between_kernels")
 # %%
 from pocketgpu.devices import DEVICES
 
-my_guess = 1e6
+my_guess = ...
 
 for name in ("M40", "V100", "A100", "H200"):
     device = DEVICES[name]
@@ -165,7 +165,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_guess = 64
+my_guess = ...
 
 arrays = {size: np.ones(size, "float32") for size in (16, 1024, 16384)}
 
@@ -214,7 +214,7 @@ drawings.show("empty_chip")
 # %%
 from rnnlab.schedule.timeline import Work
 
-my_guess = 4
+my_guess = ...
 
 H200 = DEVICES["H200"]
 times = {}
@@ -260,7 +260,7 @@ draw_schedule(small, launches_shown=30)
 # **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
 # %%
-my_guess = {16: 1.0, 128: 4.0}
+my_guess = {16: ..., 128: ...}
 
 for H in (16, 32, 64, 128, 256, 512):
     result = prediction(Settings(layers=1, hidden_size=H, minibatch=16,
@@ -288,7 +288,7 @@ explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20,
 # %%
 from time import perf_counter
 
-my_guess = 2.5
+my_guess = ...
 
 
 @cuda.jit
@@ -316,7 +316,7 @@ else:
 # %%
 from dataclasses import replace
 
-my_guess = 50
+my_guess = ...
 
 large = Settings(cell="lstm", layers=4, hidden_size=512, minibatch=64,
                  steps=100)
@@ -340,7 +340,7 @@ draw_schedule(replace(large, steps=14), launches_shown=50)
 # %%
 from rnnlab.schedule.timeline import predict
 
-my_guess = {64: 0, 512: 50}
+my_guess = {64: ..., 512: ...}
 
 free = replace(H200, launch=0.0, node=0.0)
 for H in (64, 512):
@@ -348,8 +348,8 @@ for H in (64, 512):
     real_launches, free_launches = predict(plan, H200), predict(plan, free)
     print(f"{H:4} units: {real_launches.makespan:5.0f} µs, with free launches "
           f"{free_launches.makespan:5.0f} µs, "
-          f"{free_launches.makespan / real_launches.makespan:.0%} of it; you "
-          f"guessed {my_guess[H]} %")
+          f"{free_launches.makespan / real_launches.makespan:.0%} of it; "
+          f"guess: {my_guess[H]} %")
 
 # %% [markdown]
 # 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth, nearly all of it the device's 1.3 µs a kernel; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time (section 8).
@@ -359,7 +359,7 @@ for H in (64, 512):
 # The same count for all cells. **Predict:** an LSTM step launches 25 kernels forward; how many backward?
 
 # %%
-my_guess = 25
+my_guess = ...
 print(f"you guessed {my_guess} for the LSTM")
 print("cell         forward = products + others   backward = products + others "
       "+ sums")
@@ -400,7 +400,7 @@ print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 # %%
 from rnncourse.views.published_timelines import FIGURES
 
-my_guess = "two streams"
+my_guess = ...
 
 ladder = [(where | switches, figure) for where, switches, figure in FIGURES
           if figure.times_naive]

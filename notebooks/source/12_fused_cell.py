@@ -37,7 +37,7 @@ from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import Work
 
-my_guess = 4
+my_guess = ...
 
 naive = forward_plan("lstm", Sizes(T=1, B=64, I=512, H=512, L=1))
 grouped = group_gates(naive)
@@ -65,7 +65,7 @@ import numpy as np
 
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_guess = 1.0
+my_guess = ...
 
 h, U = (np.random.default_rng(0).normal(size=size).astype("float32")
         for size in ((16, 256), (4, 256, 256)))
@@ -115,7 +115,7 @@ drawings.show("two_streams")
 # **Predict** the gain of the second stream on both devices.
 
 # %%
-my_guess = {"M40": 1.0, "H200": 2.0}
+my_guess = {"M40": ..., "H200": ...}
 
 for device in ("M40", "H200"):
     one, two = (prediction(Settings(**start | {"device": device},
@@ -164,7 +164,7 @@ def gru_pointwise(from_x, from_h, h, h_next):
 # **Predict:** how many numbers does it load and store for each unit? And how many do the kernels of the naive GRU move? Its four kernels that add biases are left out, since here the biases are in the products.
 
 # %%
-my_guess = {"fused": 4, "naive": 15}
+my_guess = {"fused": ..., "naive": ...}
 
 rng = np.random.default_rng(0)
 B, H = 4, 8
@@ -239,7 +239,7 @@ def tanh_backward(h_next, dh, dsum):
         dsum[row, unit] = dh[row, unit] * slope
 
 
-my_guess = 5
+my_guess = ...
 
 dsum = np.zeros_like(h)
 counts = cuda.observe(tanh_backward, (1, 1), (8, 4), np.tanh(h), h, dsum).counts
@@ -262,7 +262,7 @@ print("agrees with the finite difference:",
 # Backward, products can be joined in a second way. The gradient of h is a sum of four products, one for each gate. Put the four factors side by side, [B, 4H], and the four weight matrices on top of each other, [4H, H]: **one product with a longer inner size** then computes the products and their sum. **Predict:** an LSTM's backward step has 36 launches; how many are left?
 
 # %%
-my_guess = 3
+my_guess = ...
 
 print(f"you guessed {my_guess}")
 for cell in ("rnn_tanh", "gru_after", "lstm"):
@@ -294,7 +294,7 @@ steps = {
     "fused pointwise": {"group_gates": True, "streams": 2,
                         "fuse_pointwise": True},
 }
-my_guess = {"M40": "fused pointwise", "H200": "fused pointwise"}
+my_guess = {"M40": ..., "H200": ...}
 
 gains = {}
 print("units  GPU   ideas so far         ms  × naive  × line above  launches")

@@ -77,7 +77,7 @@ for direction, plan in plans.items():
 from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.passes import batch_inputs, weight_gradient_after_loop
 
-my_guess = {"gemm → gates_l0"}
+my_guess = set()  # names such as "gemm → gates_l0"
 
 leaving = set()
 for direction, plan in plans.items():
@@ -123,7 +123,7 @@ drawings.show("inputs_of_k_steps")
 from pocketgpu.devices import DEVICES
 from rnnlab.schedule.timeline import Work
 
-my_guess = 5
+my_guess = ...
 
 H200 = DEVICES["H200"]
 long = forward_plan("lstm", Sizes(100, 64, 512, 512, 1))
@@ -173,7 +173,7 @@ for name, way in (("step by step", two),
 drawings.show("gradient_after_loop")
 
 # %%
-my_guess = 20
+my_guess = ...
 
 in_loop = backward_plan("lstm", Sizes(20, 64, 512, 512, 1))
 in_loop = fuse_pointwise(group_gates(in_loop))
@@ -200,7 +200,7 @@ from math import ceil
 
 from rnnlab.schedule.passes import transpose_once
 
-my_guess = 10
+my_guess = ...
 
 M40 = DEVICES["M40"]
 transposed = transpose_once(plan)
@@ -225,7 +225,7 @@ drawings.show("transposed_once")
 # %%
 from rnncourse.views.schedule_view import Settings, explore_schedule, prediction
 
-my_guess = "gradients"
+my_guess = ...
 
 moves = {"transposed": {"transpose_once": True},
          "inputs": {"batch_inputs": "T"},
@@ -256,7 +256,7 @@ print("you guessed", my_guess)
 # **Predict:** which backward products of one step fill an M40's 24 multiprocessors, `"dx"` or `"dweight"`? And up to which of 1, 16, 32 and 64 sequences does moving the gradients *alone* gain more there than moving the inputs alone?
 
 # %%
-my_guess = ("dx", 32)
+my_guess = (..., ...)
 
 for count in (64, 16, 1):
     step = backward_plan("lstm", Sizes(3, count, 512, 512, 1))
@@ -291,7 +291,7 @@ import numpy as np
 
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_guess = {"inputs": 2.0, "gradients": 2.0}
+my_guess = {"inputs": ..., "gradients": ...}
 rng = np.random.default_rng(0)
 x, states = rng.normal(size=(2, 50, 16, 256)).astype("float32")
 d, W = (rng.normal(size=(50, 16, 1024)).astype("float32"),

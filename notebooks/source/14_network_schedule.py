@@ -28,7 +28,7 @@ drawings.show("events_between_streams")
 # %%
 from rnncourse.figures.picture import canvas, show, steps_as_cells
 
-my_guess = 40
+my_guess = ...
 layers, steps = 4, 10
 
 earliest = {}
@@ -79,7 +79,7 @@ from rnncourse.views.schedule_view import (
 base = dict(layers=4, hidden_size=512, minibatch=64, steps=50, device="H200",
             group_gates=True, fuse_pointwise=True, transpose_once=True,
             batch_inputs=2)
-my_guess = {"order alone": 2.0, "a stream a layer alone": 1.0}
+my_guess = {"order alone": ..., "a stream a layer alone": ...}
 
 times = {}
 for wavefront in (False, True):
@@ -110,7 +110,7 @@ draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
               launches_shown=60)
 
 # %%
-my_guess = 4.0
+my_guess = ...
 
 long = base | {"steps": 100, "wavefront": True, "streams": 2}
 of_layers = {}
@@ -139,7 +139,7 @@ from threadpoolctl import threadpool_limits
 from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.resources import usable_cores
 
-my_guess = 2.0
+my_guess = ...
 
 weights = np.random.default_rng(0).normal(size=(2, 512, 512))
 weights = weights.astype("float32") / 30
@@ -179,7 +179,7 @@ from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.order import events
 from rnnlab.schedule.plan import Sizes
 
-my_guess = 90
+my_guess = ...
 
 plan = stages.plan_for("forward", "lstm", Sizes(10, 64, 512, 512, 4),
                        layer_wavefront.PASSES)
@@ -234,7 +234,7 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
 # %%
 networks = {"one layer, one stream": (1, "one for all"),
             "one layer, two streams": (1, 2), "four layers": (4, 2)}
-my_guess = dict.fromkeys(networks, "T")
+my_guess = dict.fromkeys(networks, ...)
 print(f"{'ms with k =':22}{'off':>6}{2:6}{4:6}{10:6}{'T':>6}")
 for name, (layers, streams) in networks.items():
     more = {"layers": layers, "steps": 50, "minibatch": 32, "device": "M40",
@@ -245,7 +245,7 @@ for name, (layers, streams) in networks.items():
     best = "/".join(str(k) for k, ms in line.items()
                     if ms < 1.01 * min(line.values()))  # within 1 %
     print(f"{name:22}" + "".join(f"{ms:6.2f}" for ms in line.values()),
-          f"best {best}; you guessed {my_guess[name]}")
+          f"best {best}; guess {my_guess[name]}")
 
 # %% [markdown]
 # Predicted, for an M40. In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
@@ -265,7 +265,7 @@ drawings.show("layers_and_k")
 # One more thing can make a layer wait: the host issues every kernel, about two and a half a cell. A **CUDA graph** records the launches of all streams once, with their events, and starts them as one. **Predict:** how many times as fast is that for 128 units and 16 sequences, and for 512 units and 64 sequences?
 
 # %%
-my_guess = {(128, 16): 2.0, (512, 64): 2.0}
+my_guess = {(128, 16): ..., (512, 64): ...}
 
 for H, B in ((128, 16), (256, 16), (512, 16), (512, 64)):
     sizes = base | {"hidden_size": H, "minibatch": B}
@@ -292,7 +292,7 @@ explore_schedule(layers=4, hidden_size=512, minibatch=64, steps=10,
                  transpose_once=True, batch_inputs=2, wavefront=True, streams=2)
 
 # %%
-my_guess = {"wavefront off"}  # these more than double the time
+my_guess = ...  # these more than double the time
 
 all_on = base | {"steps": 10, "wavefront": True, "streams": 2}
 moves = {"group_gates off": {"group_gates": False},
@@ -323,7 +323,7 @@ for name, (launches, graph) in sorted(slower.items(),
 # All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host, which issues 748 launches in 1.9 ms without them; as a graph they are worth 1.6. k = T doubles the time, too (section 4). **Predict** for which of the next cases k = 2 pays, against k = 1.
 
 # %%
-my_guess = {("M40", 64)}
+my_guess = ...
 
 print("                                launches        as a graph")
 print("ms with k =                     1       2        1       2")

@@ -23,7 +23,7 @@ rnnlab.banner()
 # %%
 from pocketgpu.devices import DEVICES
 
-my_guess = {"read": 1.0, "compute": 1.0}
+my_guess = {"read": ..., "compute": ...}
 titan, H, B = DEVICES["TitanX"], 1152, 4
 read = 4 * H * H / titan.bandwidth * 1e-3
 compute = 2 * B * H * H / titan.peak / 1e6
@@ -40,7 +40,7 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of "
 # %%
 from rnncourse import drawings
 
-my_guess = {"before": 20.0, "after": 16.0}
+my_guess = {"before": ..., "after": ...}
 for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
     step = 2 * B * H * H / rate / 1e6
     print(f"{name:6}: {step:5.1f} µs a step, {step / read:.2f} of one reading; "
@@ -56,7 +56,7 @@ drawings.show("weights_on_chip")
 # A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors. On a TitanX or a V100 registers, normally the smallest memory, are all together larger than the second-level cache (the authors call this an *inverted memory hierarchy*). On an A100 or an H200 they are smaller than that cache. **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
 
 # %%
-my_guess = {"MiB": 4, "units": 500}
+my_guess = {"MiB": ..., "units": ...}
 print(f"{'float32':7}{'registers, MiB':>16}{'half: units of a plain RNN':>30}"
       f"{'of an LSTM':>13}")
 for name in ("TitanX", "V100", "A100", "H200"):
@@ -94,7 +94,7 @@ explore_chip()
 from rnnlab.kernels.persistence.tiles import weights_of_thread
 from rnnlab.kernels.persistence.tiles import Tiles
 
-my_guess = [3]
+my_guess = [...]
 print("published tilings:", weights_of_thread(1152, 1152, 24, 256),
       weights_of_thread(1792, 1792, 56, 256))
 tiles = Tiles(gates=1, hidden=100, units=2, warps=4)
@@ -140,7 +140,7 @@ def synchronise_by_counter(history, counter, steps):
         cuda.syncthreads()
 
 
-my_guess = "wrong numbers"
+my_guess = ...
 history = np.zeros((4, 8), "float32")
 observation = cuda.observe(synchronise_by_counter, 2, 4, history,
                            np.zeros(1, "int32"), 3)
@@ -184,7 +184,7 @@ def wait_for_all(flags):
                 pass
 
 
-my_guess = {40: "ends", 100: "ends"}
+my_guess = {40: ..., 100: ...}
 if cuda.is_simulated:
     for blocks in (40, 100):
         with cuda.settings(checks=False, device="T4"):
@@ -225,7 +225,7 @@ show_source(kernels.grid_barrier)
 # %%
 from inspect import getsource
 
-my_guess = 8 * 12 * 12
+my_guess = ...
 tiles = Tiles(gates=1, hidden=12, units=1, warps=1)
 source = getsource(kernels).splitlines()
 reads_weights = next(number for number, text in enumerate(source, 1)
@@ -296,7 +296,7 @@ def lanes_share_a_row(h, weights, inputs):
         cuda.cg.this_grid().sync()
 
 # %%
-my_guess = {"weights": 3, "h, inputs": 3}
+my_guess = {"weights": ..., "h, inputs": ...}
 shared_row = rng.normal(size=(32, 32)).astype("float32") / 6
 for B in (1, 3):
     a, h = (rng.normal(size=(4, B, 32)).astype("float32"),
@@ -351,7 +351,7 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 # That is 110 / 7 = 15.7 times as many layers with a sixteenth of the sequences, as if only activations needed memory. But each layer also has weights, gradients and momenta. **Predict:** how many times as many layers fit then?
 
 # %%
-my_guess, layers_held = 16, []
+my_guess, layers_held = ..., []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 / (saved_bytes + 3 * 2 * 1152**2 * 4)

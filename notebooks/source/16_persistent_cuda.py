@@ -26,7 +26,7 @@ from rnnlab.kernels.persistence.floor import H200
 
 drawings.show("cluster_exchange")
 
-my_guess = {"order": "launch, ...", "pushes for a barrier": 1}
+my_guess = {"order": ..., "pushes for a barrier": ...}
 prices = {"launch": H200.launch, "graph node": H200.node,
           "barrier of the chip": H200.grid_barrier,
           "exchange": H200.grid_exchange, "push": H200.push,
@@ -60,7 +60,7 @@ from rnnlab.kernels.persistence.floor import floor
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from pocketgpu.devices import find
 
-my_guess = {"grid": 2.0, "cluster": 1.0}
+my_guess = {"grid": ..., "cluster": ...}
 gpu, ratios, arrivals = find("H200"), {}, {}
 print("units   B  way        exchange  broadcast    product   step, µs "
       "exchange/step")
@@ -105,7 +105,7 @@ explore_step()
 # %%
 from rnnlab.kernels.persistence.shapes import SOURCES
 
-my_guess = {"weights": 1, "h": 1, "sums": 1}
+my_guess = {"weights": ..., "h": ..., "sums": ...}
 text = (SOURCES / "instructions.cuh").read_text(encoding="utf-8")
 begin, end = map(text.index, ("// sum [16,8]", "DEVICE float from_lane"))
 print(text[begin:end].strip())
@@ -116,7 +116,7 @@ print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums "
 # Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t, with g from 0 to 7 and t from 0 to 3. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
 
 # %%
-my_guess = 0
+my_guess = ...
 print("h: the lane that holds each word, its two registers a and b")
 for word in range(8):
     print(f"  word {word}", *(f"{4 * sequence + word % 4:3}{'ab'[word // 4]}"
@@ -197,7 +197,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # %%
 from rnncourse.records import register_table
 
-my_guess, beside, totals, by_kernel = 200, [], [], {}
+my_guess, beside, totals, by_kernel = ..., [], [], {}
 print("words: weights of a thread in registers, and in shared memory")
 print("kernel       units dtype      threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
@@ -231,7 +231,7 @@ print(f"beside the weights, all forward kernels: {min(beside)} to "
 # **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread?
 
 # %%
-my_guess = {"bytes spilled": 0}
+my_guess = {"bytes spilled": ...}
 print("cluster kernel, lstm, 512 units, bfloat16")
 if compilers.missing():
     print("recorded:", next(line for line in page if line.startswith("with ")),
@@ -314,7 +314,7 @@ def goes_wrong(rows, seed):
             running.remove(turn)
     return any(shared[-1])
 
-my_guess = 100
+my_guess = ...
 print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)),
       "of 500 runs; you guessed", my_guess)
 drawings.show("row_overwritten")
@@ -325,7 +325,7 @@ drawings.show("row_overwritten")
 # The kernel now has two rows and uses them in turn. **Explain** why two are enough, then run the cell.
 
 # %%
-my_guess = "two rows are enough because ..."
+my_guess = ...
 print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)),
       "of 500 runs")
 kernel = (SOURCES / "persistent_cluster.cu").read_text(encoding="utf-8")
@@ -346,7 +346,7 @@ print(next(line.strip() for line in kernel.splitlines()
 # The fastest published time here is that of cuDNN's LSTM, in its persistent algorithm by PyTorch's rules (sources). FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how many times our grid kernel's floor is it?
 
 # %%
-my_guess = {"cuDNN over floor": 1.0}
+my_guess = {"cuDNN over floor": ...}
 published = {"cuDNN, nn.LSTM in float16": 2.01,
              "FlashRNN, fused, bfloat16": 4.87,
              "FlashRNN, alternating, bfloat16": 10.79,

@@ -48,7 +48,7 @@ from ranks.simulated_transfers import replay, schedule
 
 drawings.show("ring_steps")
 
-my_guess = {"one reducer": 100, "ring": 100}
+my_guess = {"one reducer": ..., "ring": ...}
 link = Link.from_bandwidth(microseconds=14, gigabytes=6)
 for name, guess in my_guess.items():
     result = replay(schedule(name, 16), 100e6, link)
@@ -82,7 +82,7 @@ drawings.show("ring_all_reduce")
 # %%
 from ranks.costs import ALGORITHMS, all_reduce_seconds, fastest
 
-my_guess = {1e3: "ring", 100e6: "ring"}
+my_guess = {1e3: ..., 100e6: ...}
 sizes_in_bytes = 1e3, 1e6, 100e6
 print(f"{'ms':18}", *(f"{size / 1e6:16g} MB" for size in sizes_in_bytes))
 for name in ALGORITHMS:
@@ -125,7 +125,7 @@ def change_too_late(comm):
     return request.wait()
 
 
-my_guess = {"1": "ends, right", "2": "ends, right", "3": "ends, right"}
+my_guess = {"1": ..., "2": ..., "3": ...}
 try:
     run(3, send_first)
 except Deadlock as error:
@@ -145,7 +145,7 @@ print("you guessed", my_guess)
 # A rank's gradient is the mean over its own sequences. **Predict:** one rank has three sequences and a gradient of 10, the other has one sequence and a gradient of 20. Which number should both use for the update?
 
 # %%
-my_guess = 15.0
+my_guess = ...
 
 
 def mean_of_means(comm, gradient, sequences):
@@ -178,7 +178,7 @@ def train_here(settings):
     return history.losses
 
 
-my_guess = 1e-3
+my_guess = ...
 job = dict(task="adding", batch=16, hidden_size=16, steps=30, every=10)
 quiet = {"note": lambda sentence: None}
 one = train_here(Settings(**job))
@@ -208,7 +208,7 @@ from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
 
-my_guess = {"fused_layer": 0.25, "layer_wavefront": 0.25}
+my_guess = {"fused_layer": ..., "layer_wavefront": ...}
 device, sizes = find("H200"), Sizes(20, 64, 512, 512, 4)
 passes, forward = {}, {}
 for stage, guess in my_guess.items():
@@ -232,7 +232,7 @@ from rnncourse.scaling.model import schedule_update
 
 # four gates, two matrices and two biases, float32
 layer_bytes = 4 * 4 * (2 * 512**2 + 2 * 512)
-my_guess, faster = 2, {}  # of the four bandwidths
+my_guess, faster = ..., {}  # of the four bandwidths
 for bandwidth in (400, 25, 6, 1):
     line = Link.from_bandwidth(14, bandwidth)
     reduce = lambda size, line=line: all_reduce_seconds(
@@ -265,7 +265,7 @@ print("the wavefront is faster at",
 from rnncourse.figures.picture import canvas, show
 from rnncourse.scaling import model_fit, published
 
-my_guess = 0.95
+my_guess = ...
 series = published.find("ring all-reduce, 40 GPUs")
 lines = model_fit.lines(model_fit.alternate, [series])
 ms = [line.point.seconds for line in lines]
@@ -329,7 +329,7 @@ for split, runs in (("every second run", entries), ("smaller half", larger)):
 # %%
 from rnncourse.scaling.model import Training, stops_paying, strong_scaling
 
-my_guess = {"persistent": 8, "GEMM, figure": 8, "GEMM, text": 8}
+my_guess = {"persistent": ..., "GEMM, figure": ..., "GEMM, text": ...}
 counts, factors, scaled = (16, 32, 64, 128, 256, 512), {}, {}
 print(f"{'ms on GPUs:':13}" + "".join(f"{count:6}" for count in counts),
       " 16 to 128")
@@ -339,7 +339,7 @@ for name, rates in published.RATES.items():
     factors[name] = few / many
     print(f"{name:13}" + "".join(f"{1e3 * line.update.seconds:6.0f}"
                                  for line in scaled[name]),
-          f" {factors[name]:.2f} times, you guessed {my_guess[name]}")
+          f" {factors[name]:.2f} times, guess {my_guess[name]}")
     full = strong_scaling(Training(batch=1024), (16,), rates)[0].tflops
     print(f"{'':13} 16 GPUs × 64 sequences: {full:.0f} TFLOP/s; 128 GPUs × 4: "
           f"{scaled[name][3].tflops:.0f} TFLOP/s")
@@ -363,7 +363,7 @@ show(figure, "From 16 to 128 GPUs the persistent kernel becomes "
 # An update's time has four terms: **arithmetic** at the best published rate; **small minibatch**, what arithmetic takes longer than that; **bytes** and **messages**, what the links add. **Predict:** 1,024 sequences on up to 1,024 GPUs. From which count on do twice the GPUs gain less than a quarter, and which term stops them?
 
 # %%
-my_guess = (1024, "messages")
+my_guess = (..., ...)
 for name, rates in published.RATES.items():
     lines = strong_scaling(Training(batch=1024),
                            (8, 16, 32, 64, 128, 256, 512, 1024), rates)
@@ -381,7 +381,7 @@ for ranks, parts in terms.items():
 # The persistent kernel from 256 GPUs on, the two GEMM rates already from 32 and from 16 on. With these links small minibatches stop all three, not messages. That is the wall of the hardware. With more sequences the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's GNMT was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
 
 # %%
-my_guess = 1.0
+my_guess = ...
 epochs = published.EPOCHS_TO_TARGET
 for batch, (machine, gpus, (fewest, most), minutes) in epochs.items():
     print(f"{batch:6} sequences, {gpus:4} GPUs ({machine}): {fewest} to {most} "
@@ -439,7 +439,7 @@ drawings.show("lost_rank")
 # Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: an extension of MPI (ULFM, in Open MPI 5) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
 
 # %%
-my_guess = 0.01
+my_guess = ...
 losses = {"undisturbed, one process": train_here(Settings(**long_job))}
 resumed = train_on_ranks(Settings(ranks=1, resume=True, **long_job))
 losses["resumed on one rank"] = resumed["losses"]

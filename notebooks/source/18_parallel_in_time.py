@@ -37,7 +37,7 @@ def lower_bound(H, B):
               grid_shape("gru", H, "bfloat16", B, gpu))
     return min(floor(shape, B, gpu).step for shape in shapes)
 
-my_guess = 1.0  # milliseconds
+my_guess = ...  # milliseconds
 gpu, T = DEVICES["H200"], 100_000
 lowest = lower_bound(256, 8)
 print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps "
@@ -90,7 +90,7 @@ print("grouped differently:", left, right, "in the other order:",
 # %%
 from functools import partial
 
-my_guess = {"levels": 1023, "compositions": 1023}
+my_guess = {"levels": ..., "compositions": ...}
 T = 1024
 maps = Maps(rng.uniform(-1, 1, (T, 1)), rng.normal(size=(T, 1)))
 SCANS = {"sequential": scan.sequential, "hillis_steele": scan.hillis_steele,
@@ -146,7 +146,7 @@ print(find("parallel_in_time").refuses(Network.create("gru", 8, 32), 1000, 4))
 from rnnlab.tasks import adding
 from rnnlab.training import Adam, Model, evaluate, fit
 
-my_guess = ["gru"]
+my_guess = [...]
 task, shares = adding.task(20), {}
 for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1),
                      ("min_gru", 2)):
@@ -168,7 +168,7 @@ print("you guessed", my_guess)
 # A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1 100 steps with a = 0.9 and b = 0.1 in float32?
 
 # %%
-my_guess = 0.9  # the formula's result after 1100 steps
+my_guess = ...  # the formula's result after 1100 steps
 gates = np.full((1100, 1), 0.9, "float32")
 A = np.cumprod(gates, axis=0)
 with np.errstate(all="ignore"):
@@ -200,7 +200,7 @@ show_source(look_back.look_back)
 # %%
 from rnnlab import cuda
 
-my_guess = {"copy": 2, "scan": 6}  # words a step
+my_guess = {"copy": ..., "scan": ...}  # words a step
 blocks = 12
 T = 32 * blocks
 arrays = look_back.arguments(rng.uniform(-1, 1, T).astype("float32"),
@@ -221,7 +221,7 @@ if launch.counts:
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
 # %%
-my_guess = {"tickets": 1920, "no tickets": 1920}
+my_guess = {"tickets": ..., "no tickets": ...}
 for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
     arrays = look_back.arguments(np.ones(1920, "float32"),
                                  np.ones(1920, "float32"))
@@ -252,7 +252,7 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
 from rnnlab import newton
 from rnnlab.compare import relative_error
 
-my_guess = 1e-3
+my_guess = ...
 lstm = Network.create("lstm", 4, 8, dtype="float64", seed=1)
 x = rng.standard_normal((200, 3, 4))
 y, _, saved = reference.forward(lstm, x)
@@ -275,7 +275,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
 # A GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Suppose that a method works in rounds, on all steps at once. Write how many it needs:
 
 # %%
-my_guess = 512  # rounds
+my_guess = ...  # rounds
 
 # %% [markdown]
 # Guess all states: zeros. The guess is wrong, but at a wrong guess every step has a tangent, and a tangent is an affine map. One scan along the tangents gives better states; repeat. This is **Newton's method** for T equations `h[t] − f(h[t−1]) = 0` (Lim and others 2024 call it DEER).
@@ -321,7 +321,7 @@ explore_newton()
 # Lesson 02: each step multiplies a gradient by a Jacobian, so it grows or fades. So does a small difference between two states. The mean logarithm of its growth in a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
 
 # %%
-my_guess = "above 0"
+my_guess = ...
 gains, rates, rounds = (0.5, 1, 2, 3, 3.5, 4, 6, 12), [], []
 x = 0.5 * np.random.default_rng(5).normal(size=(256, 1, 4))
 for gain in gains:
@@ -363,7 +363,7 @@ from importlib.util import find_spec
 
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_guess = {1: 1.0, 512: 1.0}
+my_guess = {1: ..., 512: ...}
 for H in my_guess:
     small = Network.create("min_gru", 16, H, seed=0)
     x32 = rng.standard_normal((2000, 1, 16)).astype("float32")

@@ -39,7 +39,7 @@ from rnnlab.tasks import rotated_images
 from rnnlab.training import Adam, Model, evaluate, fit, loss_and_gradients
 
 threadpool_limits(1)  # often the quickest for products this small
-my_guess = {"with skips": 1.0, "skips, gain 1": 1.0, "without": 1.0}
+my_guess = {"with skips": ..., "skips, gain 1": ..., "without": ...}
 task, layers, B = rotated_images.task(), 100, 16
 batch = task.batch(np.random.default_rng(0), B)
 rungs = {"with skips": Residual(), "skips, gain 1": Residual(),
@@ -80,7 +80,7 @@ show(figure, f"With skips and small weights the gradient norms of {layers} "
 # A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates. A fourth network, of one layer, has as many updates.
 
 # %%
-my_guess, losses, trained = "all", {}, {}
+my_guess, losses, trained = ..., {}, {}
 rungs["one layer"] = Residual()
 models["one layer"] = Model.create("rnn_tanh", 64, 64, 64, gain=0.1)
 for name, rung in rungs.items():
@@ -143,7 +143,7 @@ show(figure, "One held-out digit after ten steps. "
 from rnncourse.capstone.residual import saved_bytes
 from rnncourse.notebook import show_source
 
-my_guess = 0.1
+my_guess = ...
 network, T = models["with skips"].network, task.steps
 everything = saved_bytes(network, T, B)
 for segment in (100, 50, 20, 10, 7, 5, 2, 1):
@@ -177,7 +177,7 @@ def memory_of(segment):
     return between, most
 
 
-my_guess, measured, most = 0.15, {}, {}
+my_guess, measured, most = ..., {}, {}
 all_saved, _ = memory_of(None)
 for segment in (None, 20, 10, 5):
     between, most[segment] = memory_of(segment)
@@ -204,7 +204,7 @@ print(f"you guessed {my_guess:.0%} for 10")
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
 
-my_prediction = 1.5
+my_prediction = ...
 counted = (2 + 4 + 2 * 0.9) / (2 + 4)
 train_step = lambda segment: lambda: loss_and_gradients(
     models["with skips"], task.loss, batch, rung=Residual(segment=segment))
@@ -276,7 +276,7 @@ from rnncourse.capstone.launches import read_schedule
 from rnncourse.capstone.run import problem_of, run_plan
 from rnncourse.capstone.score import planned
 
-my_guess = 1e-3
+my_guess = ...
 x = np.random.default_rng(1).normal(size=(T, B, 64)).astype("float32")
 dy = np.ones_like(x)
 problem = problem_of(network, x, memory=3 * layers * T)
@@ -293,7 +293,7 @@ print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest "
 # It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. This chain exists in every schedule that computes the steps of a layer one after the other, as all schedules here do. (Lesson 18's methods have another chain.) **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
-my_guess = {"largest": "arithmetic", "times": 2}
+my_guess = {"largest": ..., "times": ...}
 deep = Problem(100, 16, 64, 512, 4800)
 for name, microseconds in bounds(deep).items():
     print(f"{name:11}{microseconds / 1e3:6.2f} ms")
@@ -312,7 +312,7 @@ def my_attempt(layers, steps, minibatch, hidden_size, memory):
     return block, launches
 
 
-my_guess = 0.1
+my_guess = ...
 attempt = try_schedule(my_attempt, deep)
 print(attempt)
 if attempt:  # a schedule that may not be scored says why, and has no time
@@ -349,7 +349,7 @@ show_schedule(own_schedule(tight), tight)
 # %% needs processes
 from rnncourse.capstone import board
 
-my_guess = 1.2
+my_guess = ...
 for _, entry in board.read(board.OWN):
     print(f"{entry.name}: worst {entry.worst:.2f} times the bound, "
           f"{entry.saved_bytes / 1e6:.0f} MB at most, {entry.schedule[:8]}…")

@@ -34,7 +34,7 @@ document.addEventListener("DOMContentLoaded", () => {
       });
       const words = guess && fields.map((field, at) => (fields.length > 1 ? `${field.labels[0].textContent}: ` : "") + (guess[at] || "–"));
       form.querySelector("[role=status]").textContent = guess ? `You predicted ${words.join(", ")}. It came out like this:`
-        : state.open && places.length ? "You have not predicted; the guess that is printed here is the lesson’s example." : "";
+        : state.open && places.length ? "You have not predicted." : "";
     };
     fields.forEach((field, at) => { field.value = (answers[form.dataset.key] || [])[at] || ""; });
     form.addEventListener("submit", (event) => {

@@ -302,7 +302,10 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
         if len(change) < rounds or 1.1 * rules[0, rounds - 1] > rules[0, rounds - 2]:
             continue
         # rules that stop later: the length of all changes, and that of each state's
-        lengths = [np.sqrt((change**2).sum(axis=(1, 2, 3))), np.sqrt((change**2).sum(axis=3)).max(axis=(1, 2))]
+        lengths = [
+            np.sqrt((change**2).sum(axis=(1, 2, 3))),
+            np.sqrt((change**2).sum(axis=3)).max(axis=(1, 2)),
+        ]
         later = min(length[rounds - 1] for length in lengths[: 1 + (n > 1)])
         for tolerance in np.geomspace(*rules[0, [rounds - 1, rounds - 2]], 27)[1:-1]:
             if later < 1.05 * tolerance:
