@@ -70,6 +70,14 @@ def rows(array: np.ndarray) -> np.ndarray:
     return array.reshape(math.prod(array.shape[:-1]), array.shape[-1])  # n may be 0
 
 
+def product(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """x matrix [T,B,N] from x [T,B,K] and a matrix [K,N], in one call of the BLAS.
+
+    NumPy's `x @ matrix` calls it once for each of the T steps.
+    """
+    return (rows(x) @ matrix).reshape(*x.shape[:-1], matrix.shape[1])
+
+
 def _layer_of(state: State, index: int) -> State:
     return tuple(part[index] for part in state)
 

@@ -7,7 +7,8 @@ solution the number of right digits doubles (DEER, Lim et al. 2024).  With the J
 scan needs H times less work, and more iterations follow (quasi-DEER, Gonzalez et al. 2024).
 
 The backward pass needs no iteration: it is linear, dh[t] = J[t+1]ᵀ dh[t+1] + dy[t], so one scan in reverse is
-back-propagation through time, exactly.
+back-propagation through time, to rounding.  Where gradients grow so much that products of Jacobians overflow,
+time is scanned in parts (rnnlab.scan.states).
 
 Arrays hold all steps: states [T,B,S], where S = H, or 2H for an LSTM's h and c.
 """
@@ -19,7 +20,7 @@ import numpy as np
 
 from rnnlab import reference, scan
 from rnnlab.cells import Cell, Saved, State
-from rnnlab.layers import rows
+from rnnlab.layers import product, rows
 from rnnlab.network import Layer, Network, check_gradients, check_input
 from rnnlab.scan import Maps, Scan
 
@@ -35,7 +36,8 @@ class Steps(NamedTuple):
     def run(self, before: np.ndarray) -> tuple[np.ndarray, Saved]:
         """States [T,B,S] after each step from the states before it, all steps at once, and what they save."""
         state = self.split(before)
-        after, saved = self.cell.pointwise(self.gates_x, state[0] @ self.weight_hh.T + self.bias_hh, state)
+        gates_h = product(state[0], self.weight_hh.T) + self.bias_hh
+        after, saved = self.cell.pointwise(self.gates_x, gates_h, state)
         return np.concatenate(after, -1), saved
 
     def split(self, states: np.ndarray) -> State:
@@ -58,7 +60,8 @@ def steps_of(network: Network, x: np.ndarray) -> Steps:
             "with one product a step (a GRU with reset='after')"
         )
     layer = network.layer(0)
-    return Steps(network.facts, x @ layer.weight_ih.T + layer.bias_ih, layer.weight_hh, layer.bias_hh)
+    gates_x = product(x, layer.weight_ih.T) + layer.bias_ih
+    return Steps(network.facts, gates_x, layer.weight_hh, layer.bias_hh)
 
 
 def jacobians(steps: Steps, saved: Saved, diagonal: bool = False) -> np.ndarray:
@@ -109,13 +112,16 @@ def growth_rate(jacobian: np.ndarray) -> float:
     """The largest Lyapunov exponent of a sequence of steps, per step, from their Jacobians [T,B,S,S].
 
     The mean logarithm of the growth of a vector that all steps multiply: negative where differences fade,
-    and gradients with them; positive where both grow.
+    and gradients with them; positive where both grow.  -∞ if a step ends all differences, as a ReLU network
+    does whose units are all 0.
     """
     vector = np.random.default_rng(0).standard_normal(jacobian.shape[1:3])
     total = 0.0
     for step in jacobian:
         vector = scan.apply(step, vector)
         length = np.linalg.norm(vector, axis=-1, keepdims=True)
+        if not length.all():
+            return -np.inf
         vector = vector / length
         total = total + np.log(length).mean()
     return float(total / len(jacobian))
@@ -143,7 +149,7 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     flat_x = rows(dgates_x)
     flat_h = rows(dgates_h)
     gradients = Layer(flat_x.T @ rows(x), flat_h.T @ rows(saved.state[0]), flat_x.sum(0), flat_h.sum(0))
-    dx = dgates_x @ layer.weight_ih
+    dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
     return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}
 

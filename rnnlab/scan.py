@@ -13,6 +13,9 @@ that wait for each other:
 
 An a [T,...,n] multiplies the state element by element, where a step's Jacobian is diagonal; an a [T,...,n,n]
 is a matrix for a state b [T,...,n].  Time runs along the first axis; the others are independent recurrences.
+
+A prefix multiplies all a of its steps, also where the loop multiplies them by a state of 0: products of
+growing steps overflow, and ∞·0 is not a number.  `states` then cuts time in halves until they stay finite.
 """
 
 from collections.abc import Callable
@@ -69,7 +72,7 @@ def hillis_steele(maps: Maps, compose: Compose = compose) -> Maps:
 def blelloch(maps: Maps, compose: Compose = compose) -> Maps:
     """All prefixes: neighbours paired, the pairs scanned, the steps between completed (Blelloch 1990)."""
     T = len(maps.b)
-    if T == 1:
+    if T <= 1:
         return maps
     even = maps.part(slice(0, None, 2))
     odd = maps.part(slice(1, None, 2))
@@ -93,6 +96,8 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
     if not isinstance(chunk, int | np.integer) or chunk < 1:
         raise ValueError(f"chunk is {chunk!r}, expected a whole number of at least 1 step")
     T = len(maps.b)
+    if T == 0:
+        return maps
     chunk = min(chunk, T)
     prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
     within = maps.part(slice(0, None, chunk))  # of each chunk, the prefix that ends at its step k
@@ -111,15 +116,36 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
 
 
 def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
-    """States h [T,...,n] after each step, from the state `first` [...,n] before the first one."""
-    prefixes = scan(maps)
-    return apply(prefixes.a, np.broadcast_to(first, prefixes.b.shape)) + prefixes.b
+    """States h [T,...,n] after each step, from the state `first` [...,n] before the first one.
+
+    They are finite wherever those of the loop are.  If products of a overflow, the halves of the steps are
+    scanned one after the other, and halves of these: more levels, but the same states.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        prefixes = scan(maps)
+        h = apply(prefixes.a, np.broadcast_to(first, prefixes.b.shape)) + prefixes.b
+    if np.isfinite(h).all():
+        return h
+    half = len(maps.b) // 2
+    if half == 0 or not np.isfinite(first).all():
+        return _loop(maps, first)
+    earlier = states(maps.part(slice(0, half)), first, scan)
+    return np.concatenate([earlier, states(maps.part(slice(half, None)), earlier[-1], scan)])
 
 
 def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
     """g [T,...,n] with g[t] = a[t] g[t+1] + b[t], in reverse from `last` [...,n], after the last step."""
     backward = Maps(maps.a[::-1], maps.b[::-1])
     return states(backward, last, scan)[::-1]
+
+
+def _loop(maps: Maps, h: np.ndarray) -> np.ndarray:
+    """States [T,...,n] after each step from h [...,n], one step after the other."""
+    after = np.empty_like(maps.b)
+    for t in range(len(after)):
+        h = apply(maps.a[t], h) + maps.b[t]
+        after[t] = h
+    return after
 
 
 def _joined(parts: list[Maps]) -> Maps:

@@ -103,3 +103,51 @@ def test_two_layers_and_a_reset_before_are_refused():
     for network in (Network.create("gru", I, H, 2), Network.create("gru", I, H, reset="before")):
         with pytest.raises(ValueError, match=network.facts.name):
             newton.steps_of(network, np.zeros((2, 1, I), "float32"))
+
+
+@pytest.mark.parametrize("by", [scan.blelloch, partial(scan.chunked, chunk=32)])
+@pytest.mark.parametrize("arriving", ["at few steps", "everywhere, tiny"])
+def test_gradients_are_finite_where_those_of_the_loop_are_although_differences_grow(arriving, by):
+    """A tanh RNN of 24 units, weights five times the usual size, 480 steps in float32."""
+    network = Network.create("rnn_tanh", 3, 24, gain=5.0, seed=11)
+    rng = np.random.default_rng(4)
+    x = 0.4 * rng.normal(size=(480, 2, 3)).astype("float32")
+    dy = np.zeros((480, 2, 24), "float32")
+    if arriving == "at few steps":
+        dy[3:7, 1] = 1
+    else:
+        dy[:] = 1e-33 * rng.normal(size=dy.shape)
+    _, _, saved = reference.forward(network, x)
+    want = reference.backward(network, saved, dy)[0]
+    assert np.isfinite(want).all()
+    dx, dfirst, of_parameters = newton.backward(network, x, None, dy, by)
+    assert relative_error(dx, want) < 1e-4  # roundings of 480 products of growing numbers
+    assert all(np.isfinite(array).all() for array in (*dfirst, *of_parameters.values()))
+
+
+def test_a_network_whose_units_are_all_zero_forgets_at_once():
+    network = Network.create("rnn_relu", 2, 5, dtype="float64")
+    dead = {name: np.zeros_like(array) for name, array in network.parameters.items()}
+    dead["bias_ih_l0"] = dead["bias_ih_l0"] - 2
+    steps = newton.steps_of(network.with_parameters(dead), np.ones((6, 2, 2)))
+    jacobian = newton.jacobians(steps, steps.run(np.zeros((6, 2, 5)))[1])
+    assert newton.growth_rate(jacobian) == -np.inf
+
+
+@pytest.mark.parametrize("mode", ["gru", "lstm"])
+def test_products_over_all_steps_are_one_call_of_the_blas(mode, monkeypatch):
+    """No product of newton has three axes: NumPy would compute it step by step."""
+    axes = []
+
+    class Watched(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **options):
+            if ufunc is np.matmul:
+                axes.append(max(map(np.ndim, inputs)))
+            plain = [np.asarray(value) if isinstance(value, Watched) else value for value in inputs]
+            return getattr(ufunc, method)(*plain, **options)
+
+    network, x, state, _ = problem(mode)
+    watched = {name: array.view(Watched) for name, array in network.parameters.items()}
+    steps = newton.steps_of(network.with_parameters(watched), x)
+    steps.run(np.zeros((T, B, first(state).shape[-1])))
+    assert axes == [2, 2]

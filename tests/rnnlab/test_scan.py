@@ -80,6 +80,49 @@ def test_a_scan_of_64_steps_takes_the_levels_and_compositions_that_it_states(run
     assert (len(sizes), sum(sizes)) == (levels, compositions)
 
 
+@pytest.mark.parametrize("matrix", [False, True], ids=["diagonal", "matrix"])
+@pytest.mark.parametrize("kind", ["no state", "tiny input", "state that ends"])
+@pytest.mark.parametrize("name", SCANS)
+def test_states_are_finite_where_the_loop_is_although_products_of_the_steps_overflow(name, kind, matrix):
+    """Steps that grow by 3 for 700 steps, 3⁷⁰⁰ = 10³³⁴, in float64."""
+    T = 700
+    b = np.zeros((T, 2, 3))
+    a = np.full_like(b, 3.0)
+    h0 = np.zeros(b.shape[1:])
+    if kind == "no state":
+        b[-3:, 1] = 2.5
+    elif kind == "tiny input":
+        b[:] = 1e-60 * np.random.default_rng(1).normal(size=b.shape)
+    else:
+        a[300] = 0.0
+        b[20:, 0] = 1e-30
+    maps = Maps(a[..., None] * np.eye(3) if matrix else a, b)
+    want = loop(maps, h0)
+    assert np.isfinite(want).all()
+    assert np.allclose(scan.states(maps, h0, SCANS[name]), want, rtol=1e-11, atol=0)
+    reversed_maps = Maps(maps.a[::-1], maps.b[::-1])
+    got = scan.reversed_states(reversed_maps, h0, SCANS[name])[::-1]
+    assert np.allclose(got, want, rtol=1e-11, atol=0)
+
+
+def test_states_overflow_where_those_of_the_loop_do():
+    b = np.zeros((2_000, 1))
+    b[5] = 1.0
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        h = scan.states(Maps(np.full_like(b, 2.0), b), np.zeros(1))
+    assert np.isfinite(h[:1028]).all()
+    assert not np.isfinite(h[1030:]).any()
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["diagonal", "matrix"])
+@pytest.mark.parametrize("name", SCANS)
+def test_no_steps_have_no_states(name, matrix):
+    shape = (2, 3)
+    maps = Maps(np.empty((0, *shape, 3) if matrix else (0, *shape)), np.empty((0, *shape)))
+    assert [array.shape for array in SCANS[name](maps)] == [array.shape for array in maps]
+    assert scan.states(maps, np.ones(shape), SCANS[name]).shape == (0, *shape)
+
+
 @pytest.mark.parametrize("chunk", [0, -1, 2.5])
 def test_a_chunk_that_is_no_number_of_steps_is_refused(chunk):
     with pytest.raises(ValueError, match=str(chunk)):
@@ -120,6 +163,17 @@ def test_compiled_chunks_give_the_states_of_the_loop_by_any_number_of_threads(
     in_float64 = Maps(*(array.astype("float64") for array in maps))
     by_numpy = parallel_in_time._by_numpy(in_float64, first.astype("float64"), is_reversed)
     assert np.allclose(by_numpy, want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_reversed", [False, True], ids=["forward", "reversed"])
+def test_compiled_chunks_are_finite_where_the_loop_is(compiled, is_reversed):
+    b = np.zeros((900, 2), "float32")
+    b[-4:] = 1.5
+    a = np.full_like(b, 2.0)
+    maps = Maps(a[::-1], b[::-1]) if is_reversed else Maps(a, b)
+    h = compiled.states(maps, np.zeros(2, "float32"), is_reversed, parts=3)
+    want = loop(Maps(a, b), np.zeros(2))
+    assert np.allclose(h[:-1][::-1] if is_reversed else h[1:], want, rtol=1e-6, atol=0)
 
 
 @pytest.mark.parametrize(("parts", "dependent"), [(1, 60), (2, 40), (5, 20)])

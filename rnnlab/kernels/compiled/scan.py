@@ -5,6 +5,7 @@ others join the maps of a chunk each to one.  These maps give the state before e
 thread runs one.  So 2T/(P + 1) steps follow one another, not T: two threads save a third of them.
 """
 
+import math
 from functools import partial
 
 import numpy as np
@@ -44,7 +45,7 @@ def states(maps: Maps, first: np.ndarray, is_reversed: bool = False, parts: int 
     """
     T = len(maps.b)
     shape = maps.b.shape[1:]
-    flat = [np.require(array, requirements=("C", "A", "W")).reshape(T, -1) for array in maps]
+    flat = [np.require(array, requirements=("C", "A", "W")).reshape(T, math.prod(shape)) for array in maps]
     parts = parts or max(1, min(threads.count(), maps.b.size // LEAST - 1))
     cuts = [T * k // (parts + 1) for k in range(parts + 2)]
     row = [T - cut if is_reversed else cut for cut in cuts]  # of the state before each chunk
@@ -57,8 +58,11 @@ def states(maps: Maps, first: np.ndarray, is_reversed: bool = False, parts: int 
 
     maps_of_others = [chunk(join, k, cuts[k + 1], *pair) for k, pair in enumerate(joined, 1)]
     threads.together([chunk(run, 0, cuts[1], h), *maps_of_others])
-    for k, (scale, offset) in enumerate(joined, 1):
-        h[row[k + 1]] = scale * h[row[k]] + offset
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, (scale, offset) in enumerate(joined, 1):
+            h[row[k + 1]] = scale * h[row[k]] + offset
+    if parts > 1 and not np.isfinite(h[row[2:-1]]).all():  # a product of steps has overflowed: run them all
+        return states(maps, first, is_reversed, parts=1)
     ends = [*(cut - 1 for cut in cuts[2:-1]), T]  # the last state of these chunks is there already
     threads.together([chunk(run, k, end, h) for k, end in enumerate(ends, 1)])
     return h.reshape(T + 1, *shape)
