@@ -9,7 +9,7 @@ for what nobody has checked.
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -21,18 +21,43 @@ from nbjudge.exercise import Exercise, Mutant, Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.verdict import Status, Stopped, Verdict
 
+NUMPY_ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+NUMPY_PRINTING = {
+    "precision": 8,
+    "threshold": 1000,
+    "edgeitems": 3,
+    "linewidth": 75,
+    "suppress": False,
+    "nanstr": "nan",
+    "infstr": "inf",
+    "sign": "-",
+    "formatter": None,
+    "floatmode": "maxprec",
+    "legacy": False,
+}
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
 def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
     """The verdict on a submission, a callable that runs the learner's function on copies."""
     start = time.perf_counter()
-    problem = run_check(exercise, submission, seed)
-    if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
-        problem = find_fault(exercise, problem, seed)
-    elif problem is not None:
-        name_mistake(exercise, problem, seed)
+    with own_settings():
+        problem = run_check(exercise, submission, seed)
+        if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
+            problem = find_fault(exercise, problem, seed)
+        elif problem is not None:
+            name_mistake(exercise, problem, seed)
     return verdict(exercise, problem, time.perf_counter() - start)
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """NumPy's own settings for a check, whatever a notebook has set to find its NaN or to print its digits.
+
+    Nor does the learner's function see them; running/inside/calls.py.
+    """
+    with np.errstate(**NUMPY_ERRORS, call=None), np.printoptions(**NUMPY_PRINTING):
+        yield
 
 
 def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float = 0.0) -> Verdict:

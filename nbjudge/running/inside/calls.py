@@ -48,10 +48,9 @@ def call(
     keywords = programs.ready(keywords)
     before = _bytes(arguments, keywords)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a warning costs nothing, however the course's own tests treat one
+        # what a notebook has set to find its NaN decides no verdict: neither warnings nor NumPy's errors
+        with warnings.catch_warnings(), np.errstate(all="ignore", call=None):
+            warnings.simplefilter("ignore")
             result = launched(function, is_own)(*arguments, **keywords)
         changed = [
             n
