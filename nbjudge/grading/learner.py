@@ -13,6 +13,7 @@ from nbjudge.exercise import Exercise
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.grading.judge import verdict as outcome_of
+from nbjudge.grading.output import limited_output
 from nbjudge.progress_file import Entry
 from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
 
@@ -43,7 +44,8 @@ def _judged(exercise: Exercise, function: Callable) -> Verdict:
         if exercise.is_kernel:
             current().refuse_function(function)
         answer = InProcess(function, exercise.name, seconds=exercise.seconds)
-        return judge(exercise, answer, secrets.randbits(64))
+        with limited_output():
+            return judge(exercise, answer, secrets.randbits(64))
     except Stopped as stopped:
         return outcome_of(exercise, stopped)
 

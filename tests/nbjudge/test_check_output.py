@@ -1,0 +1,78 @@
+"""What an answer prints under `check`: nothing on standard error, and no more than a page holds."""
+
+import logging
+import sys
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+
+import numpy as np
+import pytest
+
+from nbjudge.grading.output import LIMIT
+from rnncourse import checks
+from rnnlab import check
+
+checks.find("last_step")  # loads the course
+
+
+class Stream:
+    """A notebook's stream: an object whose methods can be replaced, as ipykernel's."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+        return len(text)
+
+    def flush(self):
+        pass
+
+
+@contextmanager
+def notebook_streams():
+    """Standard output and standard error of a notebook's cell."""
+    output, errors = Stream(), Stream()
+    with redirect_stdout(output), redirect_stderr(errors):
+        yield output, errors
+
+
+def with_a_bar(y):
+    from tqdm import tqdm
+
+    for step in tqdm(y, mininterval=0):
+        last = step
+    return np.array(last)
+
+
+def with_a_warning(y):
+    logging.getLogger("answer").warning("shape %s", y.shape)
+    return y[-1]
+
+
+@pytest.mark.parametrize(("answer", "word"), [(with_a_bar, "100%"), (with_a_warning, "shape")])
+def test_a_right_answer_writes_nothing_to_standard_error(answer, word):
+    answer.__name__ = "last_step"
+    with notebook_streams() as (output, errors):
+        handler = logging.StreamHandler()  # keeps the stream of now
+        logging.getLogger("answer").addHandler(handler)
+        verdict = check(answer, practice=True)
+        logging.getLogger("answer").removeHandler(handler)
+        errors_of_check = errors.text
+        sys.stderr.write("free again")
+    assert verdict.passed
+    assert word in output.text
+    assert not errors_of_check
+    assert errors.text == "free again"
+
+
+def test_what_an_answer_prints_is_cut_and_the_verdict_stays():
+    def last_step(y):
+        print(y.size * "a long line of numbers ")
+        sys.stderr.write(500_000 * "x")
+        return y[-1]
+
+    with notebook_streams() as (output, errors):
+        verdict = check(last_step, practice=True)
+    assert verdict.passed
+    assert LIMIT <= len(output.text) < LIMIT + 200
+    assert not errors.text
