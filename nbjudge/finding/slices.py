@@ -10,9 +10,14 @@ needed statement that fails is left out, and the verdict names its line and the 
 passes without it. Magics and shell lines do not run, but for the Python after `%time`, `%%time`, `%%capture`
 and `%prun`.
 
-Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
-is another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)`
-does not count as a second meaning of a name: its check stands above that cell. A statement that misses a
+An answer is judged with what stood above its own last `check`, as the learner saw it: a helper or a constant
+that gets another meaning further down, for the next exercise, keeps the first one here. What has a meaning
+below that check alone counts all the same, because cells may run in another order; and if the answer itself
+is defined again below, the whole notebook counts.
+
+Of several definitions of one name the last of these counts; untouched stubs are left out if there is
+another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)` does
+not count as a second meaning of a name: its check stands above that cell. A statement that misses a
 name waits for it, so that cells may stand in another order if each name gets one value only.
 """
 
@@ -76,7 +81,8 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
     parts = choice.parts
     if not choice.attempts(name):
         raise _nothing_to_judge(cells, parts, name)
-    chosen, names = choice.needed(name, is_kernel)
+    limit = choice.checked_at(name)
+    chosen, names = choice.needed(name, is_kernel, limit)
     pieces: list[tuple[Cell, list[int]]] = []
     for part in _ordered([parts[index] for index in sorted(chosen)]):
         if not pieces or pieces[-1][0] is not part.cell:
@@ -88,7 +94,8 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
         if not (parts[index].gives | parts[index].scope.stores) & names
     ]
     lost = [line for cell in cells for line in cell.magics]
-    return Answer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost)
+    repeated = choice.repeated(chosen, names)
+    return Answer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost, repeated)
 
 
 def defined(cells: list[Cell]) -> set[str]:
@@ -140,18 +147,46 @@ class _Choice:
             return True
         return any(name in words(self.parts[index].scope.texts) for index in self.binding[ANYTHING])
 
-    def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
-        """(statements to run for `name`, names they are for), followed until no new one turns up."""
+    def checked_at(self, name: str) -> int | None:
+        """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
+        checks = [n for n, part in enumerate(self.parts) if _checks(part.statement, name)]
+        if not checks or any(
+            index > checks[-1] and self._attempts(index, name) for index in self.binding[name]
+        ):
+            return None
+        return checks[-1]
+
+    def repeated(self, chosen: set[int], names: set[str]) -> list[str]:
+        """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
+        lines = []
+        for name in sorted(names):
+            places = [
+                self.parts[i].cell.number
+                for i in self.binding[name]
+                if i in chosen and self._attempts(i, name)
+            ]
+            cells = sorted({*places})
+            if len(cells) > 1:
+                lines.append(f"{name} (cells {', '.join(map(str, cells[:-1]))} and {cells[-1]})")
+        return lines
+
+    def needed(self, name: str, is_kernel: bool, limit: int | None = None) -> tuple[set[int], set[str]]:
+        """(statements to run for `name`, names they are for), followed until no new one turns up.
+
+        limit: the statement from which on nothing gives another meaning to a name that has one before.
+        """
+        end = len(self.parts) if limit is None else limit
         chosen: set[int] = set()
         followed: set[str] = set()
         seen: set[tuple[str, bool]] = set()  # names through which objects in use may be changed
-        waiting = {name} | self._choose(chosen, {*self.binding[ANYTHING]})
+        waiting = {name} | self._choose(chosen, {index for index in self.binding[ANYTHING] if index < end})
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            waiting |= self._choose(chosen, self._of(following, is_kernel, seen)) - followed
+            waiting |= self._choose(chosen, self._of(following, is_kernel, seen, end)) - followed
             if not waiting and not is_kernel:
-                waiting = self._choose(chosen, self._settings(followed)) - followed
+                settings = {index for index in self._settings(followed) if index < end}
+                waiting = self._choose(chosen, settings) - followed
         return chosen, followed
 
     def _choose(self, chosen: set[int], more: set[int]) -> set[str]:
@@ -163,17 +198,22 @@ class _Choice:
     def _attempts(self, index: int, name: str) -> bool:
         return self.parts[index].attempts(name) or name not in self.parts[index].gives
 
-    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]]) -> set[int]:
+    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
+
+        Those from `end` on count only for a name that has no meaning before.
 
         Names in `seen` were needed before; those that this one adds are put there.
         """
-        stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
-        attempted = any(self._attempts(index, name) for index in self.binding[name])
-        giving = {*self.binding[name]} - (stubs if attempted else set())
+        if not any(index < end and self._attempts(index, name) for index in self.binding[name]):
+            end = len(self.parts)
+        binding = {index for index in self.binding[name] if index < end}
+        stubs = {index for index in binding if self.parts[index].is_stub}
+        attempted = any(self._attempts(index, name) for index in binding)
+        giving = binding - (stubs if attempted else set())
         giving = (giving - self.showing) or giving
         if is_kernel:
-            return giving | {*self.storing[name]}
+            return giving | {index for index in self.storing[name] if index < end}
         is_function = name in self.names.definitions  # calling it by another name changes nothing in it
         waiting = [name] if name not in self.names.constants else []
         while waiting:
@@ -181,7 +221,8 @@ class _Choice:
             is_called = following == name or not is_function
             if (following, is_called) not in seen:
                 seen.add((following, is_called))
-                giving.update(self.storing[following], self.calling[following] if is_called else ())
+                changing = [*self.storing[following], *(self.calling[following] if is_called else ())]
+                giving.update(index for index in changing if index < end)
                 waiting += self.names.sharing.get(following, ())
         return giving
 
@@ -196,6 +237,16 @@ class _Choice:
             and any(call.through and call.through <= modules for call in part.scope.calls)
             and {name for name in part.scope.reads if name[0] != "."} <= modules | self.names.constants
         }
+
+
+def _checks(statement: ast.stmt, name: str) -> bool:
+    """Does the statement call check(name)?"""
+    for node in ast.walk(statement) if not isinstance(statement, DEFINITIONS) else ():
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == "check" and node.args[0].id == name:
+                return True
+    return False
 
 
 def _ordered(parts: list[Part]) -> list[Part]:

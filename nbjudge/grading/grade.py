@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -180,7 +180,17 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
     misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
     lines += answer.magics if misses else ()
-    return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
+    outcome = _with_names_given_twice(_with_lines_left_out(outcome, lines), answer.repeated)
+    return replace(outcome, looks=lines_that_look(answer))
+
+
+def _with_names_given_twice(outcome: Verdict, repeated: Sequence[str]) -> Verdict:
+    """The verdict, which names what the notebook defines twice where that may be the reason."""
+    if outcome.status not in (Status.failed, Status.crashed) or not repeated:
+        return outcome
+    return replace(
+        outcome, message=f"{outcome.message}\ndefined more than once, the last counts: {', '.join(repeated)}"
+    )
 
 
 def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:

@@ -50,6 +50,7 @@ class Answer(NamedTuple):
     names: list[str]  # what they are needed for: of an import, the rest is left out
     optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
     magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
+    repeated: Sequence[str] = ()  # names that several cells give a meaning, with their cells
 
     def packed(self) -> bytes:
         """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""

@@ -1,0 +1,84 @@
+"""An answer is judged with what stood above its own check, whatever a notebook defines again further down."""
+
+import pytest
+import style_verdicts
+
+from nbjudge.finding.reading import parse
+from nbjudge.finding.slices import answer_in
+from nbjudge.verdict import Status
+from rnncourse import checks
+
+START = "import numpy as np\nfrom rnnlab import check, hint, progress, use"
+TAKE = "def last_step(y):\n    return take(y, AT)"
+HELPER = "AT = -1\ndef take(values, at):\n    return values[at]"
+OTHER = "AT = 0\ndef take(values):\n    return values.sum()"
+CHECK = "check(last_step)"
+WRONG = "def last_step(y):\n    return y[0]"
+
+
+def graded(*cells):
+    """The verdict of a grade."""
+    exercise = checks.find("last_step")[1]
+    return style_verdicts.graded(exercise, [START, *cells])
+
+
+@pytest.mark.parametrize(
+    ("cells", "status"),
+    [
+        ((HELPER, TAKE, CHECK, OTHER), "passed"),
+        ((HELPER, TAKE, CHECK, "AT = 0"), "passed"),
+        ((HELPER, TAKE, CHECK, "def take(values, at):\n    return values[0]"), "passed"),
+        ((HELPER, TAKE, "verdict = check(last_step)\nverdict", OTHER), "passed"),
+        ((HELPER, TAKE, CHECK, "for AT in range(3):\n    print(AT)"), "passed"),
+        (("T = [-1]\ndef last_step(y):\n    return y[T[0]]", CHECK, "T[0] = 0", "T.insert(0, 0)"), "passed"),
+        ((HELPER, TAKE, CHECK, OTHER, CHECK), "crashed"),  # the last check saw the second meaning
+        ((OTHER, HELPER, TAKE, CHECK), "passed"),
+        ((TAKE, CHECK, HELPER), "passed"),  # cells ran in another order
+        ((WRONG, CHECK, HELPER, TAKE), "passed"),  # the answer itself stands below its check
+        ((HELPER, TAKE, CHECK, WRONG), "failed"),
+        ((TAKE, HELPER, OTHER), "crashed"),  # without a check the last counts
+        ((HELPER, TAKE, "check(other)", OTHER), "crashed"),
+    ],
+)
+def test_what_stands_below_the_check_gives_no_other_meaning(cells, status):
+    assert graded(*cells).status == status
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_check_and_grade_agree_on_notebooks_that_use_names_again(seed):
+    """Answers to three exercises, each with a helper of the same name and another meaning."""
+    import random
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+    order = random.Random(seed)
+    answers = {
+        "last_step": "def pick(y):\n    return y[K]\nK = -1\ndef last_step(y):\n    return pick(y)",
+        "count_rnn_flops": "K = 2\ndef pick(a, b):\n    return K * a * b\n"
+        "def count_rnn_flops(T, B, I, H, L):\n    return pick(T * B * H, I + H + (L - 1) * 2 * H)",
+    }
+    names = [*answers]
+    order.shuffle(names)
+    cells = [START]
+    for name in names:
+        source = answers[name]
+        head, _, body = source.rpartition("def " + name)
+        pieces = [head, "def " + name + body] if order.random() < 0.5 else [source]
+        cells += [*pieces, f"check({name})"]
+    cells.append("K = 'the end'\npick = None")
+    shell = InteractiveShell.instance()
+    statuses = {}
+    for cell in cells:
+        value = shell.run_cell(cell).result
+        if hasattr(value, "status"):
+            statuses[value.name] = value.status
+    for name in names:
+        assert statuses[name] is Status.passed
+        assert style_verdicts.graded(checks.find(name)[1], cells).status is Status.passed
+
+
+def test_a_verdict_names_what_has_two_meanings():
+    cells = [parse(number, source) for number, source in enumerate([START, HELPER, TAKE, OTHER], 1)]
+    assert answer_in(cells, "last_step").repeated == ["AT (cells 2 and 4)", "take (cells 2 and 4)"]
+    cells = [*cells[:3], parse(4, CHECK), parse(5, OTHER)]
+    assert answer_in(cells, "last_step").repeated == []
