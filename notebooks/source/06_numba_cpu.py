@@ -256,7 +256,7 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
 # %% [markdown]
 # No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, which usually keeps the compiler from making vectors. A factor near 1 says that yours found a way around the test. NumPy's own tanh is made of vectors, too, on most processors, but cannot keep its result in a register for the next operation.
 #
-# Seven levels are too few for large numbers. The course's own stays within 5 ulps, with 11 coefficients; thirteen levels have 14.
+# Seven levels are too few for large numbers. The course's own stays within 5 ulps (6.3 where the processor has no fused multiply-add), with 11 coefficients; thirteen levels have 14.
 #
 # **Break it:** leave the coefficients in float64, as Python has them. Each product with a coefficient then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 

@@ -25,7 +25,7 @@ def rnn_relu(g, u, b, h_next):
     zero = g.dtype.type(0)
     for j in range(h_next.size):
         a = g[j] + u[j] + b[j]
-        h_next[j] = a if a > zero else zero
+        h_next[j] = zero if a < zero else a  # NaN stays NaN
 
 
 @njit(**OPTIONS)
@@ -38,8 +38,9 @@ def rnn_tanh_backward(h_next, dh, dg):
 @njit(**OPTIONS)
 def rnn_relu_backward(h_next, dh, dg):
     zero = dg.dtype.type(0)
+    one = dg.dtype.type(1)
     for j in range(dh.size):
-        dg[j] = dh[j] if h_next[j] > zero else zero
+        dg[j] = dh[j] * (one if h_next[j] > zero else zero)
 
 
 @njit(**OPTIONS)

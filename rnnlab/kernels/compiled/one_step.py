@@ -13,7 +13,6 @@ from rnnlab.kernels.compiled.recurrence import OPTIONS, product_by_rows
 
 RELU, TANH, GRU, LSTM = range(4)
 KINDS = {"rnn_relu": RELU, "rnn_tanh": TANH, "gru_after": GRU, "lstm": LSTM}  # by Cell.name
-EXACT = OPTIONS | {"fastmath": False}  # fast arithmetic takes every number for finite
 
 
 @njit(**OPTIONS)
@@ -33,7 +32,7 @@ def step(kind, x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c
     return True
 
 
-@njit(**EXACT)
+@njit(**OPTIONS)
 def is_finite(values):
     """Is every number of values [B,n] finite?"""
     for row in values:

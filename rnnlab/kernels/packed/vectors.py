@@ -26,7 +26,7 @@ from rnnlab.kernels.compiled import nonlinear
 from rnnlab.kernels.packed.host import VECTOR_BYTES
 
 I32 = ir.IntType(32)
-FAST = ("fast",)  # products and sums may be fused and reordered
+FAST = ("contract", "nsz")  # products and sums may be fused; NaN and infinity are what they are
 
 
 class Vector(types.Type):
@@ -198,16 +198,16 @@ def _constant(vector, value):
     return ir.Constant(vector.llvm, [float(value)] * vector.lanes)
 
 
-def _smaller(builder, a, b):
-    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+def _at_least(builder, vector, value, low):
+    """The value, or low where it is smaller; NaN stays NaN."""
+    bound = _constant(vector, low)
+    return builder.select(builder.fcmp_ordered("<", value, bound), bound, value)
 
 
-def _larger(builder, a, b):
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-
-def _clip(builder, vector, value, low, high):
-    return _larger(builder, _smaller(builder, value, _constant(vector, high)), _constant(vector, low))
+def _at_most(builder, vector, value, high):
+    """The value, or high where it is larger; NaN stays NaN."""
+    bound = _constant(vector, high)
+    return builder.select(builder.fcmp_ordered(">", value, bound), bound, value)
 
 
 def _power_of_two(builder, vector, n):
@@ -218,17 +218,30 @@ def _power_of_two(builder, vector, n):
     return builder.bitcast(builder.shl(biased, same(nonlinear.MANTISSA)), vector.llvm)
 
 
-positive = _of_one("positive", lambda b, v, a: _larger(b, a, _constant(v, 0)))
+positive = _of_one("positive", lambda b, v, a: _at_least(b, v, a, 0))
 step = _of_one(
     "step",
     lambda b, v, a: b.select(b.fcmp_ordered(">", a, _constant(v, 0)), _constant(v, 1), _constant(v, 0)),
 )
 _floor = _of_one("floor", lambda b, v, a: _call(b, "floor", a))
 _power = _of_one("power", _power_of_two)
-_within_edge = _of_one("within_edge", lambda b, v, a: _clip(b, v, a, -nonlinear.EDGE, nonlinear.EDGE))
-_within_largest = _of_one(
-    "within_largest", lambda b, v, a: _clip(b, v, a, -nonlinear.LARGEST, nonlinear.LARGEST)
+_of_exponential = _of_one(
+    "of_exponential", lambda b, v, a: _at_least(b, v, _at_most(b, v, a, nonlinear.HIGH), nonlinear.LOW)
 )
+
+
+@intrinsic
+def _one_beyond_edge(context, vector, inner):
+    """±1 where the vector is beyond ±EDGE, else inner."""
+
+    def codegen(context, builder, signature, values):
+        a, result = values
+        for symbol, edge, one in (("<", -nonlinear.EDGE, -1), (">", nonlinear.EDGE, 1)):
+            is_beyond = builder.fcmp_ordered(symbol, a, _constant(vector, edge))
+            result = builder.select(is_beyond, _constant(vector, one), result)
+        return result
+
+    return vector(vector, inner), codegen
 
 
 @intrinsic
@@ -269,11 +282,11 @@ def _sigmoid(vector):
 
 
 def _tanh32(vector):
-    return nonlinear.rational(_within_edge(vector))
+    return _one_beyond_edge(vector, nonlinear.rational(vector))
 
 
 def _sigmoid32(vector):
-    x = _within_largest(0 - vector)
+    x = _of_exponential(0 - vector)
     n = _floor(x * nonlinear.LOG2_E + 0.5)
     r = x - n * nonlinear.LN2_HIGH - n * nonlinear.LN2_LOW
     return 1 / (1 + nonlinear.exponential(r) * _power(n))
