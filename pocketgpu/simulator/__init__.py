@@ -9,7 +9,7 @@ diagnosis, report.
 
 from difflib import get_close_matches
 
-from pocketgpu.simulator import device_arrays, host
+from pocketgpu.simulator import device_arrays, host, libdevice
 from pocketgpu.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
 from pocketgpu.simulator.launch import Kernel, jit
 from pocketgpu.simulator.memory import Const as const

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator.memory import numpy_dtype
+from pocketgpu.simulator.names import SCOPES, Slices, load, store
 from pocketgpu.simulator.rows import ALLOCATIONS, LARGEST, Rows
 from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, Position, site_at
 
-SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 PLAIN = ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context
 WITHIN = SCOPES | COMPREHENSIONS
+NUMERIC = ast.BinOp | ast.UnaryOp | ast.Compare  # whose operands are numbers
 Value = Callable[[ast.expr], object]  # of an expression that no launch can change; None for any other
 
 
@@ -35,14 +36,6 @@ class Place(NamedTuple):
 
 
 PLACES: dict[tuple[int, Position], Place] = {}  # by id of the code as it was written, and position
-
-
-def load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def store(name: str) -> ast.Name:
-    return ast.Name(name, ast.Store())
 
 
 def is_added(node: ast.AST) -> bool:
@@ -127,6 +120,10 @@ class Arrays:
         self.views: dict[str, set[int]] = {}  # name -> numbers of indices with which it is indexed
         nodes = [*_own_nodes(body)]
         self.bound = Counter(name for node in nodes for name in _names(_targets(node)))
+        self.slices = Slices(tree, value)
+        self.single = {
+            id(part) for node in nodes if isinstance(node, NUMERIC) for part in ast.iter_child_nodes(node)
+        }
         if any(isinstance(node, ast.Try | ast.TryStar) for node in nodes):
             return  # it may catch what an access raises
         indexed: dict[str, list[ast.Subscript]] = {}
@@ -137,7 +134,14 @@ class Arrays:
         self._find_rows(nodes, indexed, steady)
         for name in (steady & indexed.keys()) - self.rows.keys() if watched else ():
             if parameters is None or name not in self.given or parameters.get(name):
-                self.views[name] = {len(_indices(node)) for node in indexed[name]} - {0}
+                self.views[name] = {len(self.indices(node)) for node in indexed[name]} - {0}
+
+    def indices(self, node: ast.Subscript) -> list[ast.expr]:
+        """The indices, if they name a single element; else, and where one may be a slice, an empty list."""
+        parts = _indices(node)
+        is_single = id(node) in self.single or isinstance(node.ctx, ast.Store)
+        unsure = set() if is_single or self.parameters is not None else self.given - self.bound.keys()
+        return [] if any(self.slices.may_be(part, unsure) for part in parts) else parts
 
     def _steady(self, nodes: list[ast.AST]) -> set[str]:
         """Names that only parameters, plain assignments and loops bind."""
@@ -170,7 +174,7 @@ class Arrays:
             once = self.bound[name] == 1 and name in steady and name not in self.given | inner
             plainly = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
             if once and plainly and used[name] == 1 + len(uses):
-                rows = self._rows(call, {len(_indices(node)) for node in uses})
+                rows = self._rows(call, {len(self.indices(node)) for node in uses})
                 self.rows |= {name: rows} if rows else {}
 
     def _rows(self, call: ast.Call, numbers: set[int]) -> Rows | None:
@@ -245,7 +249,7 @@ class Accesses(ast.NodeTransformer):
         name = node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else ""
         if name in self.arrays.rows:
             return name
-        parts = _indices(node) if name in self.arrays.views else []
+        parts = self.arrays.indices(node) if name in self.arrays.views else []
         fits = len(parts) in self.arrays.views.get(name, ()) and not any(map(self.arrays.is_array, parts))
         return name if fits else ""
 

@@ -9,40 +9,59 @@ math, and conversions that wrap for types of integers (translation.py).
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
+from sys import _getframe
 from types import SimpleNamespace
 
 import numpy as np
 
 from pocketgpu.simulator.threads import remark
+from pocketgpu.simulator.trace import Line
+
+SMALL = (np.float16, np.float32)
 
 
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
-    """An operation on a narrow integer, and the reflected one, as Numba computes them: in 64 bits."""
+    """An operation on an integer, and the reflected one, as Numba computes them: in 64 bits."""
+    is_shift = operation in (operator.lshift, operator.rshift)
 
     def forward(self, other: object):
-        return operation(*_widened(self, other))
+        return _as_unsigned(operation(*_widened(self, other, is_shift)))
 
     def reflected(self, other: object):
-        return operation(*_widened(self, other)[::-1])
+        return _as_unsigned(operation(*_widened(self, other)[::-1]))
 
     return forward, reflected
 
 
-def _widened(value: np.integer, other: object) -> tuple[object, object]:
-    """Both as 64-bit integers; unsigned only where both are.  A float stays what it is: with 8 and 16 bits
-    a float32 gives a float32."""
+def _widened(value: np.integer, other: object, is_shift: bool = False) -> tuple[object, object]:
+    """Both as 64-bit integers; unsigned only where both are, or where an unsigned number is shifted.
+
+    A float stays what it is: with 8 and 16 bits a float32 gives a float32.
+    """
+    is_unsigned = value.own.kind == "u"
     if not isinstance(other, int | np.integer):
-        is_small = value.own.itemsize < 4 and isinstance(other, SMALL)
-        return (np.float32 if is_small else np.int64)(value), other
-    unsigned = isinstance(value, np.unsignedinteger) and isinstance(other, np.unsignedinteger)
-    wide = np.uint64 if unsigned else np.int64
-    return wide(value), other if isinstance(other, int) else wide(other)
+        if value.own.itemsize < 4 and isinstance(other, SMALL):
+            return np.float32(value), other
+        return (np.uint64 if value.own.itemsize == 8 else np.int64)(value), other
+    if is_unsigned and is_shift:
+        return np.uint64(value), np.uint64(int(other) & 0xFFFFFFFFFFFFFFFF)
+    if is_unsigned and not isinstance(other, int) and getattr(other, "own", other.dtype).kind == "u":
+        return np.uint64(value), np.uint64(other)
+    return np.int64(value), other if isinstance(other, int) else np.int64(other)
+
+
+def _as_unsigned(result: object) -> object:
+    """The result, which stays beside signed numbers what Numba makes of it."""
+    if type(result) is np.uint64:
+        return UInt64(result)
+    return tuple(map(_as_unsigned, result)) if type(result) is tuple else result
 
 
 def _in_own_width(value: np.integer, result: int) -> np.integer:
     """-value, ~value or abs(value), which Numba computes in the value's own width and then widens."""
-    wide = np.uint64 if isinstance(value, np.unsignedinteger) else np.int64
-    return wide(wrapped(result, value.own))
+    is_wide = value.own.kind == "u" and value.own.itemsize >= 4
+    return (UInt64 if is_wide else np.int64)(wrapped(result, value.own))
 
 
 class Int32(np.int32):
@@ -53,7 +72,14 @@ class UInt32(np.uint32):
     """An element of uint32: it has 32 bits, and arithmetic with it has 64."""
 
 
-for _kind in (Int32, UInt32):
+class UInt64(np.uint64):
+    """A number of uint64; beside a signed one it becomes int64 in Numba, float64 in NumPy."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with it to this class
+    __hash__ = np.uint64.__hash__
+
+
+for _kind in (Int32, UInt32, UInt64):
     _kind.own = np.dtype(_kind.__base__)
     for _name in "add sub mul truediv floordiv mod divmod and or xor lshift rshift pow".split():
         _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name), divmod)
@@ -64,7 +90,18 @@ for _kind in (Int32, UInt32):
     _kind.__invert__ = lambda self: _in_own_width(self, ~int(self))
     _kind.__abs__ = lambda self: _in_own_width(self, abs(int(self)))
 
-WIDENED = {np.int32: Int32, np.uint32: UInt32}
+
+def _comparison(operation: Callable) -> Callable:
+    def compare(self: UInt64, other: object) -> bool:
+        return operation(int(self), int(other) if isinstance(other, np.integer) else other)
+
+    return compare
+
+
+for _name in "eq ne lt le gt ge".split():
+    setattr(UInt64, f"__{_name}__", _comparison(getattr(operator, _name)))
+
+WIDENED = {np.int32: Int32, np.uint32: UInt32, np.uint64: UInt64, np.bool_: bool}
 for _kind in (np.int8, np.int16, np.uint8, np.uint16):  # they keep their width for -x, ~x and abs(x)
     WIDENED[_kind] = type(_kind.__name__, (Int32,), {"own": np.dtype(_kind)})
 
@@ -72,7 +109,9 @@ for _kind in (np.int8, np.int16, np.uint8, np.uint16):  # they keep their width 
 def as_register(value: object) -> object:
     """A scalar as a kernel gets it: arithmetic with narrow integers is 64 bits wide."""
     kind = WIDENED.get(type(value))
-    return value if kind is None else kind(value)
+    if kind is not None:
+        return kind(value)
+    return UInt64(value) if type(value) is int and value >= 1 << 63 else value
 
 
 class Wrapping(np.ndarray):
@@ -86,7 +125,10 @@ class Wrapping(np.ndarray):
 
 
 class Narrow(Wrapping):
-    """Integers of up to 32 bits: Numba computes in 64, so that a uint8 200 + 100 is 300 and not 44."""
+    """Truth values, and integers of up to 32 bits or without a sign, whose arithmetic is not NumPy's.
+
+    Numba computes in 64 bits, so that a uint8 200 + 100 is 300 and not 44.
+    """
 
     def __getitem__(self, index):
         return as_register(super().__getitem__(index))
@@ -96,7 +138,7 @@ def as_kernel_sees(array: np.ndarray) -> np.ndarray:
     """The same memory: records answer to a[i].x as well as to a[i]["x"], narrow integers are widened."""
     if array.dtype.names:
         return array.view(np.recarray)
-    if array.dtype.kind in "iu" and array.itemsize <= 4:
+    if array.dtype.kind in "bu" or (array.dtype.kind == "i" and array.itemsize <= 4):
         return array.view(Narrow)
     return array.view(np.ndarray)
 
@@ -151,6 +193,67 @@ class Undefined:
     __index__ = __int__
 
 
+class Unset(Undefined):
+    """The value of a local name to which a thread has given none, as behind a branch that it did not take.
+
+    Numba gives it zero, or anything.  A fault only where it is stored, compared or made a number: a shuffle
+    may hand on the value of another lane.
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def _use(self, *others: object) -> None:
+        frame = _getframe(1)
+        while frame.f_globals.get("__name__", "").startswith(("numpy.", "pocketgpu.simulator")):
+            frame = frame.f_back
+        line = Line(frame.f_lineno, frame.f_code.co_filename)
+        remark(
+            "uninitialised",
+            f"uses {self.name} on line {line}, to which this thread has given no value: on a GPU it is zero, "
+            f"or anything; give {self.name} a value before the branch",
+            line,
+        )
+
+    def __float__(self) -> float:
+        self._use()
+        return 0.0
+
+    def __int__(self) -> int:
+        self._use()
+        return 0
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        self._use()
+        return False
+
+    def __getitem__(self, index: object) -> "Unset":
+        self._use()
+        return self
+
+    def __setitem__(self, index: object, value: object) -> None:
+        self._use()
+
+    def __getattr__(self, attribute: str) -> "Unset":
+        if attribute.startswith("_") or attribute == "dtype":  # NumPy looks whether it is an array
+            raise AttributeError(attribute)
+        self._use()
+        return self
+
+
+def _comparison_of_zero(operation: Callable) -> Callable:
+    def compare(self: Unset, other: object) -> bool:
+        self._use()
+        return operation(0, 0 if isinstance(other, Unset) else other)
+
+    return compare
+
+
+for _name in "eq ne lt le gt ge".split():
+    setattr(Unset, f"__{_name}__", _comparison_of_zero(getattr(operator, _name)))
+Unset.__hash__ = object.__hash__
 for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
     setattr(Undefined, f"__{_name}__", Undefined._spread)
     setattr(Undefined, f"__r{_name}__", Undefined._spread)
@@ -184,11 +287,26 @@ def brev(value: int) -> int:
 
 
 def fma(a: float, b: float, c: float) -> float:
-    """a·b + c, where the product is not rounded."""
-    kind = np.result_type(*(x if isinstance(x, np.generic) else float(x) for x in (a, b, c)))
-    if kind == np.float32:  # a product of two float32 is exact in float64
-        return np.float32(float(a) * float(b) + float(c))
-    return a * b + c
+    """a·b + c, rounded once."""
+    kind = np.result_type(*(x if isinstance(x, np.generic) else float(x) for x in (a, b, c))).type
+    if not all(map(math.isfinite, (a, b, c))):
+        return kind(a * b + c)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if not exact:
+        return kind(float(a) * float(b) + float(c))  # with the sign of zero
+    return nearest_float(exact, kind)
+
+
+def nearest_float(exact: Fraction, kind: type[np.floating]) -> np.floating:
+    """The float of that kind next to the exact number, rounded once."""
+    try:
+        double = float(exact)
+    except OverflowError:
+        return kind(math.copysign(math.inf, exact))
+    if kind in SMALL and Fraction(double) != exact and not int(np.float64(double).view(np.int64)) & 1:
+        # rounded to odd, so that the second rounding sees on which side of a tie the exact number lies
+        double = math.nextafter(double, math.inf if exact > Fraction(double) else -math.inf)
+    return kind(double)
 
 
 def cbrt(value: float) -> float:
@@ -211,29 +329,40 @@ fp16 = SimpleNamespace(  # arithmetic in half precision
     hsub=_half(operator.sub),
     hmul=_half(operator.mul),
     hdiv=_half(operator.truediv),
-    hfma=lambda a, b, c: np.float16(float(a) * float(b) + float(c)),  # the product is not rounded
+    hfma=lambda a, b, c: fma(*map(np.float16, (a, b, c))),
     hexp10=_half(lambda x: 10**x),
     hrsqrt=_half(lambda x: x**-0.5),
     hrcp=_half(np.reciprocal),
     **{f"h{name}": getattr(operator, name) for name in "eq ne ge gt le lt neg abs".split()},
-    hmax=max,
-    hmin=min,
+    hmax=np.fmax,
+    hmin=np.fmin,
 )
 
 
 def _bits(value: int) -> tuple[int, int]:
-    """The bits as an unsigned number, and how many the value's type has."""
-    width = 8 * value.dtype.itemsize if isinstance(value, np.generic) else 64 if abs(int(value)) >> 32 else 32
+    """The bits as an unsigned number, and how many the value's type has; a number of Python has 64."""
+    width = 8 * value.dtype.itemsize if isinstance(value, np.generic) else 64
     return int(value) & (1 << width) - 1, width
 
 
-NUMPY_NAMES = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "atanh": "arctanh", "pow": "power"}
-RAISING = (*"exp expm1 log log10 log1p log2 sqrt sin cos tan sinh cosh fmod".split(), *NUMPY_NAMES)
-QUIET = "asinh atan atan2 copysign degrees erf erfc fabs hypot radians tanh".split()
-SMALL = (np.float16, np.float32)
+OF_NUMPY = {  # NumPy's function under another name, where Python's raises
+    **{"acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "atanh": np.arctanh, "pow": np.power},
+    "remainder": lambda x, y: np.nan,
+    "gamma": lambda x: np.nan if x < 0 and (math.isinf(x) or x == np.floor(x)) else np.copysign(np.inf, x),
+    "lgamma": lambda x: np.inf,
+    "ldexp": lambda x, n: np.copysign(np.inf, x),
+}
+FUNCTIONS = (  # of math, of floats
+    *"acos acosh asin asinh atan atan2 atanh copysign cos cosh degrees erf erfc exp expm1 fabs fmod".split(),
+    *"gamma hypot ldexp lgamma log log10 log1p log2 pow radians remainder sin sinh sqrt tan tanh".split(),
+    *(name for name in ("cbrt", "exp2") if hasattr(math, name)),  # since Python 3.11
+)
 
 
-def _as_on_gpu(function: Callable, instead: Callable | None) -> Callable:
+def _as_on_gpu(name: str, function: Callable) -> Callable:
+    """The function in the precision of its first argument; inf or NaN where Python raises."""
+    instead = OF_NUMPY.get(name) or getattr(np, name, None)
+
     def computed(*arguments):
         try:
             value = function(*arguments)
@@ -247,11 +376,9 @@ def _as_on_gpu(function: Callable, instead: Callable | None) -> Callable:
     return computed
 
 
-PYTHON_MATH = {name: getattr(math, name) for name in (*RAISING, *QUIET, "gamma", "lgamma")}
-GPU_MATH = {
-    name: _as_on_gpu(function, getattr(np, NUMPY_NAMES.get(name, name)) if name in RAISING else None)
-    for name, function in PYTHON_MATH.items()
-}
+PYTHON_MATH = {name: getattr(math, name) for name in (*FUNCTIONS, "nextafter")}
+GPU_MATH = {name: _as_on_gpu(name, function) for name, function in PYTHON_MATH.items()}
+GPU_MATH["nextafter"] = np.nextafter
 
 
 class Conversion:
@@ -267,21 +394,24 @@ class Conversion:
 
     def __call__(self, value: object = 0) -> object:
         if isinstance(value, float | np.floating):
-            value = _truncated(float(value), self.dtype)
+            value = converted_float(value, self.dtype)
         try:
             return as_register(self.kind(value))
         except OverflowError:
             return as_register(wrapped(value, self.dtype))
 
 
-def _truncated(value: float, dtype: np.dtype) -> int:
-    """A float without its fraction, for a type of integers.
+def converted_float(value: float | np.floating, dtype: np.dtype) -> int:
+    """A float without its fraction, for a type of integers, as the instruction cvt.rzi converts it.
 
-    LLVM leaves a float beyond the type undefined.  Here it becomes the nearest integer of 32 bits, or 64, and
-    NaN becomes 0, as cvt.rzi of a GPU converts; 8 or 16 bits keep the lowest of these.
+    Beyond the type it becomes the nearest integer of the register: 16 bits for types of 8, of which the
+    lowest stay.  NaN becomes 0 where float32 goes to 32 bits or fewer, else the highest bit alone.
     """
-    limits = np.iinfo(f"{dtype.kind}{max(4, dtype.itemsize)}")
-    return 0 if value != value else int(min(max(value, limits.min), limits.max))
+    register = np.iinfo(f"{dtype.kind}{max(2, dtype.itemsize)}")
+    if value != value:
+        is_short = not isinstance(value, float) and dtype.itemsize <= 4
+        return 0 if is_short else register.min or register.max // 2 + 1
+    return int(min(max(float(value), register.min), register.max))
 
 
 class _Numpy(SimpleNamespace):
@@ -291,14 +421,22 @@ class _Numpy(SimpleNamespace):
         return getattr(np, name)
 
 
+def _of_numbers(function: Callable) -> Callable:
+    """A test of NumPy whose result is a number in arithmetic."""
+    return lambda value: bool(function(value)) if isinstance(value, float | np.number) else function(value)
+
+
+TESTS = {name: _of_numbers(getattr(np, name)) for name in ("isnan", "isinf", "isfinite", "signbit")}
 SIGNED = (np.int8, np.int16, np.int32, np.int64)
 UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 INTEGERS = {id(kind): Conversion(kind) for kind in SIGNED + UNSIGNED}
 MATH = SimpleNamespace(**{**vars(math), **GPU_MATH})
-NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()})
+NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()} | TESTS)
+NUMPY.bool_ = NUMPY.bool = bool
 REPLACEMENTS = {
     id(math): MATH,
     **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()},
     id(np): NUMPY,
+    **{id(getattr(np, name)): function for name, function in TESTS.items()},
     **INTEGERS,
 }

@@ -175,20 +175,28 @@ def _run(
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
         return (stop.finding,)
+    except FloatingPointError as error:  # NumPy's numbers, with debug=True
+        raise ZeroDivisionError(f"division by zero: {_of_thread(launch)}") from error
     except Exception as error:
         if (stray := stray_access(error, launch)) is not None:
             return (stray,)
         if isinstance(error, IndexError | OverflowError):
             if NUMPY_OUT_OF_BOUNDS.search(str(error)):
                 return (_beyond(error, launch),)
-        elif thread := launch.fault:  # in the words of numba.cuda
-            where = f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
+        elif launch.fault:
+            where = _of_thread(launch)
             error.args = (f"{where}: {error.args[0]}" if error.args else where, *error.args[1:])
         raise
     finally:
         if collecting:
             gc.enable()
     return ()
+
+
+def _of_thread(launch: Launch) -> str:
+    """The thread that failed, in the words of numba.cuda."""
+    thread = launch.fault
+    return f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
 
 
 def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:

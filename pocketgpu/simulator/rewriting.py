@@ -7,6 +7,8 @@
     cuda.threadIdx.x            machine.now.index.x
     while …:                    a counter in each round, for loops that never end (endless.py)
     a[i, j]                     see accesses.py
+    a / b                       see operators.py
+    a name set in some threads  see unset.py
 
 Names that are added hold a dot, which no name in a program can.
 """
@@ -20,11 +22,15 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, load, position_of, store
+from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
+from pocketgpu.simulator.arithmetic import Unset
+from pocketgpu.simulator.names import load, store
+from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition
 from pocketgpu.simulator.synchronisation import call, syncthreads
 from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
 from pocketgpu.simulator.trace import BARRIER, EVENT, KINDS, SITES, WRITTEN, site_at
+from pocketgpu.simulator.unset import names_read_unset
 
 GENERATOR = 0x20  # of a code's flags
 OPERATORS = {
@@ -50,23 +56,39 @@ class Rewritten:
 
 
 def rewritten(
-    tree: Definition, code: CodeType, look: Look, may_wait: Callable, watched: bool, parameters: dict | None
+    tree: Definition,
+    code: CodeType,
+    look: Look,
+    may_wait: Callable,
+    watched: bool,
+    parameters: dict | None,
+    bits: dict[str, int] | None = None,
 ) -> Rewritten:
     """The function of that text, as it runs in launches.
 
     may_wait: tells of a device function whether it can wait.  parameters: as accesses.Arrays has them.
+    bits: those of the integers among a kernel's arguments; of a device function's all may be needed.
     """
     definition = bare_definition(tree)
     rewriter = Rewriter(code, look, may_wait, watched)
-    rewriter.scopes.append(bound_in(definition))
+    own = bound_in(definition)
+    rewriter.scopes.append(own)
     arrays = Arrays(definition, rewriter.constant, watched, parameters)
     accesses = Accesses(arrays, code, watched)
     result = rewriter.result
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
-    begin = accesses.unpacked([view for view in views if not accesses.is_of_launch(view)], definition.body[0])
-    definition.body = [*begin, *statements_by(accesses, definition.body)]
-    result.words |= accesses.words
+    unset = [name for name in names_read_unset(definition, _parameters(definition)) if name in own]
+    begin = _start_unset(unset, definition.body[0])
+    result.words |= {f"{name}.unset": Unset(name) for name in unset}
+    views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
+    begin += accesses.unpacked(views, definition.body[0])
+    body = statements_by(accesses, definition.body)
+    if bits is None:
+        bits = dict.fromkeys(arrays.given, OF_REGISTER)
+    operators = Operators(Widths(definition, rewriter.meaning, rewriter.constant, bits))
+    definition.body = [*begin, *statements_by(operators, body)]
+    result.words |= accesses.words | operators.words
     definition.body = rewriter.body(definition.body)
     module = ast.fix_missing_locations(ast.Module([definition], []))
     compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
@@ -74,6 +96,28 @@ def rewritten(
     for inner in codes_in(result.code):
         WRITTEN[id(inner)] = code
     return result
+
+
+def _start_unset(names: list[str], place: ast.AST) -> list[ast.stmt]:
+    """Statements that start these names with what no thread may use."""
+    starts = [ast.Assign([store(name)], load(f"{name}.unset")) for name in names]
+    for node in (node for start in starts for node in ast.walk(start)):
+        if "lineno" in node._attributes:
+            ast.copy_location(node, place)
+    return starts
+
+
+def _parameters(definition: ast.FunctionDef) -> set[str]:
+    """Names of the parameters."""
+    arguments = definition.args
+    parts = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
+    return {part.arg for part in parts if part}
 
 
 def bare_definition(tree: Definition) -> ast.FunctionDef:
@@ -111,9 +155,7 @@ def codes_in(code: CodeType) -> list[CodeType]:
 
 def bound_in(definition: Definition) -> set[str]:
     """Names that a function binds itself."""
-    arguments = definition.args
-    names = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    names |= {part.arg for part in (arguments.vararg, arguments.kwarg) if part}
+    names = _parameters(definition)
     waiting = [*definition.body] if isinstance(definition.body, list) else [definition.body]
     outer = set()
     for node in waiting:

@@ -7,12 +7,12 @@ An atomic reads, changes and writes without interruption, because no other threa
 that polls again and again yields now and then, so that the thread it waits for can run.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
 
 import numpy as np
 
-from pocketgpu.simulator.arithmetic import Undefined, as_register, wrapped
+from pocketgpu.simulator.arithmetic import Conversion, Int32, UInt32, Undefined, as_register, wrapped
 from pocketgpu.simulator.memory import Watched, beyond
 from pocketgpu.simulator.scheduler import expected_lanes
 from pocketgpu.simulator.threads import INSIDE, machine, outside_mask, word
@@ -221,14 +221,19 @@ def eq_sync(site: int, mask: int, predicate: object) -> Waiting:
 def ballot_sync(site: int, mask: int, predicate: object) -> Waiting:
     """A bit for every lane whose predicate is true."""
     votes = (yield from _exchange("ballot_sync", mask, bool(predicate), site))[0]
-    return sum(1 << lane for lane, yes in votes.items() if yes)
+    return _as_mask(lane for lane, yes in votes.items() if yes)
+
+
+def _as_mask(lanes: Iterable[int]) -> Int32:
+    """A bit for each of the lanes, as the int32 that a GPU has: of all lanes, -1."""
+    return Int32(np.uint32(sum(1 << lane for lane in lanes)).astype(np.int32))
 
 
 @word
 def match_any_sync(site: int, mask: int, value: object) -> Waiting:
     """A bit for every lane with the same value."""
     values, lane = yield from _exchange("match_any_sync", mask, value, site)
-    return sum(1 << other for other, theirs in values.items() if theirs == values[lane])
+    return _as_mask(other for other, theirs in values.items() if theirs == values[lane])
 
 
 @word
@@ -236,7 +241,7 @@ def match_all_sync(site: int, mask: int, value: object) -> Waiting:
     """(a bit for every lane, True) if all lanes have the same value, (0, False) otherwise."""
     values, lane = yield from _exchange("match_all_sync", mask, value, site)
     same = all(theirs == values[lane] for theirs in values.values())
-    return (sum(1 << other for other in values), True) if same else (0, False)
+    return (_as_mask(values), True) if same else (_as_mask(()), False)
 
 
 @word
@@ -248,12 +253,12 @@ def activemask(site: int) -> Waiting:
     thread.warp.gathering.setdefault(site, []).append(thread)
     yield
     machine.go_on(thread)
-    return thread.answer
+    return UInt32(thread.answer)
 
 
-def lanemask_lt() -> int:
+def lanemask_lt() -> UInt32:
     """A bit for every lane before this one."""
-    return (1 << machine.now.lane) - 1
+    return UInt32((1 << machine.now.lane) - 1)
 
 
 def _exchange(name: str, mask: int, value: object, site: int) -> Waiting:
@@ -308,12 +313,21 @@ def _atomic(change: Callable):
 
     def operation(site, array, index, *values):
         old = _read(ATOMIC, array, index, site, "changes")
-        _write(array, index, change(old, *values))
+        _write(array, index, change(old, *(_as_element(value, array.dtype) for value in values)))
         if machine.launch.sees_again(site, (id(array), index), old):
             yield from _spin(site, "an atomic")
         return old
 
     return staticmethod(word(operation))
+
+
+def _as_element(value: object, dtype: np.dtype) -> object:
+    """The value as the array's type has it: it is converted before the atomic, not after."""
+    if dtype.kind == "f" and type(value) is not dtype.type:
+        return dtype.type(value)
+    if dtype.kind in "iu" and (isinstance(value, float | np.floating) or (dtype.kind == "u" and value < 0)):
+        return Conversion(dtype.type)(value)
+    return value
 
 
 def _plain(old):
@@ -331,10 +345,10 @@ class atomic:
     inc = _atomic(lambda old, limit: 0 if old >= limit else _plain(old) + 1)
     dec = _atomic(lambda old, limit: limit if old == 0 or old > limit else _plain(old) - 1)
     exch = _atomic(lambda old, value: value)
-    max = _atomic(lambda old, value: old if np.isnan(old) or not old < value else value)
-    min = _atomic(lambda old, value: old if np.isnan(old) or not old > value else value)
-    nanmax = _atomic(lambda old, value: np.fmax(old, value))
-    nanmin = _atomic(lambda old, value: np.fmin(old, value))
+    max = _atomic(lambda old, value: old if old != old or not old < value else value)
+    min = _atomic(lambda old, value: old if old != old or not old > value else value)
+    nanmax = _atomic(lambda old, value: max(old, value) if old == old else value)
+    nanmin = _atomic(lambda old, value: min(old, value) if old == old else value)
     cas = _atomic(lambda old, expected, value: value if old == expected else old)
 
     @staticmethod

@@ -11,9 +11,10 @@ from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodTyp
 
 import numpy as np
 
-from pocketgpu.simulator import arithmetic
+from pocketgpu.simulator import arithmetic, libdevice
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
 from pocketgpu.simulator.memory import Watched
+from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
 from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, codes_in, rewritten
 from pocketgpu.simulator.rows import bare
 from pocketgpu.simulator.source import tree_of
@@ -27,7 +28,8 @@ MEANINGS = 8  # of a function's names, for which its rewritten code is kept
 LIBRARIES = {"numpy", "numba", "pocketgpu"} | sys.stdlib_module_names - {"__main__"}
 TEXTS = ("numba.cuda.tests.", "numba.cuda.random")  # of Numba, which run as a learner's
 _rewritten: dict[tuple, list[tuple[CodeType, Rewritten]]] = {}  # by id of the code, and how it is launched
-_numba: dict[int, object] = {}  # by id of a name of numba.cuda: the simulator's
+_numba: dict[int, object] = {}  # by id of a name of Numba's: the simulator's
+_numba_seen: list[ModuleType | None] = []  # numba and numba.cuda, for which these were found
 
 
 class Translation:
@@ -54,7 +56,8 @@ class Translation:
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         arguments = dict(zip(names, values, strict=False))
         is_array = {name: isinstance(value, Watched) for name, value in arguments.items()}
-        copy, result = self._copy(function, is_array)
+        bits = {name: _bits_of(value) for name, value in arguments.items()}
+        copy, result = self._copy(function, is_array, bits)
         for name, number in result.views if result else ():
             data = f"{name}.data{number}", f"{name}.number{number}"
             copy.__globals__.update(zip(data, bare(arguments[name], number), strict=True))
@@ -69,10 +72,13 @@ class Translation:
         return self._copy(function)[0]
 
     def _copy(
-        self, function: FunctionType, parameters: dict[str, bool] | None = None
+        self,
+        function: FunctionType,
+        parameters: dict[str, bool] | None = None,
+        bits: dict[str, int] | None = None,
     ) -> tuple[FunctionType, Rewritten | None]:
         """A function with the code of launches and the simulator's words, and how it was rewritten."""
-        result = self._rewritten(function, parameters)
+        result = self._rewritten(function, parameters, bits)
         code = result.code if result else function.__code__
         cells = () if result else function.__closure__ or ()
         scope = {**self.own, "__name__": function.__module__, "__builtins__": function.__builtins__}
@@ -102,11 +108,15 @@ class Translation:
         return result is not None and bool(result.code.co_flags & GENERATOR)
 
     def _rewritten(
-        self, function: FunctionType, parameters: dict[str, bool] | None = None
+        self,
+        function: FunctionType,
+        parameters: dict[str, bool] | None = None,
+        bits: dict[str, int] | None = None,
     ) -> Rewritten | None:
         """The function's code for launches; None where its text cannot be had."""
         watched = self.trace is not None
-        key = id(function.__code__), watched, None if parameters is None else tuple(parameters.items())
+        of_launch = None if parameters is None else (*parameters.items(), *bits.items())
+        key = id(function.__code__), watched, of_launch
         for _, result in _rewritten.get(key, ()):
             if all(_is_same(look(function, path), value) for path, value in result.known.items()):
                 return result
@@ -121,7 +131,7 @@ class Translation:
             if tree is None:
                 return None
             names = lambda path: look(function, path)
-            result = rewritten(tree, function.__code__, names, self.may_wait, watched, parameters)
+            result = rewritten(tree, function.__code__, names, self.may_wait, watched, parameters, bits)
         except RecursionError:  # the newest Pythons compile no deeper
             return None
         finally:
@@ -133,6 +143,13 @@ class Translation:
             raise LaunchStopped(Finding("does_not_compile", message, line))
         _rewritten[key] = [*_rewritten.get(key, ())[-MEANINGS:], (function.__code__, result)]
         return result
+
+
+def _bits_of(argument: object) -> int:
+    """Bits that a kernel's argument may need as an integer of Python; few classes, each with its own code."""
+    if not isinstance(argument, int):
+        return NO_INTEGER
+    return OF_INDEX if -1 << OF_INDEX < argument < 1 << OF_INDEX else OF_REGISTER
 
 
 def look(function: FunctionType, path: tuple[str, ...]) -> object:
@@ -169,22 +186,48 @@ def in_simulator(value: object) -> object:
 
 def _words_of_numba() -> dict[int, object]:
     """{id of a name of Numba's: the simulator's}; empty where Numba is not loaded."""
+    numba = sys.modules.get("numba")
     theirs = sys.modules.get("numba.cuda")
-    if theirs is not None and id(theirs) not in _numba:
-        _numba.clear()
-        ours = sys.modules[SIMULATOR]
-        numba = sys.modules["numba"]
+    loaded = numba, theirs
+    if numba is None or _numba_seen == [*loaded]:
+        return _numba
+    _numba_seen[:] = loaded
+    _numba.clear()
+    ours = sys.modules[SIMULATOR]
+    words = _numba[id(numba)] = NumbaOfKernels(numba)
+    words.cuda = ours
+    for conversion in arithmetic.INTEGERS.values():
+        _numba[id(getattr(numba.types, conversion.__name__))] = conversion
+    if theirs is not None:
         _numba[id(theirs)] = ours
-        words = ModuleType("numba")
-        words.__dict__.update(vars(numba) | {"cuda": ours})
-        _numba[id(numba)] = words
-        for name, value in vars(ours).items():
-            other = None if name.startswith("_") else getattr(theirs, name, None)  # some are None there
-            if other is not None and other is not value and not isinstance(value, int | ModuleType):
-                _numba[id(other)] = value
-        for conversion in arithmetic.INTEGERS.values():
-            _numba[id(getattr(numba.types, conversion.__name__))] = conversion
+        _numba.update(_same_names(theirs, ours))
+        library = sys.modules.get("numba.cuda.libdevice")
+        if library not in (None, libdevice):
+            _numba[id(library)] = libdevice
+            _numba.update(_same_names(library, libdevice))
     return _numba
+
+
+class NumbaOfKernels(ModuleType):
+    """The module numba as kernels see it: with the simulator for numba.cuda."""
+
+    def __init__(self, numba: ModuleType):
+        super().__init__("numba")
+        self._numba = numba
+
+    def __getattr__(self, name: str):
+        return getattr(self._numba, name)
+
+
+def _same_names(theirs: ModuleType, ours: ModuleType) -> dict[int, object]:
+    """{id of a function or class of that module: ours under the same name}."""
+    same = {}
+    for name, value in vars(theirs).items():
+        own = None if name.startswith("_") else getattr(ours, name, None)
+        if own is not None and value is not None and own is not value:
+            if not isinstance(value, int | ModuleType) and not isinstance(own, int | ModuleType):
+                same[id(value)] = own
+    return same
 
 
 def is_library(function: FunctionType) -> bool:

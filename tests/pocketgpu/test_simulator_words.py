@@ -112,7 +112,7 @@ def test_loads_and_stores_with_hints_move_the_same_values(checks):
         (cuda.popc, np.int64(-1), 64),
         (cuda.clz, np.uint32(1), 31),
         (cuda.clz, np.int64(1), 63),
-        (cuda.clz, 0, 32),
+        (cuda.clz, 0, 64),
         (cuda.ffs, np.uint32(0), 0),
         (cuda.ffs, np.uint32(0x8000), 16),
         (cuda.ffs, uint64(2**40), 41),

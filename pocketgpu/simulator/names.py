@@ -1,0 +1,86 @@
+"""Names of a function: what its statements bind them to, and which of them may stand for a slice."""
+
+import ast
+from collections.abc import Callable, Iterator
+from types import FunctionType
+
+SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+OWN = "pocketgpu."  # begins the modules whose functions return no slices
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def bindings(definition: ast.FunctionDef) -> Iterator[tuple[str, ast.expr, int | None]]:
+    """(name, value, place in the value's tuple) for all that a function binds."""
+    for node in ast.walk(definition):
+        match node:
+            case ast.Assign():
+                for target in node.targets:
+                    yield from _bound_to(target, node.value)
+            case ast.AnnAssign(value=ast.expr()) | ast.NamedExpr():
+                yield from _bound_to(node.target, node.value)
+            case ast.AugAssign(target=ast.Name()):
+                now = load(node.target.id)
+                yield node.target.id, ast.BinOp(now, node.op, node.value), None
+            case ast.For() | ast.comprehension():
+                is_call = isinstance(node.iter, ast.Call)
+                yield from _bound_to(node.target, node.iter if is_call else ast.Starred(node.iter))
+
+
+def _bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr, int | None]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value, None
+    elif isinstance(target, ast.Tuple | ast.List):
+        for place, part in enumerate(target.elts):
+            if isinstance(part, ast.Name):
+                yield part.id, value, place
+
+
+class Slices:
+    """Names of a function that may be bound to a slice, so that an index by them has a part of an array.
+
+    value: what an expression stands for that no launch can change; None for any other.
+    """
+
+    def __init__(self, tree: ast.AST, value: Callable[[ast.expr], object]):
+        self.value = value
+        self.names: set[str] = set()
+        pairs = [*bindings(tree)]
+        before = None
+        while self.names != before:
+            before = {*self.names}
+            for name, bound, place in pairs:
+                if place is not None and isinstance(bound, ast.Tuple) and place < len(bound.elts):
+                    bound = bound.elts[place]
+                if self.may_be(bound):
+                    self.names.add(name)
+
+    def may_be(self, node: ast.expr, unsure: set[str] = frozenset()) -> bool:
+        """May the expression be a slice, or a tuple with one?  unsure: further names that may."""
+        match node:
+            case ast.Name() if node.id in self.names or node.id in unsure:
+                return True
+            case ast.Name() | ast.Attribute():
+                return _has_slice(self.value(node))
+            case ast.Subscript() | ast.Starred():
+                return self.may_be(node.value)
+            case ast.Tuple():
+                return any(self.may_be(part, unsure) for part in node.elts)
+            case ast.IfExp():
+                return self.may_be(node.body, unsure) or self.may_be(node.orelse, unsure)
+            case ast.Call():
+                function = self.value(node.func)
+                is_own = isinstance(function, FunctionType) and not function.__module__.startswith(OWN)
+                return function is slice or is_own
+        return False
+
+
+def _has_slice(value: object) -> bool:
+    members = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(member, slice) for member in members)

@@ -1,0 +1,285 @@
+"""Operators of a kernel's text, rewritten where Python's result is not that of compiled code (operations.py).
+
+    a / b                .divide(a, b)          unless b is a number other than zero or an element is divided
+    a ** b               .power(a, b)
+    a * b                .within(a * b)         if both are integers of Python that may need more than 64 bits
+    n = x[i] > 0         n = .truth(x[i] > 0)
+    cuda.clz(t)          cuda.clz(.int32(t))    if t is a special register, which has 32 bits
+
+How many bits an integer of Python may need is estimated from the text: indices and sizes need few, so that
+indexing stays as it is; what a loop multiplies again and again, literals and large arguments need many.
+"""
+
+import ast
+from collections.abc import Callable
+
+from pocketgpu.simulator import operations
+from pocketgpu.simulator.accesses import is_added
+from pocketgpu.simulator.arithmetic import Int32, UInt64, brev, clz, ffs, popc, selp
+from pocketgpu.simulator.names import bindings, load
+from pocketgpu.simulator.threads import INSIDE, blockDim, blockIdx, grid, gridDim, gridsize, threadIdx
+
+OF_INDEX = 21  # bits of an index or a size: three of them have a product of 63
+OF_REGISTER = 63  # bits of any other integer, and a sign
+NO_INTEGER = 0  # bits of what is certainly no integer of Python: a float, an element of an array
+ROUNDS = 5  # after which a name that still grows needs all bits
+REGISTERS = {id(word) for word in (threadIdx, blockIdx, blockDim, gridDim)}
+INDEX_WORDS = {id(word) for word in (grid, gridsize, len, range)}
+OF_ARRAYS = ("size", "ndim", "shape", "itemsize", "nbytes", "strides")
+WORDS = {
+    ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "modulo", ast.Pow: "power",
+    ast.LShift: "shift_left", ast.RShift: "shift_right",
+}  # fmt: skip
+GROWING = (ast.Add, ast.Sub, ast.Mult)
+COUNTS = {id(word) for word in (clz, ffs, popc)}
+WORDS_OF_FLOATS = ("math", "numpy", "pocketgpu")  # modules whose functions return numbers of NumPy, or floats
+COUNTING_BITS = {id(word) for word in (clz, popc, brev)}  # their result depends on the argument's width
+
+
+class Widths:
+    """Bits that integers of Python need, for the names and the expressions of one function."""
+
+    def __init__(
+        self, definition: ast.FunctionDef, meaning: Callable, constant: Callable, arguments: dict[str, int]
+    ):
+        self.meaning = meaning
+        self.constant = constant
+        self.bits = dict(arguments)
+        self.is_int32: dict[str, bool] = {}
+        pairs = [*bindings(definition)]
+        for name, value, _ in pairs:
+            self.is_int32[name] = self.is_special_register(value) and self.is_int32.get(name, True)
+        for round_number in range(ROUNDS + 1):
+            before = dict(self.bits)
+            for name, value, place in pairs:
+                self.bits[name] = max(self.bits.get(name, 0), min(self.of(value, place), OF_REGISTER))
+            grown = [name for name in self.bits if self.bits[name] != before.get(name)]
+            if round_number == ROUNDS:
+                self.bits |= dict.fromkeys(grown, OF_REGISTER)
+
+    def is_special_register(self, node: ast.expr) -> bool:
+        """Is it threadIdx.x or the like, which has 32 bits?"""
+        if isinstance(node, ast.Name):
+            return self.is_int32.get(node.id, False)
+        if not isinstance(node, ast.Attribute):
+            return False
+        return node.attr == "laneid" or (node.attr in "xyz" and id(self.meaning(node.value)) in REGISTERS)
+
+    def of(self, node: ast.expr, place: int | None = None) -> int:
+        """Bits of an expression; `place`: of its member there, where a tuple is taken apart."""
+        method = getattr(self, f"_of_{type(node).__name__}", None)
+        if isinstance(node, ast.Tuple) and place is not None:
+            return self.of(node.elts[place]) if place < len(node.elts) else OF_REGISTER
+        return method(node) if method else NO_INTEGER
+
+    def _of_Constant(self, node: ast.Constant) -> int:
+        return max(1, int(node.value).bit_length()) if isinstance(node.value, int) else NO_INTEGER
+
+    def _of_Name(self, node: ast.Name) -> int:
+        return self.bits[node.id] if node.id in self.bits else self._of_outside(node)
+
+    def _of_outside(self, node: ast.expr) -> int:
+        value = self.constant(node)
+        return max(1, int(value).bit_length()) if isinstance(value, int) else NO_INTEGER
+
+    def _of_Attribute(self, node: ast.Attribute) -> int:
+        if node.attr in OF_ARRAYS or self.is_special_register(node):
+            return OF_INDEX
+        return self._of_outside(node)
+
+    def _of_Subscript(self, node: ast.Subscript) -> int:
+        if isinstance(node.value, ast.Attribute) and node.value.attr in OF_ARRAYS:
+            return OF_INDEX
+        members = self.constant(node.value)
+        if not isinstance(members, tuple):
+            return NO_INTEGER
+        return max((member.bit_length() for member in members if isinstance(member, int)), default=NO_INTEGER)
+
+    def _of_Starred(self, node: ast.Starred) -> int:
+        """Bits of the members through which a loop runs."""
+        if isinstance(node.value, ast.Tuple | ast.List):
+            return max(map(self.of, node.value.elts), default=NO_INTEGER)
+        return self._of_Subscript(node)
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> int:
+        return self.of(node.value)
+
+    def _of_IfExp(self, node: ast.IfExp) -> int:
+        return max(self.of(node.body), self.of(node.orelse))
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> int:
+        return max(map(self.of, node.values))
+
+    def _of_Compare(self, node: ast.Compare) -> int:
+        return 1
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> int:
+        return 1 if isinstance(node.op, ast.Not) else self.of(node.operand)
+
+    def _of_BinOp(self, node: ast.BinOp) -> int:
+        left = self.of(node.left)
+        right = self.of(node.right)
+        if isinstance(node.op, ast.Div) or not left or not right:
+            return NO_INTEGER
+        match node.op:
+            case ast.Add() | ast.Sub():
+                steps = [
+                    part for part in (node.left, node.right) if isinstance(part, ast.Constant | ast.Compare)
+                ]
+                return max(left, right) + (not steps or max(left, right) >= OF_REGISTER)
+            case ast.Mult():
+                return left + right
+            case ast.Pow():
+                return left * 2 ** min(right, 10)
+            case ast.LShift():
+                return left + min(2**right - 1, OF_REGISTER + 1)
+            case ast.Mod():
+                return right
+            case ast.BitAnd() if isinstance(node.right, ast.Constant):
+                return min(left, right)
+            case ast.FloorDiv() | ast.RShift():
+                return left
+        return max(left, right)
+
+    def _of_Call(self, node: ast.Call) -> int:
+        function = self.meaning(node.func)
+        arguments = [self.of(part) for part in node.args]
+        if id(function) in INDEX_WORDS:
+            return max([OF_INDEX, *arguments])
+        if any(function is word for word in (operations.largest, operations.smallest, abs, selp)):
+            return max(arguments, default=OF_REGISTER)
+        if isinstance(function, operations.Number) or function is operations.rounded:
+            return 32 if function.__name__ != "float" else NO_INTEGER
+        name = getattr(INSIDE.get(id(function)), "__name__", "")
+        if name.startswith("shfl") and len(arguments) > 1:
+            return arguments[1]
+        if id(function) in COUNTS or name.startswith("syncthreads_"):
+            return OF_INDEX
+        is_word = name or (getattr(function, "__module__", None) or "").startswith(WORDS_OF_FLOATS)
+        return NO_INTEGER if is_word else OF_REGISTER
+
+
+class Operators(ast.NodeTransformer):
+    """Rewrites the operators of one function; `words` are the functions that it names."""
+
+    def __init__(self, widths: Widths):
+        self.widths = widths
+        self.words: dict[str, object] = {}
+
+    def _call(self, name: str, function: object, *arguments: ast.expr) -> ast.expr:
+        self.words[f".{name}"] = function
+        call = ast.Call(load(f".{name}"), [*arguments], [])
+        for node in (call, call.func):
+            ast.copy_location(node, arguments[0])
+        return call
+
+    def _operation(self, name: str, *arguments: ast.expr) -> ast.expr:
+        return self._call(name, getattr(operations, name), *arguments)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        needs_wrap = isinstance(node.op, GROWING) and self.widths.of(node) > OF_REGISTER
+        is_safe = self._is_safe(node)
+        self.generic_visit(node)
+        if type(node.op) in WORDS and not is_safe:
+            name = WORDS[type(node.op)]
+            return ast.copy_location(self._operation(name, node.left, node.right), node)
+        if needs_wrap:
+            return ast.copy_location(self._operation("within_64_bits", node), node)
+        return node
+
+    def _is_safe(self, node: ast.BinOp) -> bool:
+        """Does Python's own operator have the result of compiled code?"""
+        number = node.right.value if isinstance(node.right, ast.Constant) else None
+        if isinstance(node.left, ast.Constant) and _is_number(node.right):
+            return True  # the compiler of Python works it out
+        match node.op:
+            case ast.Div() | ast.FloorDiv() | ast.Mod():
+                is_element = _is_element(node.left) or _is_element(node.right)
+                return bool(number) or is_element
+            case ast.RShift():
+                return isinstance(number, int) and 0 <= number < 64
+            case ast.LShift():
+                is_count = isinstance(number, int) and 0 <= number < 64
+                return is_count and self.widths.of(node) <= OF_REGISTER
+            case ast.Pow():
+                is_count = isinstance(number, int) and number >= 0
+                return is_count and self.widths.of(node.left) * number <= OF_REGISTER
+        return True
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """n *= m becomes n = n * m, where the operator is rewritten."""
+        target = node.target
+        if not isinstance(target, ast.Name):
+            return self.generic_visit(node)
+        now = ast.copy_location(load(target.id), target)
+        value = ast.copy_location(ast.BinOp(now, node.op, node.value), node)
+        new = self.visit(value)
+        if new is value:
+            node.value = value.right
+            return node
+        return ast.copy_location(ast.Assign([target], new), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            return self._visit_test(node)
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Invert):
+            return ast.copy_location(self._operation("invert", node.operand), node)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """A comparison whose result is stored or computed with."""
+        self.generic_visit(node)
+        return ast.copy_location(self._operation("truth", node), node)
+
+    def _visit_test(self, node: ast.AST) -> ast.AST:
+        """A condition: its comparisons need no number."""
+        match node:
+            case ast.Compare():
+                return self.generic_visit(node)
+            case ast.BoolOp():
+                node.values = [self._visit_test(part) for part in node.values]
+                return node
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = self._visit_test(node.operand)
+                return node
+        return self.visit(node)
+
+    def _visit_conditional(self, node: ast.If | ast.While | ast.IfExp | ast.Assert) -> ast.AST:
+        test = self._visit_test(node.test)
+        node.test = ast.copy_location(ast.Constant(None), node)
+        self.generic_visit(node)
+        node.test = test
+        return node
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _visit_conditional
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A literal beyond int64 is a uint64."""
+        if type(node.value) is int and node.value >= operations.HALF:
+            name = f".uint{node.value % operations.WHOLE}"
+            self.words[name] = UInt64(node.value % operations.WHOLE)
+            return ast.copy_location(load(name), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        counts = id(self.widths.meaning(node.func)) in COUNTING_BITS if not is_added(node.func) else False
+        if counts and len(node.args) == 1 and self.widths.is_special_register(node.args[0]):
+            node.args = [self._call("int32", Int32, self.visit(node.args[0]))]
+            return node
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "bit_count" and not node.args:
+            return ast.copy_location(self._call("popc", popc, node.func.value), node)
+        return node
+
+
+def _is_number(node: ast.expr) -> bool:
+    part = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(part, ast.Constant) and isinstance(part.value, int | float) and bool(part.value)
+
+
+def _is_element(node: ast.expr) -> bool:
+    """Is it certainly an element of an array, a number of NumPy?"""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return is_added(node) and (".data" in node.id or ".rows" in node.id)
