@@ -42,7 +42,7 @@ def of_all_float32():
 
 
 def by_vectors(a, by_tanh, by_sigmoid):
-    """As `apply`, by the vectors of packed_weights."""
+    """Replace `apply` by a loop over the vectors of packed_weights."""
     from rnnlab.kernels.packed.vectors import lanes, load, sigmoid, store, tanh
 
     @njit
@@ -109,7 +109,7 @@ def test_a_saturated_unit_learns_nothing(name):
 @pytest.mark.parametrize("name", WITH_LOOPS)
 @pytest.mark.parametrize("mode", WITH_KERNELS)
 def test_what_overflows_is_not_a_number_where_it_is_none_in_the_reference(name, mode):
-    """A sequence's input product is ∞ and, from its second step on, its recurrent product −∞; others are not."""
+    """One of three sequences has an input product of ∞ and then a recurrent product of −∞."""
     network = Network.create(mode, 2, 4, seed=1)
     weights = {key: array.copy() for key, array in network.parameters.items()}
     weights["weight_ih_l0"][:] = 3e38
