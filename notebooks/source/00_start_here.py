@@ -199,6 +199,7 @@ roof = roofline.measure(seconds=1.0)
 print(f"peak       {roof.peak:7.1f} GFLOP/s")
 print(f"bandwidth  {roof.bandwidth:7.1f} GB/s")
 print(f"balance    {roof.balance:7.1f} FLOP for each byte")
+print(roof.disturbed)
 
 # %% [markdown]
 # The **arithmetic intensity** of a product is its FLOP divided by the bytes that it must read and write. The states and the result have B·H numbers each, the weights H·H, and a float32 number has 4 bytes:

@@ -88,6 +88,7 @@ print(disturbance({f"B = {B}": timing for B, timing in by_minibatch.items()}))
 roof = roofline.measure(seconds=1.0)
 print(f"peak {roof.peak:.3g} GFLOP/s, bandwidth {roof.bandwidth:.3g} GB/s: "
       f"they meet at {roof.balance:.1f} FLOP a byte")
+print(roof.disturbed)
 best = max(rates.values())
 enough = next(B for B in minibatches if rates[B] >= 0.8 * best)
 print("GFLOP/s:", ", ".join(f"B = {B}: {rates[B]:.3g}" for B in minibatches))

@@ -215,3 +215,5 @@ def _roofs() -> Iterator[Finding]:
     roof = roofline.measure()
     yield Finding("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
     yield Finding("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
+    if roof.disturbed:
+        yield Finding("disturbed", roof.disturbed)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rnnlab.resources import caches, usable_cores
+from rnnlab.timings import Timing, disturbance, load_of_a_core
 
 SIZES = (512, 1024, 1536)  # of square float32 products: large enough for the BLAS to reach its rate
 STREAM_MB = 128  # per array, at least
@@ -24,6 +25,7 @@ class Roofline:
 
     peak: float
     bandwidth: float
+    disturbed: str = ""  # a sentence, empty if no other program was noticed
 
     @property
     def balance(self) -> float:
@@ -43,11 +45,14 @@ def measure(seconds: float = 1.5) -> Roofline:
     """
     budget = seconds / (len(SIZES) + 1)
     rates = []
+    before = load_of_a_core()
     for n in SIZES:
         rates.append(gemm_rate(n, n, n, budget))
         if 2e-9 * n**3 / rates[-1] > budget:
             break
-    return Roofline(max(rates), bandwidth(budget))
+    moved = bandwidth(budget)
+    load = max(before, load_of_a_core())
+    return Roofline(max(rates), moved, disturbance({"roofs": Timing((1.0, 1.0), load)}))
 
 
 def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5, dtype: str = "float32") -> float:

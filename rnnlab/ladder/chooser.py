@@ -4,7 +4,6 @@ Every way either refuses, with the reason, or has a time for each step.  `fastes
 each rung on this CPU, or asks `choose`, which launches nothing, about a GPU.
 """
 
-import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput
+from rnnlab.timings import Timing, disturbance, load_of_a_core
 
 ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
 ROUNDS = 7  # in which each way is timed once, in turns
@@ -57,11 +57,14 @@ class Choice(NamedTuple):
     name: str
     ways: tuple[Way, ...]
     source: str = "predicted"
+    disturbed: str = ""  # a sentence, empty if no other program was noticed
 
     def __str__(self) -> str:
         lines = [
             f"{way.name}: " + (way.why_not or f"{way.step:.2f} µs a step, {self.source}") for way in self.ways
         ]
+        if self.disturbed:
+            lines.append(f"the order may be another: {self.disturbed}")
         return f"{self.name}\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -90,9 +93,11 @@ def fastest(
         answer = Inference(network)
         state = network.zero_state(B)
         runs["inference"] = partial(answer.step, x[0], state) if T == 1 else partial(answer.run, x)
-    seconds = _in_turns(runs)
+    timings = _in_turns(runs)
+    seconds = {name: timing.median for name, timing in timings.items()}
     ways = [Way(name, 1e6 * seconds[name] / T) for name in sorted(runs, key=seconds.get)]
-    return Choice(ways[0].name, (*ways, *(Way(name, None, why) for name, why in refused.items())), "measured")
+    ways += [Way(name, None, why) for name, why in refused.items()]
+    return Choice(ways[0].name, tuple(ways), "measured", disturbance(timings))
 
 
 def _forward(rung: Rung, network: Network, x: np.ndarray) -> np.ndarray:
@@ -104,16 +109,31 @@ def _training_step(rung: Rung, network: Network, x: np.ndarray) -> None:
     rung.module.backward(network, saved, np.ones_like(y), None)
 
 
-def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Seconds of each: the median of ROUNDS, or one run where that was HOPELESS; nothing is timed cold."""
-    for run in runs.values():
-        run()
-    seconds = {name: [_seconds(run)] for name, run in runs.items()}
+def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, Timing]:
+    """ROUNDS timings of each, or one where that was HOPELESS; nothing is timed cold.
+
+    A bar appears where it takes longer than a second: compiled rungs are compiled first.
+    """
+    from tqdm.auto import tqdm
+
+    tqdm.monitor_interval = 0  # no thread beside the bar
+    load = load_of_a_core()
+    with tqdm(total=len(runs), desc="running each way", delay=1.0, leave=False) as bar:
+        seconds = {}
+        for name, run in runs.items():
+            bar.set_postfix_str(name)
+            run()
+            seconds[name] = [_seconds(run)]
+            bar.update()
     limit = HOPELESS * min(seconds.values())[0]
     hopeful = [name for name, (first,) in seconds.items() if first <= limit]
-    for name in hopeful * ROUNDS:
+    for name in tqdm(hopeful * ROUNDS, desc="timing the quickest", delay=1.0, leave=False):
         seconds[name].append(_seconds(runs[name]))
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    load = max(load, load_of_a_core())
+    enough = {
+        name: times if len(times) > 1 else 2 * times for name, times in seconds.items()
+    }  # for quartiles
+    return {name: Timing(tuple(times), load) for name, times in enough.items()}
 
 
 def _seconds(run: Callable[[], object]) -> float:
