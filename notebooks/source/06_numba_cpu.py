@@ -287,7 +287,7 @@ from rnnlab.kernels.compiled import gates
 rnnlab.show_source(gates.lstm)
 
 # %% [markdown]
-# It does more than the loop of section 2: it adds the recurrent product `u` and the bias `b`, which are zeros here, and stores the gates in `g`, because the backward pass needs them.
+# It does more than the loop of section 2: it adds the recurrent product, `recurrent`, and the bias, which are zeros here, and stores the gates in `gates`, because the backward pass needs them. Nobody wrote this text by hand: the course derives it from the equation of lesson 04, as it does for every cell.
 #
 # A loop can be faster for two reasons: fewer passes, or cheaper functions. To tell them apart, `step_in_passes` has the same cheap functions but makes NumPy's 18 passes. It writes into arrays that exist, where NumPy makes new ones. **Predict** again: by what factor is the fused loop faster than NumPy? And how much of that is due to the passes?
 

@@ -1,10 +1,11 @@
-"""A step's pointwise work for one sequence, forward and backward, each in a single loop over its units.
+"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
 
-Rows: g [G·H] holds the input product and is left holding the gates; u [G·H] is the recurrent product; b [G·H]
-the bias; h_n [H] the product that a GRU's gradient needs.  Backward writes dg [G·H] (and du where the
-recurrent part differs), and turns dh [H], the gradient after the step, into the part
-that reaches h past the products.
-The formulas are rnnlab.cells', in the order that reads each number once.
+Derived from rnnlab.graphs.cells by rnnlab.emit.numba_rows: change it there, then `make course`.
+
+Rows: gates [G·H] holds the input product and is left holding the gates; recurrent [G·H] is the recurrent
+product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
+where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
+past the products, its gradient is left as the one before the step, without what the products add.
 """
 
 from numba import njit
@@ -15,103 +16,107 @@ OPTIONS = {**FAST, "nogil": True, "cache": True}
 
 
 @njit(**OPTIONS)
-def rnn_tanh(g, u, b, h_next):
-    for j in range(h_next.size):
-        h_next[j] = tanh(g[j] + u[j] + b[j])
-
-
-@njit(**OPTIONS)
-def rnn_relu(g, u, b, h_next):
-    zero = g.dtype.type(0)
-    for j in range(h_next.size):
-        a = g[j] + u[j] + b[j]
-        h_next[j] = zero if a < zero else a  # NaN stays NaN
-
-
-@njit(**OPTIONS)
-def rnn_tanh_backward(h_next, dh, dg):
-    one = dg.dtype.type(1)
-    for j in range(dh.size):
-        dg[j] = dh[j] * (one - h_next[j] * h_next[j])
-
-
-@njit(**OPTIONS)
-def rnn_relu_backward(h_next, dh, dg):
-    zero = dg.dtype.type(0)
-    one = dg.dtype.type(1)
-    for j in range(dh.size):
-        dg[j] = dh[j] * (one if h_next[j] > zero else zero)
-
-
-@njit(**OPTIONS)
-def lstm(g, u, b, c, c_next, h_next):
-    H = c.size
+def rnn_tanh(gates, recurrent, bias, h_next):
+    H = h_next.size
     for j in range(H):
-        i = sigmoid(g[j] + u[j] + b[j])
-        f = sigmoid(g[H + j] + u[H + j] + b[H + j])
-        k = tanh(g[2 * H + j] + u[2 * H + j] + b[2 * H + j])
-        o = sigmoid(g[3 * H + j] + u[3 * H + j] + b[3 * H + j])
-        new = f * c[j] + i * k
-        c_next[j] = new
-        h_next[j] = o * tanh(new)
-        g[j] = i
-        g[H + j] = f
-        g[2 * H + j] = k
-        g[3 * H + j] = o
+        h_next[j] = tanh(gates[j] + recurrent[j] + bias[j])
 
 
 @njit(**OPTIONS)
-def lstm_backward(g, c, c_next, dh, dc, dg):
-    """dc [H] is the gradient on c after the step, and is left as the one before it."""
-    H = c.size
-    one = g.dtype.type(1)
+def rnn_tanh_backward(h_next, dh, dgates):
+    H = dh.size
+    one = dh.dtype.type(1)
     for j in range(H):
-        i = g[j]
-        f = g[H + j]
-        k = g[2 * H + j]
-        o = g[3 * H + j]
-        t = tanh(c_next[j])
-        d = dc[j] + dh[j] * o * (one - t * t)
-        dg[j] = d * k * i * (one - i)
-        dg[H + j] = d * c[j] * f * (one - f)
-        dg[2 * H + j] = d * i * (one - k * k)
-        dg[3 * H + j] = dh[j] * t * o * (one - o)
-        dc[j] = d * f
+        h_next_j = h_next[j]
+        dgates[j] = dh[j] * (one - h_next_j * h_next_j)
 
 
 @njit(**OPTIONS)
-def gru(g, u, b, b_n, h, h_n, h_next):
-    """Reset after the product; b_n [H] is the bias inside the reset, h_n the candidate's h U_nᵀ + b_n."""
-    H = h.size
-    one = g.dtype.type(1)
+def rnn_relu(gates, recurrent, bias, h_next):
+    H = h_next.size
+    zero = h_next.dtype.type(0)
     for j in range(H):
-        r = sigmoid(g[j] + u[j] + b[j])
-        z = sigmoid(g[H + j] + u[H + j] + b[H + j])
-        inner = u[2 * H + j] + b_n[j]
-        n = tanh(g[2 * H + j] + b[2 * H + j] + r * inner)
-        h_n[j] = inner
+        a = gates[j] + recurrent[j] + bias[j]
+        h_next[j] = zero if a < zero else a
+
+
+@njit(**OPTIONS)
+def rnn_relu_backward(h_next, dh, dgates):
+    H = dh.size
+    zero = dh.dtype.type(0)
+    one = dh.dtype.type(1)
+    for j in range(H):
+        dgates[j] = dh[j] * (one if h_next[j] > zero else zero)
+
+
+@njit(**OPTIONS)
+def gru(gates, recurrent, bias, inner_bias, h, saved, h_next):
+    H = h_next.size
+    one = h_next.dtype.type(1)
+    for j in range(H):
+        inner = recurrent[2 * H + j] + inner_bias[j]
+        r = sigmoid(gates[j] + recurrent[j] + bias[j])
+        z = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
+        n = tanh(gates[2 * H + j] + bias[2 * H + j] + r * inner)
+        gates[j] = r
+        gates[H + j] = z
+        gates[2 * H + j] = n
         h_next[j] = (one - z) * n + z * h[j]
-        g[j] = r
-        g[H + j] = z
-        g[2 * H + j] = n
+        saved[j] = inner
 
 
 @njit(**OPTIONS)
-def gru_backward(g, h_n, h, dh, dg, du):
-    """du [G·H]: as dg, but the candidate's part comes through the reset.  dh is left as dh∘z."""
-    H = h.size
-    one = g.dtype.type(1)
+def gru_backward(gates, saved, h, dh, dgates, dgates_h):
+    H = dh.size
+    one = dh.dtype.type(1)
     for j in range(H):
-        r = g[j]
-        z = g[H + j]
-        n = g[2 * H + j]
-        dn = dh[j] * (one - z) * (one - n * n)
-        dz = dh[j] * (h[j] - n) * z * (one - z)
-        dr = dn * h_n[j] * r * (one - r)
-        dg[j] = dr
-        du[j] = dr
-        dg[H + j] = dz
-        du[H + j] = dz
-        dg[2 * H + j] = dn
-        du[2 * H + j] = dn * r
-        dh[j] = dh[j] * z
+        z = gates[H + j]
+        dh_j = dh[j]
+        n = gates[2 * H + j]
+        dn = dh_j * (one - z) * (one - n * n)
+        r = gates[j]
+        dz = dh_j * (h[j] - n) * z * (one - z)
+        dr = dn * saved[j] * r * (one - r)
+        dgates[j] = dr
+        dgates[H + j] = dz
+        dgates[2 * H + j] = dn
+        dgates_h[j] = dr
+        dgates_h[H + j] = dz
+        dgates_h[2 * H + j] = dn * r
+        dh[j] = dh_j * z
+
+
+@njit(**OPTIONS)
+def lstm(gates, recurrent, bias, c, c_next, h_next):
+    H = h_next.size
+    for j in range(H):
+        i = sigmoid(gates[j] + recurrent[j] + bias[j])
+        f = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
+        g = tanh(gates[2 * H + j] + recurrent[2 * H + j] + bias[2 * H + j])
+        o = sigmoid(gates[3 * H + j] + recurrent[3 * H + j] + bias[3 * H + j])
+        next_c = f * c[j] + i * g
+        c_next[j] = next_c
+        gates[j] = i
+        gates[H + j] = f
+        gates[2 * H + j] = g
+        gates[3 * H + j] = o
+        h_next[j] = o * tanh(next_c)
+
+
+@njit(**OPTIONS)
+def lstm_backward(gates, c, c_next, dh, dc, dgates):
+    H = dh.size
+    one = dh.dtype.type(1)
+    for j in range(H):
+        tanh_c = tanh(c_next[j])
+        dh_j = dh[j]
+        o = gates[3 * H + j]
+        dc_total = dc[j] + dh_j * o * (one - tanh_c * tanh_c)
+        g = gates[2 * H + j]
+        i = gates[j]
+        f = gates[H + j]
+        dc[j] = dc_total * f
+        dgates[j] = dc_total * g * i * (one - i)
+        dgates[H + j] = dc_total * c[j] * f * (one - f)
+        dgates[2 * H + j] = dc_total * i * (one - g * g)
+        dgates[3 * H + j] = dh_j * tanh_c * o * (one - o)

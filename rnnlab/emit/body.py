@@ -1,0 +1,303 @@
+"""A step's pointwise work as lines of text: which name a value gets, in which order, with which brackets.
+
+The work is the fused pointwise operation of one time step.  A value that one line reads is written in place;
+any other gets a name: that of its gate, or one made from the array where it lies.  A Target says how its
+language spells a function, and where an array's number is read and written.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import NamedTuple
+
+from rnnlab.cells import CELLS, Cell
+from rnnlab.graphs.cells import EQUATIONS
+from rnnlab.schedule.build import backward_plan, forward_plan
+from rnnlab.schedule.passes import fuse_pointwise, group_gates
+from rnnlab.schedule.plan import Operation, Region, Sizes
+
+SIZES = Sizes(T=3, B=2, I=3, H=5, L=1)  # of the pattern; the loop that is emitted serves all sizes
+INNER_STEP = (1, 2)  # neither the first nor the last
+SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
+
+
+class Place(NamedTuple):
+    """An array by its role in a step, and the gate among its columns."""
+
+    array: (
+        str  # gates, recurrent, bias, inner_bias, saved, h, h_next, dh, dgates, dgates_h, and the like of c
+    )
+    gate: int = 0
+
+
+class Node(NamedTuple):
+    """One value: a rule of graphs.rules, or "minus", and the values that it reads."""
+
+    rule: str
+    reads: tuple[object, ...]  # keys of values: regions, or tuples that _factor_out makes
+
+
+@dataclass(frozen=True)
+class Work:
+    """A step's values in running order, those that are loaded, and those that are stored."""
+
+    cell: Cell
+    loads: dict[object, Place]
+    nodes: dict[object, Node]
+    stores: dict[Place, object]
+
+
+@dataclass(frozen=True)
+class Target:
+    """How a language spells a step.  functions: rule -> (text of the operands -> text)."""
+
+    read: Callable[[Place], str]
+    write: Callable[[Place, str], str]
+    functions: dict[str, Callable[..., str]] = field(default_factory=dict)
+    repeated: dict[str, int] = field(default_factory=dict)  # rule -> the operand that its text has twice
+    is_added: Callable[[Place], bool] = lambda place: False  # is it part of the gates when the step starts?
+    statement: Callable[[str, str], str] = "{} = {}".format  # of a name and its value
+
+
+def work_of(cell: str, direction: str) -> Work:
+    """The pointwise work of a step of CELLS[cell], forward or backward."""
+    operation = _operation(cell, direction)
+    facts = CELLS[cell]
+    nodes = {equation.write: Node(equation.rule, equation.reads) for equation in operation.body}
+    loads = {}
+    if direction == "backward":  # the gradient that arrives is added up before: it is the array dh
+        arriving = operation.body[0].write
+        del nodes[arriving]
+        loads[arriving] = Place("dh")
+    values = _single_assignment(facts, nodes, loads, direction)
+    stores = {_place(facts, region, direction, True): region for region in operation.writes}
+    return Work(facts, loads, _factor_out(values), _with_recurrent_gradients(facts, stores))
+
+
+def suitable() -> tuple[str, ...]:
+    """Cells of CELLS for which loops are derived: those whose step has one product, which reads the state."""
+    return tuple(
+        name
+        for name, cell in CELLS.items()
+        if name in EQUATIONS and cell.reads_state and not cell.resets_before
+    )
+
+
+def lines(work: Work, target: Target) -> list[str]:
+    """The statements of one unit, loads at first use, stores at the end."""
+    writer = _Writer(work, target)
+    for key in work.nodes:
+        writer.compute(key)
+    return writer.lines + writer.stores()
+
+
+def _operation(cell: str, direction: str) -> Operation:
+    make = forward_plan if direction == "forward" else backward_plan
+    plan = fuse_pointwise(group_gates(make(cell, SIZES)))
+    fused = [o for o in plan.operations if o.kind == "pointwise" and o.steps == INNER_STEP]
+    if len(fused) != 1:
+        raise ValueError(
+            f"a step of {cell} {direction} has {len(fused)} pointwise operations, which a product divides: "
+            "a loop is derived for a step with one"
+        )
+    return fused[0]
+
+
+def _place(facts: Cell, region: Region, direction: str, is_written: bool) -> Place:
+    """The role of a region of the plan."""
+    name = region.buffer.strip("~").removesuffix("_l0")
+    gate = region.columns[0] // SIZES.H
+    is_after = region.rows[0] > SIZES.B  # a state's block behind the step
+    if name == "hU":
+        return Place("recurrent", gate)
+    if name in facts.states and is_after:
+        is_product = facts.gates == ("h",) and direction == "forward" and not is_written
+        return Place("gates") if is_product else Place(f"{name}_next")
+    return Place(name, gate)
+
+
+def _single_assignment(facts: Cell, nodes: dict, loads: dict, direction: str) -> dict:
+    """Nodes that tell apart what a region holds before the step and after it; the former are added to loads.
+
+    A gate's region holds the product with the inputs until the gate is written.
+    """
+    last = {key: key for key in loads}
+    result = {}
+    for region, node in nodes.items():
+        reads = []
+        for read in node.reads:
+            if read not in last:
+                last[read] = ("before", read)
+                loads[last[read]] = _place(facts, read, direction, False)
+            reads.append(last[read])
+        result[region] = Node(node.rule, tuple(reads))
+        last[region] = region
+    return result
+
+
+def _with_recurrent_gradients(facts: Cell, stores: dict) -> dict:
+    """Stores in the gates' order; dgates_h is added where what reaches the recurrent product differs."""
+    inner = stores.pop(Place("dinner"), None)
+    if inner is not None:
+        at = facts.gates.index(facts.inner_bias)
+        stores |= {Place("dgates_h", g): stores[Place("dgates", g)] for g in range(len(facts.gates))}
+        stores[Place("dgates_h", at)] = inner
+    return dict(sorted(stores.items()))
+
+
+def _factor_out(nodes: dict) -> dict:
+    """a·b − a·c as a·(b − c): the mirror has a product more, since it sends gradients wire by wire."""
+    result = {}
+    for key, node in nodes.items():
+        if node.rule == "sum":
+            node = _factored_sum(key, node, result)
+        result[key] = node
+    return result
+
+
+def _factored_sum(key, node: Node, nodes: dict) -> Node:
+    """The sum with one pair a·b − a·c as a product; what the product reads is added to nodes."""
+    for negative, other in permutations(node.reads, 2):
+        subtracted = nodes.get(_negated(nodes, negative))
+        added = nodes.get(other)
+        if not (_is_product(subtracted) and _is_product(added) and subtracted.reads[0] == added.reads[0]):
+            continue
+        difference = ("difference", key)
+        nodes[difference] = Node("minus", (added.reads[1], subtracted.reads[1]))
+        factored = Node("times", (added.reads[0], difference))
+        rest = tuple(read for read in node.reads if read not in (negative, other))
+        if not rest:
+            return factored
+        nodes["factored", key] = factored
+        return Node("sum", (("factored", key), *rest))
+    return node
+
+
+def _negated(nodes: dict, key):
+    """The operand of a "negative"; None for another node."""
+    return nodes[key].reads[0] if key in nodes and nodes[key].rule == "negative" else None
+
+
+def _is_product(node: Node | None) -> bool:
+    return node is not None and node.rule == "times"
+
+
+REPEATED = {"tanh_slope": 1, "sigmoid_slope": 1}  # the operand that their text has twice
+BINDS = dict.fromkeys(("sum", "bias", "minus", "one_minus"), SUM)
+BINDS |= dict.fromkeys(("times", "negative", "tanh_slope", "sigmoid_slope", "relu_slope"), PRODUCT)
+FUNCTIONS = {
+    "sum": lambda *terms: " + ".join(terms),
+    "bias": "{} + {}".format,
+    "times": "{} * {}".format,
+    "minus": "{} - {}".format,
+    "one_minus": "one - {}".format,
+    "negative": "-{}".format,
+    "tanh": "tanh({})".format,
+    "sigmoid": "sigmoid({})".format,
+    "tanh_slope": "{0} * (one - {1} * {1})".format,
+    "sigmoid_slope": "{0} * {1} * (one - {1})".format,
+}
+
+
+def _least(rule: str, place: int) -> float:
+    """How strongly a rule's operand must bind to stand there without brackets."""
+    if rule in ("sum", "bias"):
+        return SUM
+    if rule in ("minus", "one_minus"):
+        return SUM if rule == "minus" and place == 0 else PRODUCT
+    if rule in ("times", "negative") or rule.endswith("_slope"):
+        return PRODUCT if place == 0 else NAME
+    return 0  # a function's argument
+
+
+class _Writer:
+    """Writes the values of a step one after the other."""
+
+    def __init__(self, work: Work, target: Target):
+        self.work = work
+        self.target = target
+        self.functions = FUNCTIONS | target.functions
+        self.lines: list[str] = []
+        self.texts: dict[object, tuple[str, float]] = {}
+        self.uses = Counter(work.stores.values())
+        repeated = REPEATED | target.repeated
+        for node in _needed(work):
+            self.uses.update(node.reads)
+            if node.rule in repeated:
+                self.uses[node.reads[repeated[node.rule]]] += 1
+
+    def compute(self, key) -> None:
+        """Write a value in place of its only reader, or on a line with a name."""
+        if not self.uses[key]:
+            return
+        node = self.work.nodes[key]
+        reads = [read for read in node.reads if not self._is_added(read)]
+        if node.rule in ("sum", "bias") and len(reads) == 1:
+            self.texts[key] = self._text(reads[0])
+            return
+        operands = []
+        for place, read in enumerate(reads):
+            text, binds = self._text(read)
+            operands.append(f"({text})" if binds < _least(node.rule, place) else text)
+        value = self.functions[node.rule](*operands)
+        if self.uses[key] == 1:
+            self.texts[key] = value, BINDS.get(node.rule, NAME)
+        else:
+            self._name(key, self._name_of(key), value)
+
+    def stores(self) -> list[str]:
+        return [self.target.write(place, self._text(key)[0]) for place, key in self.work.stores.items()]
+
+    def _is_added(self, key) -> bool:
+        return key in self.work.loads and self.target.is_added(self.work.loads[key])
+
+    def _text(self, key) -> tuple[str, float]:
+        if key not in self.texts:
+            place = self.work.loads[key]
+            text = self.target.read(place)
+            if self.uses[key] == 1:
+                return text, NAME
+            name = self.work.cell.gates[place.gate] if place.array == "gates" else f"{place.array}_j"
+            self._name(key, name, text)
+        return self.texts[key]
+
+    def _name(self, key, name: str, value: str) -> None:
+        self.lines.append(self.target.statement(name, value))
+        self.texts[key] = name, NAME
+
+    def _name_of(self, key) -> str:
+        """A name for a computed value: its gate's, or one made from where it is stored or what it reads."""
+        for place, stored in self.work.stores.items():
+            if stored == key:
+                return _stored_name(self.work.cell, place)
+        node = self.work.nodes[key]
+        arrays = [self.work.loads[read].array for read in node.reads if read in self.work.loads]
+        if node.rule == "sum" and arrays:
+            return f"{arrays[0]}_total"
+        if node.rule == "tanh" and arrays:
+            return f"tanh_{arrays[0].removesuffix('_next')}"
+        if node.rule == "one_minus":
+            return f"not_{self.texts[node.reads[0]][0]}"
+        return "a" if node.rule in ("sum", "bias") else f"value_{list(self.work.nodes).index(key)}"
+
+
+def _needed(work: Work) -> list[Node]:
+    """Nodes that a store depends on."""
+    wanted = set(work.stores.values())
+    needed = []
+    for key, node in reversed(work.nodes.items()):
+        if key in wanted:
+            needed.append(node)
+            wanted |= set(node.reads)
+    return needed
+
+
+def _stored_name(cell: Cell, place: Place) -> str:
+    if place.array == "gates":
+        return cell.gates[place.gate]
+    if place.array.startswith("dgates"):
+        return f"d{cell.gates[place.gate]}"
+    if place.array.endswith("_next"):
+        return f"next_{place.array.removesuffix('_next')}"
+    return {"saved": "inner"}.get(place.array, f"{place.array}_before")

@@ -1,0 +1,27 @@
+"""Every derived file of rnnlab: its path and its text."""
+
+from pathlib import Path
+
+from rnnlab.emit import numba_rows
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+SOURCES = {"compiled/gates.py": numba_rows.source}  # path in KERNELS -> function that gives its text
+
+
+def derived() -> dict[Path, bytes]:
+    """The bytes of each derived file, by its path."""
+    return {KERNELS / name: source().encode() for name, source in SOURCES.items()}
+
+
+def stale() -> list[Path]:
+    """Files that are missing or not what their equation says."""
+    return [path for path, data in derived().items() if not path.exists() or path.read_bytes() != data]
+
+
+def write() -> list[Path]:
+    """Write the stale files; those are returned."""
+    paths = stale()
+    files = derived()
+    for path in paths:
+        path.write_bytes(files[path])
+    return paths

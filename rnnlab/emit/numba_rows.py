@@ -1,0 +1,79 @@
+"""A step's pointwise work for one sequence: a loop over its units, for Numba on the CPU.
+
+Each array is a row of its own: an index of two dimensions would keep LLVM from proving that arrays do not
+overlap, and the loop would take six times as long.
+"""
+
+from rnnlab.cells import CELLS
+from rnnlab.emit.body import Place, Target, Work, lines, suitable, work_of
+
+HEADER = '''"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
+
+Derived from rnnlab.graphs.cells by rnnlab.emit.numba_rows: change it there, then `make course`.
+
+Rows: gates [G·H] holds the input product and is left holding the gates; recurrent [G·H] is the recurrent
+product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
+where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
+past the products, its gradient is left as the one before the step, without what the products add.
+"""
+
+from numba import njit
+
+from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
+
+OPTIONS = {**FAST, "nogil": True, "cache": True}
+'''
+ORDER = {
+    "forward": "gates recurrent bias inner_bias h c saved c_next h_next".split(),
+    "backward": "gates saved h c c_next h_next dh dc dgates dgates_h".split(),
+}
+
+
+def source() -> str:
+    """The text of the module."""
+    return HEADER + "".join(_function(cell, way) for cell in suitable() for way in ORDER)
+
+
+def _place(place: Place) -> str:
+    if place.gate == 0:
+        return f"{place.array}[j]"
+    return f"{place.array}[{'H' if place.gate == 1 else f'{place.gate} * H'} + j]"
+
+
+TARGET = Target(
+    read=_place,
+    write=lambda place, value: f"{_place(place)} = {value}",
+    functions={
+        "relu": "zero if {0} < zero else {0}".format,  # NaN stays NaN
+        "relu_slope": "{0} * (one if {1} > zero else zero)".format,
+    },
+    repeated={"relu": 0},
+)
+
+
+def arguments(work: Work, direction: str) -> list[str]:
+    """The arrays of a step, in the order of its function's arguments."""
+    arrays = {place.array for place in (*work.loads.values(), *work.stores)}
+    return [name for name in ORDER[direction] if name in arrays]
+
+
+def function_name(cell: str, direction: str) -> str:
+    """The name of a step's function: the cell's mode, since one of two GRUs has a loop."""
+    mode = CELLS[cell].mode
+    return mode if direction == "forward" else f"{mode}_backward"
+
+
+def _function(cell: str, direction: str) -> str:
+    work = work_of(cell, direction)
+    own = arguments(work, direction)
+    body = lines(work, TARGET)
+    text = "\n".join(body)
+    size = own[-1] if direction == "forward" else "dh"
+    head = [f"H = {size}.size"]
+    head += [
+        f"{name} = {size}.dtype.type({value})" for value, name in enumerate(("zero", "one")) if name in text
+    ]
+    name = function_name(cell, direction)
+    statements = [*head, "for j in range(H):", *(f"    {line}" for line in body)]
+    inside = "".join(f"    {line}\n" for line in statements)
+    return f"\n\n@njit(**OPTIONS)\ndef {name}({', '.join(own)}):\n{inside}"
