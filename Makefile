@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 to 3.14 is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab lab-first update test test-slow test-cuda test-gpu check course site peers gpu-peers environment test-environment
+.PHONY: help lab lab-first update test test-slow test-corpus test-cuda test-gpu check course site peers gpu-peers environment test-environment
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
@@ -55,13 +55,16 @@ update:  ## bring the newest lessons; what you wrote in work/ is not touched
 	$(USABLE_PYTHON)
 	@"$(PYTHON)" -E -m rnncourse.lab.update
 
-# Together these two run every test that needs no GPU; tests/test_conftest.py proves it. Three processes, because
+# Together these three run every test that needs no GPU; tests/test_conftest.py proves it. Three processes, because
 # tests wait for processes, browsers and disks a good part of their time.
-test: test-environment  ## run the tests, but for the slow ones (OPTIONS="-k bptt" for some of them)
+test: test-environment  ## run the quick tests, and a tenth of the long tables (OPTIONS="-k bptt" for some of them)
 	@.venv/bin/python -m pytest -n 3 --dist worksteal --durations 10 $(OPTIONS)
 
-test-slow: test-environment  ## run the slow ones: each attack in both modes, all seeds, emulated CUDA C++, time-outs
+test-slow: test-environment  ## run the slow ones: answers to kernels, browsers, emulated CUDA C++, time-outs
 	@.venv/bin/python -m pytest -n 3 --dist worksteal --durations 10 --leg slow $(OPTIONS)
+
+test-corpus: test-environment  ## run the long tables whole: attacks, styles of notebooks, variants, seeds
+	@.venv/bin/python -m pytest -n 3 --dist worksteal --durations 10 --leg corpus $(OPTIONS)
 
 # compilers and types beside numba-cuda, which takes the place of Numba's own CUDA target wherever it is installed:
 # in an environment of its own; no GPU is needed

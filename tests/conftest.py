@@ -3,15 +3,21 @@
 Kernels are simulated, whatever the machine has; with --gpu only the tests marked gpu run, each in a process
 of its own, because an error on a GPU may spoil everything that the same process does there afterwards.
 
-The tests marked slow are a leg of their own: `--leg slow` runs them, `--leg all` all tests. Without either
-they are left out, except where a selection (-k, a name) leaves nothing else.
+Two markers choose what runs. `slow`: a leg of its own; `--leg slow` runs it, and without that it is left out,
+except where a selection (-k, a name) leaves nothing else. `corpus`: a long table of cases, of which each run
+tries a tenth, drawn by a hash of the commit; `--leg corpus` tries them all, as does a selection by name.
+`--leg all` runs every test. What a run left out is counted in its last lines.
+
+`--skipped-to FILE` writes the tests that were skipped; `--also FILE` adds them to a leg on another machine.
 """
 
 import gc
+import hashlib
 import os
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,63 +48,26 @@ SLOWEST = (
 )  # first, so that two processes end together
 
 
-# Long tables of cases: every n-th is tried in the quick leg, the others in the slow one.
-EVERY = {
-    "test_a_fault_at_any_step_is_told_and_ends_that_step_alone": 3,
-    "test_a_kernel_that_leaves_out_its_lesson_fails_in_the_notebook_as_in_a_grade": 15,
-    "test_a_peer_that_cheats_is_left_out_and_leaves_no_times": 9,
-    "test_a_step_of_the_day_itself_that_raises_ends_alone": 5,
-    "test_a_style_gets_the_same_verdict_in_the_notebook_and_from_grade": 4,
-    "test_a_style_gets_this_verdict_from_a_process_of_its_own_too": 4,
-    "test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake": 4,
-    "test_an_answer_gets_its_verdict": 3,
-    "test_an_answer_that_goes_around_what_watches_it_gets_nothing": 4,
-    "test_an_answer_that_is_no_kernel_gets_nothing_and_a_sentence": 4,
-    "test_an_answer_that_remembers_its_inputs_fails": 3,
-    "test_an_honest_style_passes_with_the_grader": 4,
-    "test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code": 7,
-    "test_axe_finds_nothing_and_the_page_is_not_wider_than_the_window": 3,
-    "test_bytes_and_flops_of_long_passes_are_those_of_their_plans": 3,
-    "test_every_combination_of_passes_gives_the_references_numbers": 3,
-    "test_every_contestant_computes_the_same_epoch": 6,
-    "test_every_cuda_file_of_the_course_compiles_from_hopper_on": 3,
-    "test_every_kernel_of_the_course_compiles_for_three_architectures": 4,
-    "test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none": 3,
-    "test_every_order_of_work_gives_the_same_product": 3,
-    "test_every_stage_gives_the_references_numbers_whoever_goes_first": 5,
-    "test_every_third_case_of_a_long_table_is_quick_however_it_is_selected": 2,
-    "test_machine_code_waits_as_often_as_the_source": 6,
-    "test_neither_threads_nor_repetition_change_a_bit_of_the_output": 4,
-    "test_no_correct_kernel_is_accused": 3,
-    "test_no_file_beside_a_submission_is_read_by_the_judge": 2,
-    "test_rung_agrees_with_the_reference_in_float64": 3,
-    "test_steps_and_a_run_agree_with_the_reference_in_float64": 2,
-    "test_the_courses_own_answer_fails_in_a_variant_whose_notebook_shows_the_difference": 3,
-    "test_what_happens_to_a_notebook_costs_no_marks": 3,
-    "test_what_stands_around_a_notebook_has_the_outcome_that_its_table_says": 3,
-    "test_who_splits_a_steps_product_changes_no_number": 9,
-    "test_whole_statements_make_no_answers_written_apart_a_pair": 3,
-    "test_wrong_kernels_of_learners_have_their_finding_and_a_remedy_that_fits": 3,
-}
-
-
 ALONE = "RNNLAB_TEST_ALONE"  # set in the process that runs a single test on the GPU
 SECONDS = 100  # that it may take
 
 
-LEFT_OUT = pytest.StashKey[int]()  # number of slow tests that this run leaves out
-COLLECTED = pytest.StashKey[Counter]()  # {test of EVERY: its quick cases so far}
+LEGS = ("quick", "slow", "corpus", "all")
+TENTH = 10  # one of so many cases of a corpus is tried
+LEFT_OUT = pytest.StashKey[dict]()  # numbers of tests that this run leaves out
 
 
 def pytest_addoption(parser):
     parser.addoption("--gpu", action="store_true", help="run the tests marked gpu, and no others, on a GPU")
     parser.addoption(
         "--leg",
-        choices=("quick", "slow", "all"),
+        choices=LEGS,
         default="quick",
         help="run the tests not marked slow, unless the selection has no other (the default); those marked "
-        "slow; or all",
+        "slow; every case of those marked corpus; or all",
     )
+    parser.addoption("--skipped-to", metavar="FILE", help="write the names of skipped tests, a line each")
+    parser.addoption("--also", metavar="FILE", help="add the tests or files named in these lines to the leg")
 
 
 def on_gpu(config):
@@ -174,25 +143,19 @@ def without_skip_in_ci(report):
     return report
 
 
-def pytest_itemcollected(item):
-    """Mark slow what a long table leaves to the slow leg: before -k, so that no selection changes it."""
-    name = getattr(item, "originalname", None)
-    if name in EVERY and not is_slow(item):
-        seen = item.config.stash.setdefault(COLLECTED, Counter())
-        if seen[name] % EVERY[name]:
-            item.add_marker(pytest.mark.slow)
-        seen[name] += 1
-
-
 @pytest.hookimpl(trylast=True)  # after -k and -m: whoever selects a slow test by its name gets it
 def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == on_gpu(config)]
-    selection = items if on_gpu(config) else leg_of(items, config.getoption("--leg"))
+    selection = items if on_gpu(config) else selected(items, config)
     chosen = set(selection)
     left_out = [item for item in items if item not in chosen]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    config.stash[LEFT_OUT] = sum(is_slow(item) for item in left_out)
+    config.stash[LEFT_OUT] = {
+        "slow": sum(is_marked(item, "slow") for item in left_out),
+        "corpus": sum(is_marked(item, "corpus") for item in left_out),
+        "cases": sum(is_marked(item, "corpus") for item in items),
+    }
     if hasattr(config, "workeroutput"):  # a process of pytest-xdist; only the first one prints a summary
         config.workeroutput["left_out"] = config.stash[LEFT_OUT]
     items[:] = selection
@@ -206,28 +169,94 @@ def pytest_collection_finish():
     gc.set_threshold(10_000, 10, 30)
 
 
-def is_slow(item):
-    """Is the test marked slow?"""
-    return item.get_closest_marker("slow") is not None
+def is_marked(item, name):
+    """Is the test marked so?"""
+    return item.get_closest_marker(name) is not None
+
+
+def selected(items, config):
+    """The tests of the chosen leg, with a tenth of each corpus unless the selection names tests."""
+    leg = config.getoption("--leg")
+    tests = leg_of(items, leg)
+    is_by_name = config.getoption("-k") or any("::" in argument for argument in config.args)
+    if leg in ("quick", "slow") and not is_by_name:
+        tests = tenth_of_corpora(tests, drawn_by())
+    if config.getoption("--also"):
+        names = Path(config.getoption("--also")).read_text(encoding="utf-8").splitlines()
+        chosen = {
+            *tests,
+            *(item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & {*names}),
+        }
+        tests = [item for item in items if item in chosen]
+    return tests
 
 
 def leg_of(items, leg):
     """The tests of a leg; the quick leg of slow tests alone is all of them."""
-    if leg == "slow":
-        return [item for item in items if is_slow(item)]
-    quick = [item for item in items if not is_slow(item)]
+    if leg in ("slow", "corpus"):
+        return [item for item in items if is_marked(item, leg)]
+    quick = [item for item in items if not is_marked(item, "slow")]
     return quick if leg == "quick" and quick else items
+
+
+@cache
+def drawn_by():
+    """What draws the cases of corpora: RNNLAB_CORPUS, or the commit."""
+    line = ["git", "rev-parse", "--short=12", "HEAD"]
+    try:
+        commit = subprocess.run(
+            line, capture_output=True, text=True, cwd=Path(__file__).parent
+        ).stdout.strip()
+    except OSError:
+        commit = ""
+    return os.environ.get("RNNLAB_CORPUS") or commit or "no commit"
+
+
+def tenth_of_corpora(items, drawing):
+    """The tests, with a tenth of the cases of each function marked corpus, one at least."""
+    functions = defaultdict(list)
+    for item in items:
+        if is_marked(item, "corpus"):
+            functions[item.nodeid.partition("[")[0]].append(item)
+    tried = set()
+    for cases in functions.values():
+        cases.sort(key=lambda item: hashlib.sha256(f"{drawing} {item.nodeid}".encode()).digest())
+        tried.update(cases[: -(-len(cases) // TENTH)])
+    return [item for item in items if item in tried or not is_marked(item, "corpus")]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     """Each process of pytest-xdist has left out the same tests."""
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    if config.getoption("--leg") == "quick" and (number := config.stash.get(LEFT_OUT, 0)):
+    """What was not run, and how to run it."""
+    left_out = Counter(config.stash.get(LEFT_OUT, {}))
+    skipped = terminalreporter.stats.get("skipped", [])
+    if config.getoption("--skipped-to"):
+        lines = sorted({f"{report.nodeid}\n" for report in skipped})
+        Path(config.getoption("--skipped-to")).write_text("".join(lines), encoding="utf-8")
+    if config.getoption("--leg") in ("quick", "slow") and left_out["cases"]:
+        tried = left_out["cases"] - left_out["corpus"]
         terminalreporter.write_line(
-            f"slow tests left out: {number} (`make test-slow` runs them, "
-            "`make test-slow OPTIONS='-k NAME'` some of them, `pytest --leg all` every test)"
+            f"corpora: {tried} of {left_out['cases']} cases, drawn by RNNLAB_CORPUS={drawn_by()}"
         )
+    for reason, number in Counter(reason_of(report) for report in skipped).most_common():
+        terminalreporter.write_line(f"skipped: {number} ({reason})")
+    how = {
+        "slow": "slow tests (`make test-slow`)",
+        "corpus": "cases of corpora (`make test-corpus`)",
+    }
+    words = [f"{left_out[name]} {words}" for name, words in how.items() if left_out[name]]
+    if skipped:
+        words.append(f"{len(skipped)} skipped")
+    if words and not on_gpu(config):
+        terminalreporter.write_line(f"not run: {', '.join(words)}; `pytest --leg all` runs every test")
+
+
+def reason_of(report):
+    """Why a test was skipped, in a line."""
+    words = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return " ".join(words.removeprefix("Skipped: ").split())[:100]

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-from conftest import EVERY
 
 from nbjudge.authoring.course import ROOT
 
@@ -18,7 +17,9 @@ def run_beside_the_conftest(folder, options="", before="", after="", **files):
     (folder / "conftest.py").write_text(before + conftest + after)
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  gpu: on a GPU\n  slow: in a leg of its own\n")
+    (folder / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n  gpu: on a GPU\n  slow: in a leg of its own\n  corpus: a tenth at each run\n"
+    )
     run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rp", "--rootdir", folder, folder]
     return subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
 
@@ -62,7 +63,8 @@ def test_a_file_skipped_for_want_of_a_package_stops_no_other_and_fails_in_ci(
     small = "def test_that_passes():\n    pass\n"
     text = run_beside_the_conftest(tmp_path, test_small=small, test_whole=WHOLE_FILE)
     assert re.search(summary, text)
-    assert ("nothing_of_that_name: make test" in text) == bool(ci)
+    assert ("CI does not allow: " in text) == bool(ci)
+    assert "nothing_of_that_name: make test" in text
 
 
 ON_A_GPU = """
@@ -113,7 +115,7 @@ def test_slow(): pass
 def test_both(n): pass
 """
 QUICK, SLOW = {"test_quick", "test_both[1]"}, {"test_slow", "test_both[2]"}
-HOW = "slow tests left out: 2 (`make test-slow` runs them"
+HOW = "not run: 2 slow tests (`make test-slow`)"
 
 
 @pytest.mark.parametrize(
@@ -137,20 +139,63 @@ def test_slow_tests_are_a_leg_of_their_own_and_run_where_they_are_selected_alone
 TABLE = """
 import pytest
 
-@pytest.mark.parametrize("number", range(7))
-def test_table(number):
-    pass
+pytestmark = pytest.mark.corpus
+
+@pytest.mark.parametrize("number", range(41))
+def test_long(number): pass
+
+SLOW = [pytest.param(n, marks=pytest.mark.slow) for n in range(3, 9)]
+
+@pytest.mark.parametrize("number", [*range(3), *SLOW])
+def test_short(number): pass
 """
 
 
+def numbers_of(text, name):
+    """The cases of a table that passed."""
+    return set(map(int, re.findall(rf"^PASSED \S+::{name}\[(\d+)\]", text, re.M)))
+
+
+def test_a_tenth_of_a_corpus_is_drawn_by_the_commit_and_told(tmp_path, monkeypatch):
+    draws = []
+    for commit in ("a1", "b2", "a1"):
+        monkeypatch.setenv("RNNLAB_CORPUS", commit)
+        text = run_beside_the_conftest(tmp_path, test_small=TABLE)
+        draws.append(numbers_of(text, "test_long"))
+        assert len(draws[-1]) == 5
+        assert len(numbers_of(text, "test_short")) == 1
+        assert f"corpora: 6 of 50 cases, drawn by RNNLAB_CORPUS={commit}" in text
+        assert "not run: 6 slow tests (`make test-slow`), 44 cases of corpora (`make test-corpus`)" in text
+    assert draws[0] == draws[2] != draws[1]
+
+
 @pytest.mark.parametrize(
-    ("options", "chosen"),
-    [("", {0, 3, 6}), ("--leg slow", {1, 2, 4, 5}), ("-k test_table[4]", {4}), ("--leg all", {*range(7)})],
+    ("options", "long", "short"),
+    [
+        ("--leg corpus", {*range(41)}, {*range(9)}),
+        ("--leg all", {*range(41)}, {*range(9)}),
+        ("-k test_long", {*range(41)}, set()),
+        ("-k test_short", set(), {0, 1, 2}),
+    ],
 )
-def test_every_third_case_of_a_long_table_is_quick_however_it_is_selected(tmp_path, options, chosen):
-    every = "\nEVERY['test_table'] = 3\n"
-    text = run_beside_the_conftest(tmp_path, options, after=every, test_small=TABLE)
-    assert set(map(int, re.findall(r"^PASSED \S+::test_table\[(\d)\]", text, re.M))) == chosen
+def test_a_leg_and_a_selection_by_name_try_a_corpus_whole(tmp_path, options, long, short):
+    text = run_beside_the_conftest(tmp_path, options, test_small=TABLE)
+    assert (numbers_of(text, "test_long"), numbers_of(text, "test_short")) == (long, short)
+
+
+def test_what_was_skipped_on_one_machine_is_added_to_a_leg_on_another(tmp_path):
+    file = tmp_path / "skipped.txt"
+    whole = "import pytest\npytest.importorskip('nothing_of_that_name', reason='not here')\n"
+    text = run_beside_the_conftest(
+        tmp_path, f"--skipped-to {file} -n 2", test_small=TESTS, test_legs=LEGS, test_whole=whole
+    )
+    assert "skipped: 1 (sudo apt-get install chromium)" in text
+    assert "not run: 2 slow tests (`make test-slow`), 3 skipped" in text
+    names = [line.rpartition("/")[2] for line in file.read_text().splitlines()]
+    assert names == ["test_small.py::test_that_needs_a_program", "test_small.py::test_that_needs_hardware",
+                     "test_whole.py"]  # fmt: skip
+    text = run_beside_the_conftest(tmp_path, f"--leg slow --also {file}", test_small=TESTS, test_legs=LEGS)
+    assert "2 passed, 3 skipped" in text
 
 
 def recipe(target):
@@ -160,20 +205,22 @@ def recipe(target):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="sudo apt-get install make")
-def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both():
-    test, slow = recipe("test")[-1], recipe("test-slow")[-1]
-    assert slow.split() == [*test.split(), "--leg", "slow"]
-    assert test.split()[1:] == "-m pytest -n 3 --dist worksteal --durations 10".split()
+def test_the_legs_of_make_differ_by_name_alone():
+    test = recipe("test")[-1].split()
+    assert test[1:] == "-m pytest -n 3 --dist worksteal --durations 10".split()
+    for leg in ("slow", "corpus"):
+        assert recipe(f"test-{leg}")[-1].split() == [*test, "--leg", leg]
     assert "--leg all" in recipe("test-cuda")[-1]
+
+
+def test_ci_is_a_newcomer_before_it_installs_anything_and_skips_no_leg():
     lines = (ROOT / ".ci/run").read_text().splitlines()
-    assert [line for line in lines if line.startswith(("make ", ".ci/", "export CI"))] == [
-        ".ci/newcomer",
-        "export CI=true",
-        "make test-environment",
-        "make test",
-        "make test-slow",
-        "make test-cuda",
-    ]
+    places = [lines.index(line) for line in (
+        '.ci/newcomer "$skipped"', "install_programs", "export CI=true",
+        'make test-slow OPTIONS="--also $skipped"', "make test-cuda",
+    )]  # fmt: skip
+    assert places == sorted(places)
+    assert "make test-corpus" in (ROOT / ".github/workflows/nightly.yml").read_text()
 
 
 COLLECTED = """
@@ -185,7 +232,7 @@ class Legs:
     def pytest_collection_modifyitems(self, items):
         here = [item for item in items if not item.get_closest_marker("gpu")]  # a GPU has a run of its own
         of = sys.modules["conftest"].leg_of
-        legs = [of(here, leg) for leg in ("quick", "slow", "all")]
+        legs = [of(here, leg) for leg in ("quick", "slow", "corpus", "all")]
         print("LEGS", json.dumps([[item.nodeid for item in leg] for leg in legs]))
 
 pytest.main(["-p", "no:cacheprovider", "--collect-only", "-qq"], plugins=[Legs()])
@@ -193,12 +240,12 @@ pytest.main(["-p", "no:cacheprovider", "--collect-only", "-qq"], plugins=[Legs()
 
 
 @pytest.mark.slow
-def test_the_two_legs_together_hold_every_test_once():
+def test_the_legs_together_hold_every_test():
     """Tests as pytest itself collects them."""
     run = subprocess.run([sys.executable, "-c", COLLECTED], capture_output=True, text=True, cwd=ROOT)
-    quick, slow, both = json.loads(re.search(r"^LEGS (.*)$", run.stdout, re.M)[1])
-    assert sorted(quick + slow) == sorted(both)
-    tables = [{line.split("::")[1].split("[")[0] for line in leg} for leg in (quick, slow)]
-    assert {*EVERY} <= tables[0] & tables[1]
+    quick, slow, corpus, every = json.loads(re.search(r"^LEGS (.*)$", run.stdout, re.M)[1])
+    assert sorted(quick + slow) == sorted(every)
+    assert {*corpus} < {*every}
     assert len(slow) > 300
     assert len(quick) > 5000
+    assert len(corpus) > 1000

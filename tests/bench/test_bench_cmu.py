@@ -4,7 +4,6 @@ import importlib.util
 
 import numpy as np
 import pytest
-from legs import in_full
 from values_in import holds
 
 from bench import cmu_tables, cmu_workload, halide_page
@@ -31,8 +30,15 @@ def problem():
     return cmu.draw(SMALL)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
-    "name", [in_full(name) if name.startswith("halide") and name not in QUICK else name for name in INSTALLED]
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow)
+        if name.startswith("halide") and name not in QUICK
+        else name
+        for name in INSTALLED
+    ],
 )
 def test_every_contestant_computes_the_same_epoch(name, problem):
     step, arrays = contestants.build(problem, name)

@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-from legs import in_full
 from values_in import holds
 
 from bench import cpu_record, cpu_run, performance_page
@@ -48,6 +47,7 @@ def case():
         return arena.measure(SMALL)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_peer_that_cheats_is_left_out_and_leaves_no_times(case, name):
     assert name in case.left_out
@@ -94,7 +94,9 @@ COMPILING = "pytensor", "jax", "halide"  # each cell anew, 2 to 7 s of a core in
 CHOSEN = [
     pytest.param(peer, CELLS[3:] if peer.name in COMPILING else CELLS, id=peer.name) for peer in INSTALLED
 ]
-CHOSEN += [in_full(peer, CELLS[:3]) for peer in INSTALLED if peer.name in COMPILING]
+CHOSEN += [
+    pytest.param(peer, CELLS[:3], marks=pytest.mark.slow) for peer in INSTALLED if peer.name in COMPILING
+]
 
 
 @pytest.mark.parametrize(("candidate", "cells"), CHOSEN)

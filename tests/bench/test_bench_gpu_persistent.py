@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler, library
-from legs import in_full
 from pretended_card import cupy_by_numpy
 from values_in import holds
 
@@ -77,7 +76,7 @@ def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pre
     [
         *((name, "rnn_tanh") for name in tensor_layers.NAMES),
         *(
-            in_full(name, cell)
+            pytest.param(name, cell, marks=pytest.mark.slow)
             for name in (*tensor_layers.NAMES, tensor_layers.BULK)
             for cell in ("gru", "lstm")
         ),
@@ -100,13 +99,13 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
 @pytest.mark.parametrize(
     ("name", "arrays", "cluster"),
     [
-        in_full("flags", 3, 1),
-        in_full("counter", 2, 1),
-        in_full("poll_published", 2, 1),
+        pytest.param("flags", 3, 1, marks=pytest.mark.slow),
+        pytest.param("counter", 2, 1, marks=pytest.mark.slow),
+        pytest.param("poll_published", 2, 1, marks=pytest.mark.slow),
         ("cluster_barrier", 0, CLUSTER),
-        in_full("push_across", 1, CLUSTER),
-        in_full("push_all_8", 1, CLUSTER),
-        in_full("push_all_16", 1, CLUSTER),
+        pytest.param("push_across", 1, CLUSTER, marks=pytest.mark.slow),
+        pytest.param("push_all_8", 1, CLUSTER, marks=pytest.mark.slow),
+        pytest.param("push_all_16", 1, CLUSTER, marks=pytest.mark.slow),
         ("push_all_bulk", 1, CLUSTER),
     ],
 )

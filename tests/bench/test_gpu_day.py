@@ -8,7 +8,6 @@ import sys
 import time
 
 import pytest
-from legs import in_full
 from values_in import holds
 
 from bench.gpu import command, day, day_tests
@@ -61,7 +60,7 @@ REASONS = {
     [
         (("RaisesLate", "WrongLate"), "fused_layer"),
         (("BreaksTheContext", "IsKilled"), "Right"),
-        in_full(("Exits", "Hangs"), "Right"),
+        pytest.param(("Exits", "Hangs"), "Right", marks=pytest.mark.slow),
     ],
     ids=str,
 )

@@ -6,7 +6,6 @@ import sys
 import time
 
 import pytest
-from legs import in_full
 from test_gpu_day import MODULE, SANITIZER, SMALL, entry, machine, results_of  # noqa: F401
 from values_in import holds
 
@@ -82,8 +81,9 @@ def test_a_day_without_a_fault_proves_all_of_it(rehearsal):
     assert "1 times" in proved
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("fault", ["raises", *map(in_full, ("hangs", "exits", "garbage"))])
+@pytest.mark.parametrize("fault", ["raises", "hangs", "exits", "garbage"])
 def test_a_fault_at_any_step_is_told_and_ends_that_step_alone(rehearsal, fault, step):
     status, page = rehearsal(f"{step}:{fault}")
     wrong = [line for line in page.splitlines() if line.startswith("WRONG: ")]
@@ -95,6 +95,7 @@ def test_a_fault_at_any_step_is_told_and_ends_that_step_alone(rehearsal, fault, 
     assert "To go on:" in page
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("where", "name", "words"),
     [
@@ -184,7 +185,7 @@ def test_endless(): time.sleep({seconds})
 """
 
 
-@pytest.mark.parametrize("seconds", [0, in_full(600)])
+@pytest.mark.parametrize("seconds", [0, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.slow
 def test_failing_tests_are_named_while_the_others_run_and_the_endless_one_too(tmp_path, seconds):
     path = tmp_path / "test_some.py"

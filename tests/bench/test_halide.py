@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from legs import in_full
 from values_in import holds
 
 from bench.cmu import ahead_of_time
@@ -50,7 +49,9 @@ SHAPES = [(1, 2, 3, 1, 1), (1, 3, 4, 5, 2), (7, 3, 2, 5, 1), (5, 1, 6, 3, 3), (1
 
 
 @halide
-@pytest.mark.parametrize(("cell", "dtype"), [*QUICK, *(in_full(*case) for case in OTHERS)])
+@pytest.mark.parametrize(
+    ("cell", "dtype"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS)]
+)
 @pytest.mark.slow
 def test_our_schedule_computes_the_references_numbers(cell, dtype):
     halide = Halide(cell, dtype)

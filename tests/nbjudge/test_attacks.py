@@ -1,7 +1,6 @@
 """Every attack gets what its file says, in both modes, and the next answer what it deserves.
 
-Every answer is tried under bubblewrap; in plain mode those that are not withstood and every third of the
-others. `python tests/attacks_table.py --run` tries all.
+A run tries a tenth of them; `make test-corpus` and `python tests/attacks_table.py --run` try all.
 """
 
 import os
@@ -41,24 +40,8 @@ WANTED = (  # what the course promises to have tried
 )  # fmt: skip
 
 
-TRIED = [(name, "bubblewrap") for name in ATTACKS] + [
-    (name, "plain") for number, (name, attack) in enumerate(ATTACKS.items()) if attack.why or number % 3 == 0
-]
-
-
-QUICK = (  # one for each status and for each way that plain mode does not withstand; the others are slow
-    "honest", "raises_stop_iteration", "prints_a_report", "kernel_whose_default_reads_a_file",
-    "takes_all_memory", "raises_not_implemented", "loops_for_ever", "returns_too_much",
-    "reads_the_answer_through_ctypes",
-)  # fmt: skip
-
-
-def in_its_leg(name, mode):
-    """The attack in this mode; most are tried in the slow leg."""
-    return pytest.param(name, mode, marks=() if name in QUICK else pytest.mark.slow)
-
-
-@pytest.mark.parametrize(("name", "mode"), [in_its_leg(name, mode) for name, mode in TRIED])
+@pytest.mark.corpus
+@pytest.mark.parametrize(("name", "mode"), [(name, mode) for mode in MODES for name in ATTACKS])
 def test_an_attack_gets_what_its_file_says_and_the_next_answer_what_it_deserves(name, mode):
     box = choose(plain=mode == "plain")
     if box.name != mode:
@@ -77,19 +60,13 @@ def test_each_file_of_the_course_that_an_attack_looks_for_is_there():
     assert [path for path in wanted if not (CHECKOUT / path).exists()] == []
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("name", "deed", "outcome"), surroundings()[::5])
+@pytest.mark.parametrize(("name", "deed", "outcome"), surroundings())
 def test_what_stands_around_a_notebook_has_the_outcome_that_its_table_says(name, deed, outcome, mode):
     if (box := choose(plain=mode == "plain")).name != mode:
         pytest.skip(f"{box.why}: install bubblewrap (Debian: apt-get install bubblewrap)")
     assert surround(name, mode) == outcome
-
-
-def test_the_quick_attacks_have_every_status_that_an_attack_can_get():
-    every, quick = (
-        {ATTACKS[name].outcomes[mode] for name, mode in TRIED if name in names} for names in (ATTACKS, QUICK)
-    )
-    assert quick == every
 
 
 def test_there_is_a_row_for_each_class_of_attack():

@@ -89,6 +89,7 @@ def test_a_copy_whose_statements_stand_in_another_order_is_found_and_nothing_els
     assert pair.share > 0.7
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "path", sorted(Path(__file__).parents[1].glob("answers/*/*.py")), ids=lambda path: path.stem
 )

@@ -143,6 +143,7 @@ def test_a_range_is_a_variant_for_each_number_with_what_is_computed_from_it():
     ]  # fmt: skip
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("lesson", "name", "numbers"), VARYING)
 def test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake(lesson, name, numbers):
     exercise = variants.at_numbers(checks.find(name)[1], numbers)
@@ -154,6 +155,7 @@ def test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake
         assert run_check(exercise, InProcess(exercise.mutated(mutant), name), 7), mutant.name
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("lesson", "name", "numbers"), VARYING)
 def test_the_courses_own_answer_fails_in_a_variant_whose_notebook_shows_the_difference(lesson, name, numbers):
     exercise, stem = checks.find(name)[1], checks.LESSONS[lesson]

@@ -20,7 +20,7 @@ FILE = TESTS / "fixtures" / "exercise_styles.txt"
 DRAWN = {"functions": 3, "kernels": 1}  # exercises for a style of that kind
 COSTLY = "train_filter", "fast_tanh", "my_schedule"  # seconds a check: drawn for no style
 SOLUTION = re.compile(r"^( *)SOLUTION(?: as (\w+)| of (\w+))?$", re.M)
-QUICK = 17  # one style of so many is tried in the quick leg
+GROUP = 17  # styles whose answers are judged one after another in one process
 
 
 def styles():
@@ -81,13 +81,10 @@ def verdicts(names):
     return {name: outcomes[name] for name in names if not as_said(name)}
 
 
-def test_an_honest_style_passes_check_and_grade():
-    assert verdicts([*STYLES][::QUICK]) == {}
-
-
-@pytest.mark.slow  # a minute
-def test_every_honest_style_passes_check_and_grade():
-    assert verdicts([name for place, name in enumerate(STYLES) if place % QUICK]) == {}
+@pytest.mark.corpus
+@pytest.mark.parametrize("first", range(GROUP))
+def test_honest_styles_pass_check_and_grade(first):
+    assert verdicts([*STYLES][first::GROUP]) == {}
 
 
 def test_the_styles_answer_every_exercise():

@@ -6,7 +6,6 @@ import os
 
 import fuzz_notebooks
 import pytest
-from legs import in_full
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
@@ -56,6 +55,7 @@ def solved():
     return [cell for cell in json.loads((ROOT / "solutions/00_start_here.ipynb").read_text())["cells"]]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "change",
     [
@@ -242,9 +242,9 @@ SMALL = "def last_step(y):\n    return y[-1] * T[0]"
         f"PICTURE = {'A' * 3_000_000!r}\nT = [len(PICTURE) / 3_000_000]\n{SMALL}",
         f"# half an emoji: \ud83d\n{RIGHT}",
         f"\ufeff{RIGHT}",
-        in_full(f"T = [1, {'1234567, ' * 600_000}]\n{SMALL}"),
-        in_full("T = [1]\n" + "x = 1\n" * 12_000 + SMALL),
-        in_full("T = []\n" + "T.append(1)\n" * 12_000 + SMALL),
+        pytest.param(f"T = [1, {'1234567, ' * 600_000}]\n{SMALL}", marks=pytest.mark.slow),
+        pytest.param("T = [1]\n" + "x = 1\n" * 12_000 + SMALL, marks=pytest.mark.slow),
+        pytest.param("T = []\n" + "T.append(1)\n" * 12_000 + SMALL, marks=pytest.mark.slow),
     ],
     ids=["3 MB of text", "half an emoji", "byte order mark", "a table of 600,000 numbers",
          "12,000 statements", "12,000 needed statements"],

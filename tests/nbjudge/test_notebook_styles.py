@@ -85,6 +85,7 @@ def checked(shell, sources):
     return shell.user_ns["verdict"].status
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("name", "status", "sources"), STYLES)
 def test_a_style_gets_the_same_verdict_in_the_notebook_and_from_grade(shell, loaded, name, status, sources):
     with np.errstate():
@@ -92,6 +93,7 @@ def test_a_style_gets_the_same_verdict_in_the_notebook_and_from_grade(shell, loa
     assert loaded[name][0] == status, loaded[name][1]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("name", "status", "sources"), STYLES[::15])
 def test_a_style_gets_this_verdict_from_a_process_of_its_own_too(name, status, sources):
     verdict = graded(sources)

@@ -10,7 +10,6 @@ import pytest
 import simulated_kernels
 import strict_kernels
 from course_kernels import CPP, LESSONS, ROOT, SOLUTIONS, kernels
-from legs import in_full
 from numba import float32, int64
 
 import rnnlab
@@ -157,8 +156,12 @@ except ImportError as error:
     assert "pip install 'rnnlab[compile]'" in done.stdout
 
 
+@pytest.mark.corpus
 @needs_compilers
-@pytest.mark.parametrize("arch", ["sm_75", in_full("sm_80"), in_full("sm_90")])
+@pytest.mark.parametrize(
+    "arch",
+    ["sm_75", pytest.param("sm_80", marks=pytest.mark.slow), pytest.param("sm_90", marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("name", COURSE)
 def test_every_kernel_of_the_course_compiles_for_three_architectures(name, arch):
     kernel, signature = COURSE[name]

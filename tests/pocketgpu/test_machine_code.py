@@ -11,7 +11,6 @@ import right_kernels_of_learners
 import sound_kernels
 import source_polls
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
-from legs import in_full
 from numba import float32, int32
 from test_answers import CELLS
 from test_compiling import CONSTANTS
@@ -27,7 +26,10 @@ from rnnlab.kernels.persistence.shapes import with_includes
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 INTEGERS = np.zeros(64, np.int32)
-ARCHES = pytest.mark.parametrize("arch", [in_full("sm_75"), in_full("sm_80"), "sm_90"])
+ARCHES = pytest.mark.parametrize(
+    "arch",
+    [pytest.param("sm_75", marks=pytest.mark.slow), pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"],
+)
 
 
 def right_answers():

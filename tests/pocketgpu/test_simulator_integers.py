@@ -85,6 +85,7 @@ def test_a_float_beyond_the_type_becomes_the_nearest_integer_as_on_a_gpu():
     np.testing.assert_array_equal(got, [3 * 10**9, 0, 2**32 - 1, 0, 2**32 - 1, 0, 2**31])
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("name", "operation"), CASES)
 def test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code(name, operation):
     scope = {"np": np}

@@ -85,6 +85,7 @@ def verdict_on(source, needed=("*",)):
     return judge_apart(SAXPY, of_source("saxpy_kernel", HEAD + source)._replace(names=[*needed]), 1, choose())
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("deed", FORGED)
 def test_an_answer_that_is_no_kernel_gets_nothing_and_a_sentence(deed):
     verdict = verdict_on(FORGED[deed])

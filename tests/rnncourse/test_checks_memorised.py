@@ -41,6 +41,7 @@ class Remembering:
         return pickle.dumps([part.name if isinstance(part, Code | Shell) else part for part in arguments])
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.name for exercise in EXERCISES])
 def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
     # a simulated GPU takes seconds to say how fast the course's own answer is; nobody asks here

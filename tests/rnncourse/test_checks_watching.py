@@ -112,6 +112,7 @@ FORGED = [  # exercise, deed, source
 ]  # fmt: skip
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("name", "deed", "source"), FORGED, ids=[f"{n}-{d}" for n, d, _ in FORGED])
 def test_an_answer_that_goes_around_what_watches_it_gets_nothing(name, deed, source):
     unnamed = replace(checks.find(name)[1], mutants=())  # which mistake it looks like is nobody's question

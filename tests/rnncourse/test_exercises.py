@@ -6,16 +6,17 @@ from collections import Counter
 from types import ModuleType
 
 import pytest
-from legs import in_full
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.exercise import Exercise
+from nbjudge.finding.reading import read
 from nbjudge.grading import grade
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
-from nbjudge.grading.self_check import findings
+from nbjudge.grading.self_check import findings, mutated, notebook
 from nbjudge.running.inside import main
 from nbjudge.running.sandbox import choose
+from nbjudge.running.worker import of_source
 from rnncourse import checks, cli
 
 LESSONS = list(checks.LESSONS)
@@ -23,9 +24,8 @@ EXERCISES = [
     pytest.param(lesson, entry, id=entry.name) for lesson in LESSONS for entry in checks.exercises(lesson)
 ]
 SEED = 1
-GRADED = "start_here", "cuda_shared_memory"  # without and with kernels: in the quick leg
-PLAIN = "gemm_shapes", "fused_cell"  # the same: in plain mode, too; 36 answers, the fewest, in the quick leg
-LONG = (
+GRADED = "start_here", "cuda_shared_memory"  # without and with kernels
+LONG = (  # three quarters of the time
     "training",
     "numba_cpu",
     "packed_products",
@@ -34,18 +34,22 @@ LONG = (
     "naive_gpu_rnn",
     "persistent_rnn",
     "capstone",
-)  # three quarters of the time
+)
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
-@pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson not in LONG][::3])
+@pytest.mark.parametrize(
+    "lesson", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in LESSONS]
+)
 def test_every_answer_whose_verdict_is_known_gets_it_in_one_process(lesson, monkeypatch):
-    """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name.
-    Those of all lessons get theirs below, in the slow leg.
-    """
+    """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
     monkeypatch.setattr(grade, "_run_apart", run_here)
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # run_here takes its place
-    assert_verdicts(lesson, choose(plain=True))
+    entries = list(findings(lesson, choose(plain=True), SEED))
+    assert {entry.exercise for entry in entries} == {entry.name for entry in checks.exercises(lesson)}
+    assert not [
+        (entry.exercise, entry.answer, str(entry.verdict)) for entry in entries if not entry.as_wanted
+    ]
 
 
 def run_here(exercise, answer, seed, box, lines):
@@ -56,24 +60,23 @@ def run_here(exercise, answer, seed, box, lines):
     return run_check(exercise, function, seed)
 
 
-@pytest.mark.parametrize(
-    ("lesson", "is_plain"),
-    [
-        (PLAIN[0], False),
-        *(in_full(lesson, False) for lesson in LESSONS if lesson != PLAIN[0]),
-        *(in_full(lesson, True) for lesson in PLAIN),
-    ],
-)
-def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, is_plain):
-    """The same as the grader runs them, each in its own process, in bubblewrap or in plain mode."""
-    assert_verdicts(lesson, choose(is_plain))
-
-
-def assert_verdicts(lesson, box):
-    """Every answer of a lesson gets the verdict that is known beforehand."""
-    result = list(findings(lesson, box, SEED))
-    assert {entry.exercise for entry in result} == {entry.name for entry in checks.exercises(lesson)}
-    assert not [(entry.exercise, entry.answer, str(entry.verdict)) for entry in result if not entry.as_wanted]
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("is_plain", [False, True], ids=["sandbox", "plain"])
+def test_three_answers_of_a_lesson_get_their_verdicts_in_processes_of_their_own(lesson, is_plain):
+    """The same as the grader runs them, in bubblewrap where it is installed, or in plain mode."""
+    box = choose(is_plain)
+    first, *_, last = checks.exercises(lesson)
+    solved = read(notebook("solutions", lesson))
+    other = of_source(last.name, f"import numpy as np\n{last.right[0]}")
+    mutant = first.mutants[0]
+    verdicts = [
+        grade.grade_one(first, solved, SEED, box),
+        grade.judge_apart(last, other, SEED, box),
+        grade.grade_one(first, mutated(solved, first.name, mutant), SEED, box),
+    ]
+    named = [(verdict.passed, verdict.misconception) for verdict in verdicts]
+    assert named == [(True, None), (True, None), (False, mutant.name)]
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
@@ -99,7 +102,7 @@ def test_an_exercise_is_found_by_its_name_and_a_near_miss_is_told():
     assert (lesson, exercise.name) == ("rnn_forward", "rnn_step")
 
 
-@pytest.mark.parametrize("lesson", [name if name in GRADED else in_full(name) for name in LESSONS])
+@pytest.mark.parametrize("lesson", GRADED)
 @pytest.mark.parametrize(
     ("folder", "code", "status"), [("solutions", 0, "passed"), ("exercises", 1, "not_attempted")]
 )

@@ -36,6 +36,7 @@ def test_there_are_nine_of_atomics_and_fifteen_of_threads_that_do_all():
     assert len(LAZY) >= 20
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("seed", [1, 7])
 @pytest.mark.parametrize("name", LAZY)
 def test_a_kernel_that_leaves_out_its_lesson_fails_in_the_notebook_as_in_a_grade(name, seed):

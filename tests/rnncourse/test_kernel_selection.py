@@ -236,6 +236,7 @@ def cells_of(source):
     return [parse(number, text) for number, text in enumerate((HEAD, source), 1)]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("style", STYLES)
 def test_an_honest_style_passes_with_the_grader(style):
     verdict = grade_one(SAXPY, cells_of(STYLES[style]), 1, PLAIN)

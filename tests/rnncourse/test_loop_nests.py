@@ -37,6 +37,7 @@ def product(schedule, by, sizes=SIZES):
     return out, a.astype("float64") @ b
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("by", INSTALLED)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
 def test_every_order_of_work_gives_the_same_product(schedule, by):

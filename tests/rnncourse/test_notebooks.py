@@ -7,7 +7,6 @@ import time
 
 import nbformat
 import pytest
-from legs import in_full
 from nbclient import NotebookClient
 from notebook_cells import run_cells, time_left
 
@@ -150,7 +149,7 @@ IN_FORKS = (
 @pytest.mark.parametrize(
     ("path", "run"),
     [(path, by_fork) for path in SOLUTIONS if path.stem in IN_FORKS]
-    + [in_full(path, by_kernel) for path in SOLUTIONS],
+    + [pytest.param(path, by_kernel, marks=pytest.mark.slow) for path in SOLUTIONS],
 )
 def test_a_solved_notebook_runs_top_to_bottom_with_full_marks(path, run, tmp_path):
     full = {name: ("passed", points) for name, points in checks.catalogue(path.stem[3:]).items()}

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from legs import in_full
 from values_in import holds
 
 from pocketgpu.devices import find
@@ -92,8 +91,11 @@ def test_every_position_of_the_switches_has_a_timeline(cell, direction):
         assert result.launches == len(result.bars.row)
 
 
-@pytest.mark.parametrize("steps", [1, in_full(3), in_full(9), 12])
-@pytest.mark.parametrize("layers", [1, in_full(2), 4])
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "steps", [1, pytest.param(3, marks=pytest.mark.slow), pytest.param(9, marks=pytest.mark.slow), 12]
+)
+@pytest.mark.parametrize("layers", [1, pytest.param(2, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("cell", ["rnn_tanh", "gru_after", "lstm"])
 def test_bytes_and_flops_of_long_passes_are_those_of_their_plans(cell, direction, layers, steps):

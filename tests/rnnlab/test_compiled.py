@@ -183,6 +183,7 @@ def test_products_are_as_many_as_the_ledger_says():
         assert tuple(products) == (ledger.forward(sizes), ledger.backward(sizes)), name
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_neither_threads_nor_repetition_change_a_bit_of_the_output(cell):
     T, B, I, H = 9, 13, 24, 160  # enough work for two shares
@@ -245,6 +246,7 @@ def test_units_are_split_only_where_sequences_do_not_suffice_and_products_are_la
     assert not passes.should_split_units(wide, 1, 1)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 @pytest.mark.parametrize("large", [0, float("inf")], ids=["BLAS's threads", "compiled"])
 def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):

@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from legs import in_full
 from values_in import holds
 
 from bench.gpu import tensor_layers
@@ -71,7 +70,9 @@ LONG_TO_COMPILE = "packed_weights", "persistent", "numba_fused", "numba_parallel
 
 
 CASES = [  # what is long to compile is compiled in one dtype by the quick leg
-    case if dtype == "float32" or run[0].name not in LONG_TO_COMPILE else in_full(*case)
+    case
+    if dtype == "float32" or run[0].name not in LONG_TO_COMPILE
+    else pytest.param(*case, marks=pytest.mark.slow)
     for run in RUNS
     for shape in SHAPES
     for dtype in ("float32", "float64")

@@ -5,7 +5,6 @@ from itertools import product
 from types import SimpleNamespace
 
 import pytest
-from legs import in_full
 
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import DEVICES, KB, nearest_older
@@ -160,7 +159,11 @@ def test_an_architecture_without_an_entry_has_that_of_the_one_before(major, entr
 @needs_compilers
 @pytest.mark.parametrize(
     ("arch", "cell", "hidden"),
-    [("sm_100", "rnn_tanh", 1792), in_full("sm_100", "lstm", 896), in_full("sm_120", "lstm", 1024)],
+    [
+        ("sm_100", "rnn_tanh", 1792),
+        pytest.param("sm_100", "lstm", 896, marks=pytest.mark.slow),
+        pytest.param("sm_120", "lstm", 1024, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.slow
 def test_numba_kernels_with_the_most_weights_spill_nothing_on_blackwell(arch, cell, hidden):

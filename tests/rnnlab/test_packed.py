@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from legs import in_full
 
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
@@ -184,7 +183,9 @@ def expected(network, x, state, dy, dstate):
 CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
 
 
-@pytest.mark.parametrize("dtype", ["float32", in_full("float64")])  # compiled once more, 10 s
+@pytest.mark.parametrize(
+    "dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)]
+)  # compiled once more, 10 s
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dtype, monkeypatch):
     """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks, blocks of a chunk."""

@@ -7,7 +7,6 @@ import re
 import machine_code
 import numpy as np
 import pytest
-from legs import in_full
 from properties import given, st
 from values_in import holds
 
@@ -46,7 +45,7 @@ def assert_the_references_numbers(network, x, state, dy, dstate, seed):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, in_full(1)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell, seed):
     assert_the_references_numbers(*problem(cell, 3, 2, 3, 5), seed)
@@ -161,16 +160,23 @@ def test_a_device_without_clusters_has_no_such_place():
 
 
 TILINGS = [
-    in_full("rnn_tanh", 2048),
-    in_full("rnn_relu", 1024),
-    in_full("gru", 1056),
+    pytest.param("rnn_tanh", 2048, marks=pytest.mark.slow),
+    pytest.param("rnn_relu", 1024, marks=pytest.mark.slow),
+    pytest.param("gru", 1056, marks=pytest.mark.slow),
     ("lstm", 1024),
-    in_full("lstm", 512),
+    pytest.param("lstm", 512, marks=pytest.mark.slow),
 ]
 
 
 @needs_compilers
-@pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
+@pytest.mark.parametrize(
+    ("arch", "major"),
+    [
+        pytest.param("sm_75", 7, marks=pytest.mark.slow),
+        pytest.param("sm_80", 8, marks=pytest.mark.slow),
+        ("sm_90", 9),
+    ],
+)
 @pytest.mark.parametrize(("cell", "hidden"), TILINGS)
 @pytest.mark.slow
 def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, hidden, arch, major):

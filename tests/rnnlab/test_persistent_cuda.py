@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler
-from legs import in_full
 
 from pocketgpu.devices import find
 from rnnlab import reference
@@ -135,7 +134,9 @@ needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler:
 
 @needs_cpp
 @pytest.mark.parametrize(
-    ("shape", "sizes"), [*SHAPES[:1], *(in_full(*entry) for entry in SHAPES[1:-1]), SHAPES[-1]], ids=str
+    ("shape", "sizes"),
+    [*SHAPES[:1], *(pytest.param(*entry, marks=pytest.mark.slow) for entry in SHAPES[1:-1]), SHAPES[-1]],
+    ids=str,
 )
 def test_every_kernel_gives_the_references_numbers_whoever_is_late(shape, sizes, tmp_path):
     inputs = problem(shape.cell, shape.dtype, sizes)
@@ -162,7 +163,9 @@ def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
 
 
 @needs_cpp
-@pytest.mark.parametrize("name", [name if name in QUICK else in_full(name) for name in WRONG])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in WRONG]
+)
 @pytest.mark.slow
 def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
     kind, old, new = WRONG[name]
@@ -186,7 +189,7 @@ def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
 
 
 @needs_cpp
-@pytest.mark.parametrize("shape", [in_full(GRID[0]), CLUSTER[0]], ids=str)
+@pytest.mark.parametrize("shape", [pytest.param(GRID[0], marks=pytest.mark.slow), CLUSTER[0]], ids=str)
 @pytest.mark.slow
 def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
     at_once = "float4 *buffers = (float4 *)dynamic_shared();"
@@ -204,7 +207,9 @@ def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
 
 
 @needs_cpp
-@pytest.mark.parametrize("shape", [SHAPES[0][0], in_full(SHAPES[1][0]), SHAPES[2][0]], ids=str)
+@pytest.mark.parametrize(
+    "shape", [SHAPES[0][0], pytest.param(SHAPES[1][0], marks=pytest.mark.slow), SHAPES[2][0]], ids=str
+)
 @pytest.mark.slow
 def test_a_nan_with_the_bits_of_unwritten_memory_travels_and_nobody_waits_for_it(shape, tmp_path):
     inputs = problem(shape.cell, shape.dtype, (4, 9, shape.hidden))

@@ -6,7 +6,6 @@ from functools import cache
 
 import machine_code
 import pytest
-from legs import in_full
 
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
@@ -67,7 +66,10 @@ def grid(cell, hidden=512, B=8):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("cell", [in_full("rnn_tanh"), in_full("gru"), "lstm"])
+@pytest.mark.parametrize(
+    "cell",
+    [pytest.param("rnn_tanh", marks=pytest.mark.slow), pytest.param("gru", marks=pytest.mark.slow), "lstm"],
+)
 def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction):
     counts = Counter(map(operation, step(code_of(grid(cell), direction))))
     barriers = {name: count for name, count in counts.items() if name.startswith("BAR")}

@@ -5,7 +5,6 @@ import runpy
 
 import numpy as np
 import pytest
-from legs import in_full
 from properties import given, st
 from values_in import holds
 
@@ -102,7 +101,7 @@ def in_its_leg():
     """Every architecture and shape; the quick leg has every third shape of sm_90."""
     shapes = register_table.shapes()
     quick = [shape for shape in shapes if shape[0] == "sm_90"][::3]
-    return [shape if shape in quick else in_full(*shape) for shape in shapes]
+    return [shape if shape in quick else pytest.param(*shape, marks=pytest.mark.slow) for shape in shapes]
 
 
 @needs_compilers

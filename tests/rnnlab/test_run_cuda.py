@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from legs import in_full
 from pretended_card import PretendedCard, python_kernel
 
 from pocketgpu import cuda
@@ -119,7 +118,10 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
 
 
 @needs_compilers
-@pytest.mark.parametrize("arch", [in_full("sm_75"), in_full("sm_80"), "sm_90"])
+@pytest.mark.parametrize(
+    "arch",
+    [pytest.param("sm_75", marks=pytest.mark.slow), pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"],
+)
 @pytest.mark.slow
 def test_every_kernel_of_every_stage_compiles_without_a_spill(arch):
     from pocketgpu.compiling.report import compile_report

@@ -102,6 +102,7 @@ SUBSETS = [
 ]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("cell", "reset"), CELLS)
 @pytest.mark.parametrize("names", SUBSETS, ids=lambda names: "+".join(names) or "naive")
 def test_every_combination_of_passes_gives_the_references_numbers(problems, cell, reset, names):
