@@ -46,11 +46,10 @@ def stated_minutes(source: str) -> int:
 
 def ways_in(repository: str) -> str:
     """README's line for a person without a clone, with links once the course is published."""
-    command = f"git clone {repository or 'ADDRESS'} rnnlab && cd rnnlab && make lab"
-    clone = f"If you have no clone yet: `{command}`."
     if not repository:
-        why = "The course is not published yet; put the address\nthere that was given to you with this page."
-        return f"{clone} {why}\n"
+        return "Run these two commands in this folder.\n"
+    command = f"git clone {repository} rnnlab && cd rnnlab && make lab"
+    clone = f"If you have no clone yet: `{command}`."
     owner, name = repository.removeprefix("https://github.com/").split("/")
     site = f"https://{owner}.github.io/{name}/"  # of the branch `pages`
     colab, binder = "https://colab.research.google.com/github", "https://mybinder.org/v2/gh"
@@ -71,8 +70,14 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
         sentence = SENTENCE.search(sources[lesson])
         if sentence is None:
             raise ValueError(f"notebooks/source/{stem}.py does not begin with a line '# Course map: …'")
-        rows.append([number, f"[{title}](notebooks/{stem}.ipynb)", sentence[1], len(answers[lesson])])
-    return _table(["#", "lesson", "what you build or find out", "exercises"], rows)
+        hours = f"{stated_minutes(sources[lesson]) / 60:.1f}"
+        rows.append([number, f"[{title}](notebooks/{stem}.ipynb)", sentence[1], hours, len(answers[lesson])])
+    return _table(["#", "lesson", "what you build or find out", "hours", "exercises"], rows)
+
+
+def _mistakes(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    every = [answer for own in answers.values() for answer in own]
+    return f"{len(every)} exercises name {sum(len(answer.mutants) for answer in every)} such mistakes.\n"
 
 
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
@@ -112,6 +117,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "ways in": lambda sources, answers, before: ways_in(REPOSITORY),
     "course map": _course_map,
     "lessons": _lessons,
+    "mistakes": _mistakes,
     "exam": _exam,
     "syllabus": _syllabus,
 }

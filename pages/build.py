@@ -193,10 +193,10 @@ def run_lessons(lessons: list[Path]) -> dict[str, Run]:
 
 
 def write_about(site: Site) -> None:
-    """README behind its course map as a document; what stands before is on the front page in other words."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Without a GPU", 1)[1]
+    """README from its commands on as a document; what stands before is on the front page in other words."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Start", 1)[1]
     prose = site.prose("README.md", "documents/about.html")
-    text = "# About the course\n\n## Without a GPU" + text
+    text = "# About the course\n\n## Start" + text
     body = mended_prose(site, "documents/about.html", prose, text)
     site.write("documents/about.html", "About the course", body, prose)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
 STEPS = 64  # of the sequence whose cell-backwards are counted
-ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| *\d+ *\|$", re.M)
+ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| [\d.]+ \| *\d+ *\|$", re.M)
 # names of lessons, not numbers: an act begins with the lesson of that name
 ACTS = (
     ("start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),
@@ -138,7 +138,7 @@ def facts(site: "Site") -> Iterator[Fact]:
         f"{sum(line.is_close for line in figures)} of {len(figures)}",
         f"published times on GPUs, predicted within {timeline_figures.CLOSE * 100:.0f} % from a data sheet"
         f"{NO_GPU if not measured_gpus() else ''}",
-        "documents/about.html",
+        "documents/no_gpu.html",
         "how",
     )
     exercises = sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS)

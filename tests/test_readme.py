@@ -7,12 +7,15 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy
 import pytest
 import yaml
 
 import rnnlab
 from nbjudge.authoring.course import ROOT
-from rnncourse import cli
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from rnncourse import checks, cli
 from rnncourse.course import PACKAGES
 from rnnlab import reference
 
@@ -30,7 +33,7 @@ def tracked():
 
 def tree():
     """Paths of the README's tree: what is indented stands in the folder above it."""
-    block = next(b for b in README.split("```\n") if b.startswith("README.md"))
+    block = next(b for b in CONTRIBUTING.split("```\n") if b.startswith("README.md"))
     above = ""
     for line in block.splitlines():
         name = line.split()[0]
@@ -66,8 +69,26 @@ def test_the_picture_shows_what_the_course_counts_today():
     assert f"the quadratic sweep makes {last[0]:,}, the linear sweep {last[1]}" in README
 
 
+def test_the_exercise_of_the_first_page_gets_the_verdict_that_stands_below_it():
+    code = re.search(r"```python\n(.*?)\n\ncheck\(rnn_step\)", README, re.S)[1]
+    names = {"np": numpy}
+    exec(compile(code, "README.md", "exec"), names)
+    verdict = judge(checks.find("rnn_step")[1], InProcess(names["rnn_step"], "rnn_step"), seed=1)
+    assert f"It looks as if rnn_step {verdict.misconception}." in README
+
+
+def test_the_first_page_counts_the_exercises_and_their_known_mistakes():
+    exercises = [exercise for lesson in checks.LESSONS for exercise in checks.exercises(lesson)]
+    known = sum(len(exercise.mutants) for exercise in exercises)
+    assert re.findall(r"^(\d+) exercises name (\d+) ", README, re.M) == [(str(len(exercises)), str(known))]
+
+
+def test_the_first_page_is_short():
+    assert len(README.splitlines()) <= 90
+
+
 def test_the_code_for_engineers_runs_as_it_stands():
-    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/engineers.md").read_text("utf-8"), re.S)[1]
     names = {}
     exec(compile(code, "README.md", "exec"), names)
     assert names["y"].shape == (7, 4, 5)
@@ -98,7 +119,13 @@ def test_the_tree_of_a_package_leaves_nothing_out(package):
     assert {line.split()[0] for line in block.splitlines()} == entries - {"__init__.py", "README.md"}
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{package}/README.md" for package in PACKAGES)]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")),
+    *(f"{package}/README.md" for package in PACKAGES),
+]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -117,7 +144,8 @@ def test_every_target_that_is_named_is_one_of_the_makefile(text):
 
 
 def test_every_command_that_is_named_is_there():
-    named = set(re.findall(r"`rnnlab ([a-z-]+)", README))
+    pages = [README, *(path.read_text("utf-8") for path in ROOT.glob("docs/*.md"))]
+    named = {name for page in pages for name in re.findall(r"`rnnlab ([a-z-]+)", page)}
     assert named
     assert not {command for command in named if f"\n    {command} " not in cli.parser().format_help()}
 

@@ -44,7 +44,7 @@ CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     ),
     (
         rf"(?:No matching distribution found for|\(constraint\)) (?:{BUILT.replace(',', '|')})\b",
-        "a package is not built for this system or this Python. README.md has a row on that",
+        "a package is not built for this system or this Python. docs/trouble.md has a row on that",
     ),
     (r"\(from versions: none\)", UNREACHABLE),  # pip that is told not to retry says no more
 )

@@ -39,9 +39,7 @@ def why_not() -> str | None:
     if os.environ.get("RNNLAB_CUDA") == "simulator":
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
-        return (
-            f"CuPy is not installed: {sys.executable} -m pip install 'rnnlab[cuda13]' beside an NVIDIA driver"
-        )
+        return f"CuPy is not installed: {sys.executable} -m pip install cupy-cuda13x beside an NVIDIA driver"
     try:
         import cupy
     except Exception as error:  # a library of another version, a NumPy that it does not know

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 # of a clone and of the wheel, whatever the working directory is
 INSTALL = f"{sys.executable} -m pip install"
-EXTRAS = {"numba": "rnnlab[fast]", "cupy": "rnnlab[cuda13]"}  # package: what brings it in its fitting version
+WITH = {
+    "numba": "numba scipy",
+    "cupy": "cupy-cuda13x",
+}  # package: what to install; the extras fast and cuda13
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Rung:
             return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
         package = self.facts.package
         if package and not importlib.util.find_spec(package):
-            return f"{package.capitalize()} is not installed: {INSTALL} '{EXTRAS.get(package, package)}'"
+            return f"{package.capitalize()} is not installed: {INSTALL} {WITH.get(package, package)}"
         why_not = getattr(self.module, "why_not", None)
         return why_not(network, T, B) if why_not else None
 

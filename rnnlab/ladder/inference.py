@@ -27,7 +27,7 @@ from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network, check_input
 from rnnlab.resources import in_browser
 
-INSTALL = f"{sys.executable} -m pip install 'rnnlab[fast]'"
+INSTALL = f"{sys.executable} -m pip install numba scipy"
 CHUNK = 64  # steps of `run` of which something is saved at once
 FEW = 8  # sequences whose products read each weight once
 

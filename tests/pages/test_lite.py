@@ -1,6 +1,6 @@
 """Lessons in the browser: every file of Pyodide has its checksum, the course is a package of it, or why not.
 
-docs/ways_in.md says what was run in Chromium.
+docs/install.md says what was run in Chromium.
 """
 
 import hashlib

@@ -4,7 +4,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from legs import in_full
 
 from pocketgpu.devices import DEVICES
 from rnnlab import Inference, fastest, reference
@@ -45,7 +44,7 @@ def assert_right(results, network, x, state):
 def test_without_numba_it_says_how_to_compile_steps_and_computes_the_same(monkeypatch):
     network, x, state = problem("lstm", "after", 3, 2, "float32")
     monkeypatch.setattr(inference, "find_spec", lambda name: None)
-    with pytest.warns(UserWarning, match=r"pip install 'rnnlab\[fast\]'"):
+    with pytest.warns(UserWarning, match="pip install numba scipy"):
         answer = Inference(network)
     assert_right(answer.run(x, state), network, x, state)
     monkeypatch.setattr(inference, "in_browser", lambda: True)  # where it cannot be installed
@@ -99,7 +98,9 @@ def test_y_and_states_share_no_memory():
 
 
 # loops that read memory nobody may write are compiled once more
-@pytest.mark.parametrize("layout", ["scattered", in_full("read-only"), "columns first"])
+@pytest.mark.parametrize(
+    "layout", ["scattered", pytest.param("read-only", marks=pytest.mark.slow), "columns first"]
+)
 def test_any_memory_layout_is_read(layout):
     network, x, state = problem("gru", "after", 3, 2)
     lay = {
