@@ -15,8 +15,15 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from types import CodeType, MappingProxyType
+from typing import TYPE_CHECKING
 
 from nbjudge.exercise import Code, Exercise, Mutant, Wrong
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+LATE = 40, 150  # elements of the axis that the last case has: no answer is right for small sizes alone
 
 
 @dataclass(frozen=True)
@@ -85,11 +92,25 @@ class Answer:
         seconds: float = 20.0,
         is_kernel: bool = False,
         diagnoses: bool = False,
+        late: Callable[[int], tuple] | None = None,
     ) -> Exercise:
-        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each."""
+        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each.
+
+        late(n): the last case, with an axis of n elements (LATE), which small cases do not imply.
+        """
+        if late is not None:
+            cases = _with_late_case(cases, late)
         facts = self.points, self.difficulty, self.minutes, self.lines
         answers = self.make, self.mutants, self.right
         return Exercise(self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses)
+
+
+def _with_late_case(cases: tuple[tuple, ...] | Callable, late: Callable[[int], tuple]) -> Callable:
+    def draw(rng: "np.random.Generator") -> tuple[tuple, ...]:
+        small = cases(rng) if callable(cases) else cases
+        return (*small, late(int(rng.integers(*LATE, endpoint=True))))
+
+    return draw
 
 
 @lru_cache(maxsize=4096)  # a judge defines a known mistake again with each seed, a check for each drawn case

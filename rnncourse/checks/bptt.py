@@ -209,15 +209,19 @@ def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
 
 EXERCISES = (
     ANSWERS["relu_step_backward"].exercise(
-        check_relu_step_backward, ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7), (3, 2, 1))
+        check_relu_step_backward,
+        ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7), (3, 2, 1)),
+        late=lambda n: (n, 2, 3),
     ),
     ANSWERS["bptt_linear"].exercise(
         check_bptt_linear,
         lambda rng: ((3, 1, 2, 3), (1, 1, 2, 3), (5, 2, 1, 4), (int(rng.integers(6, 10)), 3, 4, 2)),
+        late=lambda n: (n, 2, 3, 4),
     ),
     ANSWERS["gradient_check"].exercise(
         check_gradient_check,
         (((2, 3), 0.25), ((1,), 0.2), ((4, 1), 0.1, 5.0), ((3, 2, 2), 0.15), ((3, 4), 0.2, 1.0, True)),
+        late=lambda n: ((n,), 0.2),
     ),
     ANSWERS["bptt_truncated"].exercise(
         check_bptt_truncated,
@@ -229,5 +233,6 @@ EXERCISES = (
             (4, 2, 3, 2, 9),
             (int(rng.integers(7, 10)), 3, 4, 2, int(rng.integers(2, 5))),
         ),
+        late=lambda n: (n, 2, 3, 4, 7),
     ),
 )

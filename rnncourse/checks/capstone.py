@@ -185,7 +185,9 @@ def draw_problems(rng) -> list[tuple]:
 
 
 EXERCISES = (
-    ANSWERS["skip_step_backward"].exercise(check_skip_step_backward, ((2, 3), (1, 4), (5, 7))),
+    ANSWERS["skip_step_backward"].exercise(
+        check_skip_step_backward, ((2, 3), (1, 4), (5, 7)), late=lambda n: (n, 3)
+    ),
     ANSWERS["segment_lengths"].exercise(check_segment_lengths, draw_segments),
     ANSWERS["median_interval"].exercise(
         check_median_interval,

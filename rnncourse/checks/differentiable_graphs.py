@@ -267,19 +267,20 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
 STEPS = ((3, 1, 2), (1, 2, 3), (2, 5, 4), (4, 3, 6))
 
 
-def _exercise(name: str, check: Callable, cases: tuple | Callable):
-    return ANSWERS[name].exercise(check, cases)
+def _exercise(name: str, check: Callable, cases: tuple | Callable, late: Callable | None = None):
+    return ANSWERS[name].exercise(check, cases, late=late)
 
 
 SEQUENCES = (3, 2, 4, 3), (1, 1, 2, 3), (4, 3, 1, 2), (3, 2, 4, 3, True)
 EXERCISES = (
-    _exercise("graph_rules", check_graph_rules, ((3, 4, 5), (1, 3, 2), (2, 2, 2))),
-    _exercise("lstm_backward", check_lstm_backward, STEPS),
+    _exercise("graph_rules", check_graph_rules, ((3, 4, 5), (1, 3, 2), (2, 2, 2)), lambda n: (3, n, 2)),
+    _exercise("lstm_backward", check_lstm_backward, STEPS, lambda n: (n, 2, 3)),
     _exercise("count_gemms", check_count_gemms, draw_cells),
     _exercise(
         "gru_reset_after",
         check_gru_reset_after,
         lambda rng: (*SEQUENCES, (int(rng.integers(5, 9)), 2, 5, 4)),
+        lambda n: (n, 2, 3, 4),
     ),
-    _exercise("gru_backward", check_gru_backward, STEPS),
+    _exercise("gru_backward", check_gru_backward, STEPS, lambda n: (n, 2, 3)),
 )

@@ -134,6 +134,7 @@ EXERCISES = (
             (3, 5, 4, ("i", "f", "g", "o")),
             (2, 4, 3, ("r", "z", "n")),
         ),
+        late=lambda n: (n, 3, 2, ("r", "z")),
     ),
     ANSWERS["lstm_pointwise_kernel"].exercise(check_lstm_pointwise_kernel, draw_blocks, is_kernel=True),
     ANSWERS["lstm_pointwise_backward_kernel"].exercise(

@@ -366,7 +366,9 @@ def _service(name: str, function: Callable) -> Shell:
 
 EXERCISES = (
     ANSWERS["compose_affine"].exercise(
-        check_compose_affine, lambda rng: ((2, 1, 3), (1, 3, 2), (5, 2, 1), (4, 3, int(rng.integers(5, 8))))
+        check_compose_affine,
+        lambda rng: ((2, 1, 3), (1, 3, 2), (5, 2, 1), (4, 3, int(rng.integers(5, 8)))),
+        late=lambda n: (n, 2, 3),
     ),
     ANSWERS["scan_by_chunks"].exercise(
         check_scan_by_chunks,
@@ -391,6 +393,7 @@ EXERCISES = (
     ANSWERS["backward_by_scan"].exercise(
         check_backward_by_scan,
         lambda rng: ((3, 1, 2), (1, 2, 3), (5, 3, 2), (int(rng.integers(6, 12)), 2, 4)),
+        late=lambda n: (n, 2, 3),
     ),
     ANSWERS["newton_states"].exercise(
         check_newton_states,
@@ -403,5 +406,6 @@ EXERCISES = (
             (5, 1, 2, 0.0),
             (14, 2, 3, 0.8),
         ),
+        late=lambda n: (n, 1, 2, 0.8),
     ),
 )

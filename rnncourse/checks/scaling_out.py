@@ -322,7 +322,9 @@ def _repeats(count: int, fewest: int) -> str:
 
 EXERCISES = (
     ANSWERS["ring_allreduce"].exercise(
-        check_ring_allreduce, lambda rng: ((3,), (2,), (1,), (5,), (int(rng.integers(12, 24)),))
+        check_ring_allreduce,
+        lambda rng: ((3,), (2,), (1,), (5,), (int(rng.integers(12, 24)),)),
+        late=lambda n: (n,),
     ),
     ANSWERS["average_gradients"].exercise(
         check_average_gradients,
@@ -333,6 +335,7 @@ EXERCISES = (
             ((3, 0, 1), ((2, 3), (4,))),
             (tuple(map(int, rng.integers(1, 9, 5))), ((4, 3), (1, 5), (6,))),
         ),
+        late=lambda n: ((3, 1), ((n, 2),)),
     ),
     ANSWERS["gradient_ready_times"].exercise(check_gradient_ready_times, draw_passes),
     ANSWERS["predict_scaling"].exercise(

@@ -6,6 +6,6 @@ from rnncourse.checks.numba_cpu import fast_tanh, fused_gates
 ANSWERS = answers("numba_cpu")
 
 EXERCISES = (
-    ANSWERS["fused_gates"].exercise(fused_gates.check, fused_gates.draw_cases),
+    ANSWERS["fused_gates"].exercise(fused_gates.check, fused_gates.draw_cases, late=lambda n: (n, 1)),
     ANSWERS["fast_tanh"].exercise(fast_tanh.check, fast_tanh.CASES),
 )

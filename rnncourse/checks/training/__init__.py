@@ -160,6 +160,7 @@ EXERCISES = (
             (2, 3, 4, "float64", "sequences"),
             (3, 2, 3, "float64", "classes"),
         ),
+        late=lambda n: (n, 2, 3, "float64", ""),
     ),
     ANSWERS["clip_by_global_norm"].exercise(
         check_clip_by_global_norm,
@@ -174,6 +175,7 @@ EXERCISES = (
             (SMALL, 1e25, "float32"),  # whose squares no float32 holds
             (SHAPES, 2.0, "float64, float32"),
         ),
+        late=lambda n: ({"weight": (n, 2), "bias": (n,)}, 3.0, "float64"),
     ),
     ANSWERS["adam_update"].exercise(
         check_adam_update,
@@ -184,6 +186,7 @@ EXERCISES = (
             (0, (3, 2), "float64"),
             (1, (3, 2), "float64"),
         ),
+        late=lambda n: (2, (n, 3), "float64"),
     ),
     ANSWERS["train_filter"].exercise(train_filter.check, train_filter.draw_cases, diagnoses=True),
 )
