@@ -1,16 +1,22 @@
-"""What IPython changes in a cell before Python reads it: prompts and a common indentation go, its own lines
+"""What IPython changes in a cell before Python reads it: a common indentation and prompts go, its own lines
 become empty or `pass`, `%time x = 1` becomes `x = 1`. Every line keeps its number.
 
 The rules are those of IPython's input transformers; that both give the same names is tested.
 """
 
 import re
+from itertools import groupby
+from textwrap import dedent
 
 LINE_MAGIC = re.compile(r"^\s*([%!,;/]|\?\w|\?\?)|^\s*%?[\w.*]+\?{1,2}\s*$")
 ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)[%!].*$")
 RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:-\w+\s+)*)(?=\S)(?!-)")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
-PROMPT = re.compile(r"^(>>>|\.\.\.|\s*In \[\d+\]:|\s*\.{3,}:)( |$)")
+PROMPT = re.compile(r"^((?:(?:\[nav\]|\[ins\])? )?In \[\d+\]:(?: |$)|\s*\.{3,}: ?)")
+FIRST_PROMPT = re.compile(r"^\s*>>>")
+DOCTEST_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)[ \t]?")
+TRIPLE_QUOTES = re.compile(r"(?<!\\)(?:\"\"\"|''')")
+TEXT_PREFIX = re.compile(r"^[rubf]*$", re.IGNORECASE)
 MAY_GIVE_NAMES = re.compile(r"^\s*%{1,2}(run|load|store|writefile|pylab|cython|timeit|\w+_ext|reload\w*)\b")
 TOKEN = re.compile(  # what decides where a statement ends: texts, comments, brackets, line ends
     r"(?P<text>[bBrRuUfF]{0,2}(?:'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|"
@@ -21,13 +27,51 @@ TOKEN = re.compile(  # what decides where a statement ends: texts, comments, bra
 
 
 def tidied(text: str) -> str:
-    """The cell without a byte order mark, prompts, and the indentation of its first line."""
-    lines = text.removeprefix("\ufeff").split("\n")
-    if any(PROMPT.match(line) for line in lines[:2]):
+    """The cell without a byte order mark, its common indentation, and prompts."""
+    lines = dedent(text.removeprefix("\ufeff")).split("\n")
+    lines = _without_doctest_prompts(lines)
+    begin = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if any(PROMPT.match(line) for line in lines[begin : begin + 2]):
         lines = [PROMPT.sub("", line) for line in lines]
-    first = next((line for line in lines if line.strip()), "")
-    indent = first[: len(first) - len(first.lstrip(" \t"))]
-    return "\n".join(line.removeprefix(indent) for line in lines) if indent else "\n".join(lines)
+    return "\n".join(lines)
+
+
+def _without_doctest_prompts(lines: list[str]) -> list[str]:
+    """The lines without `>>>` and `...`, wherever a line outside the text of a docstring begins with `>>>`."""
+    kept = _of_docstrings(lines)
+    if not any(FIRST_PROMPT.match(line) for line, is_kept in zip(lines, kept, strict=True) if not is_kept):
+        return lines
+    stripped = []
+    for is_kept, group in groupby(zip(lines, kept, strict=True), key=lambda pair: pair[1]):
+        part = [line for line, _ in group]
+        if not is_kept:
+            plain = [DOCTEST_PROMPT.sub("", line, count=1) for line in part]
+            part = dedent("\n".join(plain)).split("\n") if plain != part else part
+        stripped += part
+    return stripped
+
+
+def _of_docstrings(lines: list[str]) -> list[bool]:
+    """Whether a line belongs to a text in triple quotes that begins its line, as a docstring does."""
+    kept = []
+    quotes = None
+    is_docstring = False
+    has_prompts = False
+    for line in lines:
+        kept.append(quotes is not None and is_docstring)
+        for match in TRIPLE_QUOTES.finditer(line):
+            if quotes is None:
+                quotes = match[0]
+                before = line[: match.start()]
+                plain = DOCTEST_PROMPT.sub("", before, count=1)
+                is_code = has_prompts and plain != before
+                is_docstring = not is_code and bool(TEXT_PREFIX.match(plain.strip()))
+                kept[-1] = is_docstring
+            elif quotes == match[0]:
+                quotes = None
+                is_docstring = False
+        has_prompts = has_prompts or bool(FIRST_PROMPT.match(line))
+    return kept
 
 
 def blanked(text: str) -> str:
