@@ -112,6 +112,12 @@ def current() -> Course:
     return _load(os.environ.get(VARIABLE) or _installed())
 
 
+def exercise_names() -> set[str]:
+    """The names of all exercises of the chosen course."""
+    course = current()
+    return {name for lesson in course.lessons for name in course.catalogue(lesson)}
+
+
 @cache
 def _load(address: str) -> Course:
     module, _, name = address.partition(":")

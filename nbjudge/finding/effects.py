@@ -27,6 +27,7 @@ class Site(NamedTuple):
     name: str
     kind: str  # "definition", "import", "value" (the name alone, from an expression), "part" or "deletion"
     source: object = None  # the package of an import, the expression of a value or a part
+    beside: frozenset[str] = frozenset()  # names from the same call: functions that may share a closure
 
 
 class Call(NamedTuple):
@@ -142,6 +143,11 @@ class Scope:
 
     _visit_ImportFrom = _visit_Import
 
+    def _visit_TypeAlias(self, node: ast.AST) -> list:
+        """A statement `type X = ...` of Python 3.12."""
+        self.sites.append(Site(node.name.id, "definition"))
+        return [node.value]
+
     def _visit_FunctionDef(self, node: ast.FunctionDef) -> list:
         self.sites.append(Site(node.name, "definition"))
         self.functions.append((node.name, node))
@@ -219,8 +225,11 @@ class Scope:
             if isinstance(value, ast.Lambda):
                 self.functions.append((target.id, value))
             return
-        parts = (part for part in ast.walk(target) if isinstance(part, ast.Name))
-        self.sites += [Site(part.id, "part", value) for part in parts if isinstance(part.ctx, ast.Store)]
+        parts = [part for part in ast.walk(target) if isinstance(part, ast.Name)]
+        names = [part.id for part in parts if isinstance(part.ctx, ast.Store)]
+        is_call = kind == "value" and isinstance(value, ast.Call)
+        beside = frozenset(names if is_call else ())
+        self.sites += [Site(name, "part", value, beside - {name}) for name in names]
 
     def _take(self, below: "Scope", own: set[str]) -> None:
         """What a class body or a comprehension does when it runs, without the names that are its own."""
@@ -238,7 +247,7 @@ def shares_of(sites: Iterable[Site]) -> dict[str, set[str]]:
     shares: dict[str, set[str]] = {}
     for site in sites:
         if isinstance(site.source, ast.expr):
-            shares.setdefault(site.name, set()).update(roots(site.source))
+            shares.setdefault(site.name, set()).update(roots(site.source), site.beside)
     return shares
 
 

@@ -10,7 +10,7 @@ from textwrap import dedent
 
 LINE_MAGIC = re.compile(r"^\s*([%!,;/]|\?\w|\?\?)|^\s*%?[\w.*]+\?{1,2}\s*$")
 ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)[%!].*$")
-RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:-\w+\s+)*)(?=\S)(?!-)")
+RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:--?\w[\w-]*\s+)*)(?=\S)(?!-)")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
 PROMPT = re.compile(r"^((?:(?:\[nav\]|\[ins\])? )?In \[\d+\]:(?: |$)|\s*\.{3,}: ?)")
 FIRST_PROMPT = re.compile(r"^\s*>>>")
@@ -37,12 +37,14 @@ def tidied(text: str) -> str:
 
 
 def _without_doctest_prompts(lines: list[str]) -> list[str]:
-    """The lines without `>>>` and `...`, wherever a line outside the text of a docstring begins with `>>>`."""
-    kept = _of_docstrings(lines)
-    if not any(FIRST_PROMPT.match(line) for line, is_kept in zip(lines, kept, strict=True) if not is_kept):
+    """The lines without `>>>` and `...` if a line outside of docstrings begins with `>>>`."""
+    docstrings = _of_docstrings(lines)
+    if not any(
+        FIRST_PROMPT.match(line) for line, is_kept in zip(lines, docstrings, strict=True) if not is_kept
+    ):
         return lines
     stripped = []
-    for is_kept, group in groupby(zip(lines, kept, strict=True), key=lambda pair: pair[1]):
+    for is_kept, group in groupby(zip(lines, docstrings, strict=True), key=lambda pair: pair[1]):
         part = [line for line, _ in group]
         if not is_kept:
             plain = [DOCTEST_PROMPT.sub("", line, count=1) for line in part]
@@ -53,12 +55,12 @@ def _without_doctest_prompts(lines: list[str]) -> list[str]:
 
 def _of_docstrings(lines: list[str]) -> list[bool]:
     """Whether a line belongs to a text in triple quotes that begins its line, as a docstring does."""
-    kept = []
+    docstrings = []
     quotes = None
     is_docstring = False
     has_prompts = False
     for line in lines:
-        kept.append(quotes is not None and is_docstring)
+        docstrings.append(quotes is not None and is_docstring)
         for match in TRIPLE_QUOTES.finditer(line):
             if quotes is None:
                 quotes = match[0]
@@ -66,12 +68,12 @@ def _of_docstrings(lines: list[str]) -> list[bool]:
                 plain = DOCTEST_PROMPT.sub("", before, count=1)
                 is_code = has_prompts and plain != before
                 is_docstring = not is_code and bool(TEXT_PREFIX.match(plain.strip()))
-                kept[-1] = is_docstring
+                docstrings[-1] = is_docstring
             elif quotes == match[0]:
                 quotes = None
                 is_docstring = False
         has_prompts = has_prompts or bool(FIRST_PROMPT.match(line))
-    return kept
+    return docstrings
 
 
 def blanked(text: str) -> str:

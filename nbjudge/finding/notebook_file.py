@@ -29,7 +29,12 @@ try:
         sheets = sheets if type(sheets) is list else []
         lists = [sheet.get("cells") for sheet in sheets if type(sheet) is dict]
         lists = [book["cells"]] if "cells" in book else lists
-        book = {"cells": sources([cell for cells in lists if type(cells) is list for cell in cells])}
+        code = sources([cell for cells in lists if type(cells) is list for cell in cells])
+        metadata = book.get("metadata")
+        info = metadata.get("language_info") if type(metadata) is dict else None
+        version = info.get("version") if type(info) is dict else None
+        version = version[:20] if type(version) is str else ""
+        book = {"cells": code, "metadata": {"language_info": {"version": version}}}
     json.dump(book if type(book) is dict else [], sys.stdout)
 except MemoryError:
     sys.exit("it takes too much memory to read")

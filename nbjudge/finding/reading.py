@@ -1,11 +1,14 @@
 """A notebook file as a list of parsed cells: only what its author typed, whatever else the file holds.
 
-Outputs and metadata are never looked at. A cell that Python cannot parse keeps its error and disturbs no
-other cell. Magics and shell lines are blanked, so that line numbers stay those of the cell.
+Outputs are not looked at, nor metadata but the version of Python. A cell that Python cannot parse keeps its
+error and disturbs no other cell. Magics and shell lines are blanked, so that line numbers stay those of the
+cell.
 """
 
 import ast
 import json
+import re
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +18,8 @@ from nbjudge.finding import magics
 from nbjudge.finding.notebook_file import BOM, Unusable, notebook_text
 
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
+TEXTS = {"markdown": "Markdown", "raw": "raw text"}  # kinds of cells that do not run
+DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
 
@@ -26,6 +31,9 @@ class Cell(NamedTuple):
     statements: list[ast.stmt]
     error: SyntaxError | None = None
     magics: Sequence[str] = ()  # its lines that do not run and may give names
+    newer: str = ""  # the version of Python that wrote the notebook, where it is above this one
+    kind: str = "code"  # else the cell does not run, and nothing is kept of it but `named`
+    named: Sequence[str] = ()  # functions that its text defines
 
     @property
     def label(self) -> str:
@@ -50,18 +58,33 @@ def cells(text: str, path: Path) -> list[Cell]:
         entries = _of_old_format(book)
     if not isinstance(entries, list):
         raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells. Save it in JupyterLab.")
-    code = [
-        (n, cell)
-        for n, cell in enumerate(entries, 1)
-        if isinstance(cell, dict) and cell.get("cell_type") == "code"
-    ]
+    newer = _newer_python(book)
     parsed = []
     room = MAX_SOURCE
-    for n, cell in code:
+    for n, cell in enumerate(entries, 1):
+        kind = cell.get("cell_type") if isinstance(cell, dict) else None
+        if kind not in ("code", *TEXTS):
+            continue
         text = _source(cell)
         room -= len(text)
-        parsed.append(parse(n, text) if room >= 0 else Cell(n, text, [], SyntaxError(TOO_LONG)))
+        if room < 0:
+            parsed += [Cell(n, text, [], SyntaxError(TOO_LONG))] if kind == "code" else []
+        elif kind == "code":
+            parsed.append(parse(n, text)._replace(newer=newer))
+        elif named := DEFINITION.findall(text):
+            parsed.append(Cell(n, "", [], kind=TEXTS[kind], named=named))
     return parsed
+
+
+def _newer_python(book: dict) -> str:
+    """ "3.14" where a newer Python than this one wrote the notebook; else empty."""
+    metadata = book.get("metadata")
+    info = metadata.get("language_info") if isinstance(metadata, dict) else None
+    version = info.get("version") if isinstance(info, dict) else None
+    match = re.match(r"3\.(\d{1,3})(?!\d)", version) if isinstance(version, str) else None
+    if match is None or int(match[1]) <= sys.version_info.minor:
+        return ""
+    return match[0]
 
 
 def parse(number: int, text: str) -> Cell:

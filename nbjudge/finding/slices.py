@@ -23,12 +23,14 @@ name waits for it, so that cells may stand in another order if each name gets on
 
 import ast
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from nbjudge.course import exercise_names
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
 from nbjudge.finding.reading import Cell
@@ -99,8 +101,9 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
 
 
 def defined(cells: list[Cell]) -> set[str]:
-    """All names that the cells give at their top level, those of cells with a syntax error too."""
+    """All names that the cells give at their top level, or would if they were code without errors."""
     parsed = {name for part in _choice(cells).parts for name in part.gives}
+    parsed.update(name for cell in cells for name in cell.named)
     return parsed | {
         name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
     }
@@ -311,15 +314,33 @@ def _uses(expression: ast.expr, name: str) -> bool:
 def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stopped:
     for cell in cells:
         if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
-            reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
-            line = (cell.error.text or "").strip()
-            return Stopped(Status.crashed, f"{reason}: {line}" if line else reason)
+            return _unreadable(cell, name)
     if any(part.is_stub and name in part.gives for part in parts):
         return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-    definitions = [n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives]
-    near = get_close_matches(name, definitions, 1, 0.6)
+    for cell in cells:
+        if name in cell.named:
+            sentence = f"{cell.label} defines {name}, but it is a cell of {cell.kind}, which does not run."
+            remedy = f"make {cell.label} a code cell, run it, and save the notebook"
+            return Stopped(Status.not_attempted, sentence[0].upper() + sentence[1:], remedy)
+    others = exercise_names()
+    definitions = {n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives}
+    near = get_close_matches(name, sorted(definitions - others), 1, 0.6)
     remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
     return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
+
+
+def _unreadable(cell: Cell, name: str) -> Stopped:
+    """Why the cell of an answer cannot be parsed: its author's slip, or a newer Python than this one."""
+    line = (cell.error.text or "").strip()
+    reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
+    if line:
+        reason = f"{reason}: {line}"
+    if not cell.newer:
+        return Stopped(Status.crashed, reason)
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    sentence = f"The notebook was written with Python {cell.newer}, and this is Python {own}: not judged."
+    remedy = f"grade it with Python {cell.newer} or newer"
+    return Stopped(Status.grader_error, f"{sentence} {name} may use its new syntax.\n{reason}", remedy)
 
 
 def lines_that_look(answer: Answer) -> tuple[str, ...]:

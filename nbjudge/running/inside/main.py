@@ -4,6 +4,8 @@ It holds the learner's code and the inputs of one exercise. Wanted values, seed,
 here.
 """
 
+import __future__
+
 import ast
 import codeop
 import ctypes
@@ -11,6 +13,7 @@ import inspect
 import json
 import linecache
 import os
+import re
 import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -23,6 +26,7 @@ import numpy as np
 from . import calls, guard, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
+DEFINITION = re.compile(r"^\s*(?:def|class)\s+(\w+)", re.MULTILINE)
 COMPILERS = {"jit", "njit", "vectorize", "guvectorize", "cfunc"}  # of Numba
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 libc = ctypes.CDLL(None)
@@ -145,9 +149,13 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
     once another statement has given it, so that cells may stand in any order.
     """
     namespace = sys.modules["__main__"].__dict__
-    waiting = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
+    own = {name for _, source, _ in cells for name in DEFINITION.findall(source)}
+    waiting = [
+        part for label, source, chosen in cells for part in _statements(label, source, chosen, names, own)
+    ]
     compiled = codeop.Compile()  # remembers `from __future__ import ...` from one statement to the next
-    compiled.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    # Python 3.14 evaluates no annotation unless it is asked for; a notebook may come from there
+    compiled.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | __future__.annotations.compiler_flag
     failures = []
     while waiting:
         late = []
@@ -165,7 +173,9 @@ def _missing(error: BaseException) -> str | None:
     return error.name if isinstance(error, NameError) else None
 
 
-def _statements(label: str, source: str, chosen: list[int], names: list[str]) -> list[tuple[str, ast.stmt]]:
+def _statements(
+    label: str, source: str, chosen: list[int], names: list[str], own: set[str]
+) -> list[tuple[str, ast.stmt]]:
     """[(label, statement), ...] of a cell, with those names of its imports that are needed."""
     linecache.cache[label] = (len(source), None, [line + "\n" for line in source.split("\n")], label)
     body = compile(source, label, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
@@ -178,17 +188,26 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
         ):
             bound = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
-        _compile_anew(statement)
+        _compile_anew(statement, own)
     return [(label, statement) for statement in statements]
 
 
-def _compile_anew(statement: ast.stmt) -> None:
-    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here."""
+def _compile_anew(statement: ast.stmt, own: set[str]) -> None:
+    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here.
+
+    own: functions and classes of the answer, whose decorators mean something else by `cache`.
+    """
     decorators = [d for node in ast.walk(statement) for d in getattr(node, "decorator_list", ())]
     for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
         called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        if call in decorators or called in COMPILERS:
-            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "cache"]
+        is_compiler = called in COMPILERS or call in decorators  # under any name
+        if is_compiler and called not in own:
+            call.keywords = [keyword for keyword in call.keywords if not _is_cache(keyword)]
+
+
+def _is_cache(keyword: ast.keyword) -> bool:
+    value = keyword.value
+    return keyword.arg == "cache" and isinstance(value, ast.Constant) and isinstance(value.value, bool)
 
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:

@@ -1,0 +1,97 @@
+"""An answer in a cell that is no code, or that a newer Python wrote, gets a sentence that says so."""
+
+import json
+import sys
+
+import pytest
+
+from nbjudge.finding.notebook_file import SMALL
+from nbjudge.finding.reading import read
+from nbjudge.finding.slices import answer_in
+from nbjudge.grading.grade import grade
+from nbjudge.verdict import Status, Stopped
+
+RIGHT = "def last_step(y):\n    return y[-1].copy()"
+OWN = f"3.{sys.version_info.minor}.2"
+NEWER = f"3.{sys.version_info.minor + 1}.0"
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*cells, version=OWN, padding=0):
+        path = tmp_path / "00_start_here.ipynb"
+        listed = [{"cell_type": kind, "metadata": {}, "source": source} for kind, source in cells]
+        listed.append({"cell_type": "code", "outputs": ["x" * padding], "source": ""})
+        metadata = {"language_info": {"name": "python", "version": version}}
+        path.write_text(json.dumps({"cells": listed, "metadata": metadata, "nbformat": 4}))
+        return path
+
+    return write
+
+
+def verdict(path, name="last_step"):
+    (outcome,) = grade(path, seed=1, only=name, plain=True).verdicts
+    return outcome
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_a_cell_that_is_text_is_named(written, kind):
+    outcome = verdict(written(("code", "import numpy as np"), (kind, RIGHT)))
+    assert outcome.status == Status.not_attempted
+    assert "ell 2" in outcome.message
+    assert "code cell" in outcome.next_step
+
+
+def test_a_code_cell_counts_more_than_a_text_that_shows_it(written):
+    assert verdict(written(("markdown", RIGHT), ("code", RIGHT))).passed
+
+
+def test_another_exercise_is_not_suggested(written):
+    cells = read(written(("code", "def rnn_forward(x):\n    return x\ndef rnn_forward_batch(x):\n    pass")))
+    with pytest.raises(Stopped) as stopped:
+        answer_in(cells, "rnn_forward_batched")
+    assert "rnn_forward_batch;" in stopped.value.message
+    cells = read(written(("code", "def rnn_forward(x):\n    return x")))
+    with pytest.raises(Stopped) as stopped:
+        answer_in(cells, "rnn_forward_batched")
+    assert "rnn_forward " not in stopped.value.message
+
+
+@pytest.mark.parametrize(
+    ("version", "status"),
+    [(NEWER, Status.grader_error), (OWN, Status.crashed), ("3.7", Status.crashed), (3, Status.crashed)],
+)
+def test_a_newer_python_is_the_installations_fault(written, version, status):
+    outcome = verdict(
+        written(("code", "def last_step(y):\n    future syntax\n    return y[-1]"), version=version)
+    )
+    assert outcome.status == status
+    assert outcome.points == 0
+
+
+def test_the_version_of_a_large_notebook_is_read_too(written):
+    path = written(("code", "def last_step(y):\n    future syntax"), version=NEWER, padding=SMALL)
+    assert verdict(path).status == Status.grader_error
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def last_step(y: ndarray) -> Array:\n    return y[-1].copy()",
+        "class Step:\n    size: missing.Size = 1\n    def last(self, y: missing) -> missing:\n"
+        "        return y[-1].copy()\n\ndef last_step(y):\n    return Step().last(y)",
+        "from dataclasses import dataclass\n\n@dataclass\nclass Place:\n    index: Whole = -1\n\n"
+        "def last_step(y):\n    return y[Place().index].copy()",
+    ],
+    ids=["function", "class", "dataclass"],
+)
+def test_no_annotation_is_evaluated(written, source):
+    assert verdict(written(("code", source))).passed
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type statements are of Python 3.12")
+@pytest.mark.parametrize("body", ["y[-1].copy()", "Outputs.__value__(y)[-1].copy()"])
+def test_a_type_alias_gives_a_name(written, body):
+    alias = ("code", "import numpy as np\ntype Outputs = np.asarray")
+    answer = ("code", f"def last_step(y: Outputs) -> Outputs:\n    return {body}")
+    assert verdict(written(alias, answer)).passed
