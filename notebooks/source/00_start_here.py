@@ -263,7 +263,7 @@ for axis, B in zip(axes, (1, 64), strict=True):
     print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median "
           f"{alone[B]:5.0f} µs")
 print(f"By these medians, 64 sequences take {alone[64] / alone[1]:.0f} times "
-      f"as long as one; in section 4 {ratios[64]:.0f} times.")
+      f"as long as one; it was {ratios[64]:.0f} times in section 4.")
 axes[0].legend(frameon=False)
 show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")

@@ -375,7 +375,7 @@ for H in my_guess:
     loop, rung = (times[name].median
                   for name in ("one_big_gemm", "parallel_in_time"))
     print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, rung "
-          f"{1e3 * rung:.1f} ms, {rung / loop:.2f} times as long; you "
+          f"{1e3 * rung:.1f} ms, {rung / loop:.2g} times as long; you "
           f"guessed {my_guess[H]}")
 print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 

@@ -5,6 +5,7 @@ import numpy as np
 from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import Answer, answers
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
@@ -182,7 +183,7 @@ def _compare_sweeps(answer: Answer, got: object, want: tuple, arguments: tuple, 
         advice = lambda: _first_wrong_call(answer, arguments)
         return expect(got, want, axes=AXES, what=RESULTS, advice=advice)
     limit, next_step = remedy
-    message = f"cell_backward ran {T + extra} times for T={T}. {limit.format(T=T)}"
+    message = f"cell_backward ran {quantity(T + extra, 'time')} for T={T}. {limit.format(T=T)}"
     return refuse(Wrong(message, next_step=next_step), result=got)
 
 

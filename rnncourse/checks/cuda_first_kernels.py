@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, Share, compare_launches
 
@@ -45,7 +46,7 @@ def limit_tanh(counts, case):
     threads = case.grid[0] * case.block[0]
     needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32)) if threads % 32 == 0 else moved
     if moved > needed + -(-n // 32):
-        return f"The loads moved {moved} sectors of 32 bytes where {needed} hold all of x"
+        return f"The loads moved {quantity(moved, 'sector')} of 32 bytes where {needed} hold all of x"
     return None
 
 
@@ -77,9 +78,8 @@ def limit_transpose(counts, case):
         ("writes", counts["global_store_sectors"], sectors(columns, rows)),
     ):
         if moved > needed:
-            return (
-                f"It {verb} {moved} sectors of 32 bytes where {needed} do: neighbouring threads leave a row"
-            )
+            what = f"It {verb} {quantity(moved, 'sector')} of 32 bytes where {needed} do"
+            return f"{what}: neighbouring threads leave a row"
     return None
 
 

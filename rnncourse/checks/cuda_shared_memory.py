@@ -3,6 +3,7 @@
 import numpy as np
 
 from nbjudge.comparing.patterns import part_of_sum
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 from rnncourse.checks.cuda_first_kernels import sectors
 from rnncourse.checks.kernels import Case, Share, compare_launches
@@ -43,7 +44,9 @@ def limit_matmul(counts, case):
     if (barriers := counts["barriers"]) > most:
         return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
     if (moved := counts["global_store_sectors"]) > (most := sectors(*case.arguments[2].shape)):
-        return Share(f"It writes {moved} sectors where {most} do: thread (j, i) makes row i, column j")
+        return Share(
+            f"It writes {quantity(moved, 'sector')} where {most} do: thread (j, i) makes row i, column j"
+        )
     return None
 
 
@@ -142,7 +145,7 @@ def limit_conflicts(counts, case):
         ("writes", counts["global_store_sectors"], whole(columns, rows)),
     ):
         if needed is not None and moved > needed:
-            return f"It {verb} {moved} sectors of 32 bytes where {needed} do"
+            return f"It {verb} {quantity(moved, 'sector')} of 32 bytes where {needed} do"
     return None
 
 

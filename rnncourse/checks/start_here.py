@@ -5,6 +5,7 @@ import numpy as np
 from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Code, Wrong
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 
 ANSWERS = answers("start_here")
@@ -36,7 +37,8 @@ def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     gates = ANSWERS["count_rnn_flops"].number("gates", 1)
     facts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
     if L > 1:
-        facts += f", {4 * gates * H * H} in each of the other {L - 1}"
+        others = "the other layer" if L == 2 else f"each of the other {L - 1} layers"
+        facts += f", {4 * gates * H * H} in {others}"
     add_to_case(facts)
     expect(submission(T, B, I, H, L), want, what="the number of FLOP")
 
@@ -103,7 +105,9 @@ def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
     needed = warm + repeats
 
     def advice():
-        return None if ran == needed else f"multiply ran {ran} times; {warm} + {repeats} are needed."
+        return (
+            None if ran == needed else f"multiply ran {quantity(ran, 'time')}; {warm} + {repeats} are needed."
+        )
 
     expect(got, want, what="the rate in GFLOP/s", case=case, advice=advice)
 
