@@ -21,14 +21,13 @@ from numba import njit
 
 from rnncourse.lab.turns import Timing, disturbance, take_turns
 from rnncourse.records.workload import CELLS, SHAPES
-from rnnlab.cells import find_cell
+from rnnlab.cells import KINDS, find_cell
 from rnnlab.kernels.packed import forward, passes, split, team
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import ROWS
 from rnnlab.kernels.packed.memory import aligned
 from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import multiply_rows
-from rnnlab.kernels.packed.steps import KINDS
 from rnnlab.network import Network
 
 B = 6 * ROWS
@@ -123,7 +122,7 @@ def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> 
         T, B, I, H = shape
         gates = len(find_cell(cell).gates)
         panels = panel_count(H, "float32")
-        sizes = forward.Sizes(KINDS[cell], T, B, I, H, gates, panels, T)
+        sizes = forward.Sizes(KINDS[find_cell(cell).name], T, B, I, H, gates, panels, T)
         parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
         seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
 

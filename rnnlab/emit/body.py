@@ -56,6 +56,7 @@ class Target:
     write: Callable[[Place, str], str]
     functions: dict[str, Callable[..., str]] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)  # rule -> the operand that its text has twice
+    named: tuple[str, ...] = ()  # arrays whose number has a name already, the array's own
     is_added: Callable[[Place], bool] = lambda place: False  # is it part of the gates when the step starts?
     statement: Callable[[str, str], str] = "{} = {}".format  # of a name and its value
 
@@ -87,8 +88,9 @@ def suitable() -> tuple[str, ...]:
 def lines(work: Work, target: Target) -> list[str]:
     """The statements of one unit, loads at first use, stores at the end."""
     writer = _Writer(work, target)
-    for key in work.nodes:
-        writer.compute(key)
+    gates = [key for place, key in sorted(work.stores.items()) if place.array == "gates"]
+    for key in (*gates, *work.stores.values()):
+        writer.prepare(key)
     return writer.lines + writer.stores()
 
 
@@ -137,13 +139,15 @@ def _single_assignment(facts: Cell, nodes: dict, loads: dict, direction: str) ->
 
 
 def _with_recurrent_gradients(facts: Cell, stores: dict) -> dict:
-    """Stores in the gates' order; dgates_h is added where what reaches the recurrent product differs."""
+    """Stores, states first; dgates_h is added where what reaches the recurrent product differs."""
     inner = stores.pop(Place("dinner"), None)
     if inner is not None:
         at = facts.gates.index(facts.inner_bias)
         stores |= {Place("dgates_h", g): stores[Place("dgates", g)] for g in range(len(facts.gates))}
         stores[Place("dgates_h", at)] = inner
-    return dict(sorted(stores.items()))
+    order = ("saved", *(f"{state}_next" for state in reversed(facts.states)), "gates", "dgates", "dgates_h")
+    rank = {array: number for number, array in enumerate(order)}
+    return dict(sorted(stores.items(), key=lambda item: (rank.get(item[0].array, len(order)), item[0].gate)))
 
 
 def _factor_out(nodes: dict) -> dict:
@@ -227,10 +231,16 @@ class _Writer:
             if node.rule in repeated:
                 self.uses[node.reads[repeated[node.rule]]] += 1
 
-    def compute(self, key) -> None:
-        """Write a value in place of its only reader, or on a line with a name."""
-        if not self.uses[key]:
+    def prepare(self, key) -> None:
+        """Write a value and, before it, those that it needs."""
+        if key in self.texts or key not in self.work.nodes:
             return
+        for read in self.work.nodes[key].reads:
+            self.prepare(read)
+        self._compute(key)
+
+    def _compute(self, key) -> None:
+        """Write a value in place of its only reader, or on a line with a name."""
         node = self.work.nodes[key]
         reads = [read for read in node.reads if not self._is_added(read)]
         if node.rule in ("sum", "bias") and len(reads) == 1:
@@ -255,6 +265,8 @@ class _Writer:
     def _text(self, key) -> tuple[str, float]:
         if key not in self.texts:
             place = self.work.loads[key]
+            if place.array in self.target.named:
+                return place.array, NAME
             text = self.target.read(place)
             if self.uses[key] == 1:
                 return text, NAME

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
-from rnnlab.emit import numba_rows
+from rnnlab.emit import numba_rows, numba_vectors
 
 KERNELS = Path(__file__).parents[1] / "kernels"
-SOURCES = {"compiled/gates.py": numba_rows.source}  # path in KERNELS -> function that gives its text
+SOURCES = {  # path in KERNELS -> function that gives its text
+    "compiled/gates.py": numba_rows.source,
+    "packed/steps.py": numba_vectors.source,
+}
 
 
 def derived() -> dict[Path, bytes]:

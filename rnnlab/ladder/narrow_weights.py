@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.cells import State
+from rnnlab.cells import KINDS, State
 from rnnlab.kernels.compiled import narrow, one_step
 from rnnlab.kernels.compiled.threads import count, shares, together
 from rnnlab.narrow import CONVERSIONS, Bfloat16Weights, Int8Weights
@@ -25,7 +25,7 @@ class NarrowWeights:
     def __init__(self, network: Network, precision: str):
         self.network = network
         self._convert = CONVERSIONS[precision]
-        self._kind = one_step.KINDS[network.facts.name]
+        self._kind = KINDS[network.facts.name]
         self._names = [name for name, array in network.parameters.items() if array.ndim == 2]
         self._sources: dict[str, np.ndarray] = {}
         self._matrices: dict[str, Bfloat16Weights | Int8Weights] = {}

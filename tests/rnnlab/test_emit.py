@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from rnnlab import cells
+from rnnlab import cells, reference
 from rnnlab.cells import CELLS, Cell, Saved
 from rnnlab.compare import relative_error
 from rnnlab.emit import files, numba_rows
 from rnnlab.emit.body import suitable, work_of
 from rnnlab.graphs import cells as graph_cells
 from rnnlab.graphs.graph import sigmoid, tanh
+from rnnlab.network import Network
 
 H = 7  # odd, and no multiple of a vector
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
@@ -145,6 +146,24 @@ def test_the_loops_of_a_new_cell_follow_from_its_equation(cell, monkeypatch):
     errors = errors_of_rows(functions, cell, "float64")
     assert len(errors) >= 5
     assert max(errors.values()) < TOLERANCE["float64"]
+
+
+@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
+def test_derived_vectors_are_the_step_written_by_hand(cell):
+    from rnnlab.kernels.packed import passes
+
+    network = Network.create(cell, 3, H, gain=2.0, seed=5, dtype="float64")
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(4, 3, 3))
+    state = tuple(rng.normal(size=(1, 3, H)) for _ in network.facts.states)
+    dy = rng.normal(size=(4, 3, H))
+    y, final, saved = passes.forward(network, x, state, 1)
+    want_y, want_final, want_saved = reference.forward(network, x, state)
+    dx, dstate, gradients = passes.backward(network, saved, dy, state, 1)
+    want_dx, want_dstate, wanted = reference.backward(network, want_saved, dy, state)
+    pairs = [(y, want_y), (dx, want_dx), *zip(final + dstate, want_final + want_dstate, strict=True)]
+    pairs += [(gradients[name], wanted[name]) for name in wanted]
+    assert max(relative_error(*pair) for pair in pairs) < 1e-13
 
 
 def test_a_cell_with_two_products_a_step_has_no_loop():

@@ -54,15 +54,15 @@ def gru(gates, recurrent, bias, inner_bias, h, saved, h_next):
     H = h_next.size
     one = h_next.dtype.type(1)
     for j in range(H):
-        inner = recurrent[2 * H + j] + inner_bias[j]
         r = sigmoid(gates[j] + recurrent[j] + bias[j])
         z = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
+        inner = recurrent[2 * H + j] + inner_bias[j]
         n = tanh(gates[2 * H + j] + bias[2 * H + j] + r * inner)
+        saved[j] = inner
+        h_next[j] = (one - z) * n + z * h[j]
         gates[j] = r
         gates[H + j] = z
         gates[2 * H + j] = n
-        h_next[j] = (one - z) * n + z * h[j]
-        saved[j] = inner
 
 
 @njit(**OPTIONS)
@@ -75,8 +75,8 @@ def gru_backward(gates, saved, h, dh, dgates, dgates_h):
         n = gates[2 * H + j]
         dn = dh_j * (one - z) * (one - n * n)
         r = gates[j]
-        dz = dh_j * (h[j] - n) * z * (one - z)
         dr = dn * saved[j] * r * (one - r)
+        dz = dh_j * (h[j] - n) * z * (one - z)
         dgates[j] = dr
         dgates[H + j] = dz
         dgates[2 * H + j] = dn
@@ -96,11 +96,11 @@ def lstm(gates, recurrent, bias, c, c_next, h_next):
         o = sigmoid(gates[3 * H + j] + recurrent[3 * H + j] + bias[3 * H + j])
         next_c = f * c[j] + i * g
         c_next[j] = next_c
+        h_next[j] = o * tanh(next_c)
         gates[j] = i
         gates[H + j] = f
         gates[2 * H + j] = g
         gates[3 * H + j] = o
-        h_next[j] = o * tanh(next_c)
 
 
 @njit(**OPTIONS)
@@ -108,15 +108,15 @@ def lstm_backward(gates, c, c_next, dh, dc, dgates):
     H = dh.size
     one = dh.dtype.type(1)
     for j in range(H):
-        tanh_c = tanh(c_next[j])
         dh_j = dh[j]
         o = gates[3 * H + j]
+        tanh_c = tanh(c_next[j])
         dc_total = dc[j] + dh_j * o * (one - tanh_c * tanh_c)
         g = gates[2 * H + j]
         i = gates[j]
         f = gates[H + j]
-        dc[j] = dc_total * f
         dgates[j] = dc_total * g * i * (one - i)
         dgates[H + j] = dc_total * c[j] * f * (one - f)
         dgates[2 * H + j] = dc_total * i * (one - g * g)
         dgates[3 * H + j] = dh_j * tanh_c * o * (one - o)
+        dc[j] = dc_total * f

@@ -8,11 +8,13 @@ weights; `finish` is for products that a BLAS has computed.
 import numpy as np
 from numba import njit
 
+from rnnlab.cells import KINDS
 from rnnlab.kernels.compiled import rows
 from rnnlab.kernels.compiled.recurrence import OPTIONS, product_by_rows
 
-RELU, TANH, GRU, LSTM = range(4)
-KINDS = {"rnn_relu": RELU, "rnn_tanh": TANH, "gru_after": GRU, "lstm": LSTM}  # by Cell.name
+RELU = KINDS["rnn_relu"]
+GRU = KINDS["gru_after"]
+LSTM = KINDS["lstm"]
 
 
 @njit(**OPTIONS)

@@ -56,7 +56,7 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
 def write_step(kind: int, network: Network, x: np.ndarray, state: State, final: State) -> bool:
     """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite.
 
-    kind: the cell's number in one_step.KINDS.
+    kind: the cell's number in cells.KINDS.
     """
     states = state[0], state[-1], final[0], final[-1]
     for index in range(network.layers):

@@ -15,7 +15,7 @@ from numba import njit
 
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
-from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
+from rnnlab.kernels.packed.forward import GRU, LSTM, RELU, ROWS_AT_ONCE, part
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
 from rnnlab.kernels.packed.products import (
@@ -31,9 +31,6 @@ from rnnlab.kernels.packed.products import (
 )
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
-GRU = steps.GRU
-LSTM = steps.LSTM
-RELU = steps.RELU
 FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
 
@@ -208,9 +205,14 @@ def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
             rows, layer.gates, now * 3, layer.extra, now, layer.h, dy, units,
             gradients.carry, gradients.memory, at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
         )  # fmt: skip
+    elif sizes.kind == RELU:
+        steps.rnn_relu_backward(
+            rows, layer.h, dy + B * units, units, gradients.carry, at,
+            gradients.dy, dy, units, gradients.dg, dg, dg_row,
+        )  # fmt: skip
     else:
-        steps.rnn_backward(
-            sizes.kind == RELU, rows, layer.h, dy + B * units, units, gradients.carry, at,
+        steps.rnn_tanh_backward(
+            rows, layer.h, dy + B * units, units, gradients.carry, at,
             gradients.dy, dy, units, gradients.dg, dg, dg_row,
         )  # fmt: skip
 

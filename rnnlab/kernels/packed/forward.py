@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from numba import njit
 
+from rnnlab.cells import KINDS
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
@@ -16,9 +17,9 @@ from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import lanes
 
-GRU = steps.GRU
-LSTM = steps.LSTM
-RELU = steps.RELU
+GRU = KINDS["gru_after"]
+LSTM = KINDS["lstm"]
+RELU = KINDS["rnn_relu"]
 ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
 
 
@@ -29,7 +30,7 @@ ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointw
 class Sizes(NamedTuple):
     """Sizes of a layer."""
 
-    kind: int  # of cell: steps.KINDS
+    kind: int  # of cell: cells.KINDS
     T: int
     B: int
     I: int
@@ -196,5 +197,7 @@ def _pointwise(sizes, layer, t, p, low, rows):
         steps.gru(
             rows, layer.gates, gates, layer.bias, b, h_row, layer.extra, now, layer.h, before, after, h_row
         )
+    elif sizes.kind == RELU:
+        steps.rnn_relu(rows, layer.bias, b, layer.h, after, h_row)
     else:
-        steps.rnn(sizes.kind == RELU, rows, layer.bias, b, layer.h, after, h_row)
+        steps.rnn_tanh(rows, layer.bias, b, layer.h, after, h_row)

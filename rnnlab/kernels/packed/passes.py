@@ -10,16 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.cells import State
+from rnnlab.cells import KINDS, State
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
-from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
+from rnnlab.kernels.packed.forward import GRU, LSTM, Layer, Share, Sizes, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.memory import aligned, keep_freed
 from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
-from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, check_cell, merged_bias
@@ -43,7 +42,7 @@ class Saved(NamedTuple):
 def forward(network: Network, x: np.ndarray, state: State | None, members: int):
     """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
     keep_freed()
-    check_cell(network, KINDS)
+    check_cell(network, ("rnn_tanh", "rnn_relu", "gru", "lstm"))
     H = network.hidden_size
 
     def run(index, x, state):
@@ -200,7 +199,7 @@ def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[S
     T, B, _ = x.shape
     H = network.hidden_size
     P = panel_count(network.hidden_size, x.dtype)
-    sizes = Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, T)
+    sizes = Sizes(KINDS[network.facts.name], T, B, inputs, H, network.gates, P, T)
     shares = split(sizes, members, x.itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
     return sizes._replace(chunk=min(T, max(1, CHUNK_ROWS // rows))), shares

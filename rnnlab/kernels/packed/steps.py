@@ -1,11 +1,20 @@
 """The pointwise work of a step, forward and backward, on the units of one panel, as vectors.
 
-The arrays are flat and laid out so that what a panel's units need lies together: gates [T,P,B,G,width] holds
-for time step t and panel p all gates of all sequences, cells c and the like are [T,P,B,width].  `at` is where
-the first row (sequence) of a step and panel starts.  h and the gradients of the gates are rows of
-their own, [.,B,H], because products read them row by row.  Formulas: rnnlab.cells.
+Derived from rnnlab.graphs.cells by rnnlab.emit.numba_vectors: change it there, then `make course`.
 
-gates come in holding the products (without bias), and are left holding the gates.
+The arrays are flat and laid out so that what a panel's units need lies together: gates [T,P,B,G,width] holds
+for time step t and panel p all gates of all sequences, c, saved and the like are [T,P,B,width].  `gates_at`
+and the like are where the first row (sequence) of a step and panel starts.  h and the gradients of the gates
+are rows of their own, [.,B,H], because products read them row by row.
+
+Forward: gates come in holding the products (without bias), and are left holding the gates; a cell of one gate
+has them in h.  saved: where a gate multiplies a recurrent product, that product comes in, and goes out with
+its bias, the last one.  c_at and c_next are places in c.
+
+Backward: dg is written from dh, the sum of carry [P,B,width], what later steps sent, of dy, and of past
+[P,B,width], what reached h past the products; dc and past are left as those before the step.  Where a gate
+multiplies a recurrent product, dg has one column more: the gradient of that product's gate for the inputs
+comes first, then the other gates', then its gradient for the product.
 """
 
 from numba import njit
@@ -14,126 +23,140 @@ from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import OPTIONS
 from rnnlab.kernels.packed.vectors import lanes, load, positive, sigmoid, step, store, tanh
 
-RELU, TANH, GRU, LSTM = range(4)  # kinds of cells
-KINDS = {"rnn_relu": RELU, "rnn_tanh": TANH, "gru": GRU, "lstm": LSTM}
-
 
 @njit(**OPTIONS)
-def rnn(is_relu, rows, bias, bias_at, h, h_at, h_row):
-    """h: the products come in, the states go out."""
-    vector = lanes(h)
-    for r in range(rows):
-        for j in range(0, VECTORS * vector, vector):
-            place = h_at + r * h_row + j
-            a = load(h, place) + load(bias, bias_at + j)
-            store(h, place, positive(a) if is_relu else tanh(a))
-
-
-@njit(**OPTIONS)
-def lstm(rows, gates, at, bias, bias_at, bias_row, c, c_at, c_next, h, h_at, h_row):
-    """c, h after the step from c before it: c_at and c_next are places in c."""
+def rnn_tanh(rows, bias, bias_at, h, h_at, h_row):
     vector = lanes(h)
     width = VECTORS * vector
-    for r in range(rows):
+    for row in range(rows):
         for j in range(0, width, vector):
-            g = at + r * 4 * width + j
-            b = bias_at + j
-            i = sigmoid(load(gates, g) + load(bias, b))
-            f = sigmoid(load(gates, g + width) + load(bias, b + bias_row))
-            k = tanh(load(gates, g + 2 * width) + load(bias, b + 2 * bias_row))
-            o = sigmoid(load(gates, g + 3 * width) + load(bias, b + 3 * bias_row))
-            new = f * load(c, c_at + r * width + j) + i * k
-            store(c, c_next + r * width + j, new)
-            store(h, h_at + r * h_row + j, o * tanh(new))
-            store(gates, g, i)
-            store(gates, g + width, f)
-            store(gates, g + 2 * width, k)
-            store(gates, g + 3 * width, o)
+            after = h_at + row * h_row + j
+            store(h, after, tanh(load(h, after) + load(bias, bias_at + j)))
 
 
 @njit(**OPTIONS)
-def gru(rows, gates, at, bias, bias_at, bias_row, inner, inner_at, h, before, h_at, h_row):
-    """h after the step; inner: the candidate's h U_nᵀ comes in, and goes out with its bias, the fourth."""
-    vector = lanes(h)
+def rnn_tanh_backward(rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row):
+    vector = lanes(dg)
     width = VECTORS * vector
-    for r in range(rows):
+    for row in range(rows):
         for j in range(0, width, vector):
-            g = at + r * 3 * width + j
-            b = bias_at + j
-            place = inner_at + r * width + j
-            reset = sigmoid(load(gates, g) + load(bias, b))
-            z = sigmoid(load(gates, g + width) + load(bias, b + bias_row))
-            u = load(inner, place) + load(bias, b + 3 * bias_row)
-            n = tanh(load(gates, g + 2 * width) + load(bias, b + 2 * bias_row) + reset * u)
-            store(inner, place, u)
-            store(h, h_at + r * h_row + j, (1 - z) * n + z * load(h, before + r * h_row + j))
-            store(gates, g, reset)
-            store(gates, g + width, z)
-            store(gates, g + 2 * width, n)
+            unit = row * width + j
+            after = h_at + row * h_row + j
+            out = dg_at + row * dg_row + j
+            dh = load(carry, at + unit) + load(dy, dy_at + row * dy_row + j)
+            h_next_j = load(h, after)
+            store(dg, out, dh * (1 - h_next_j * h_next_j))
 
 
 @njit(**OPTIONS)
-def rnn_backward(is_relu, rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row):
-    """dg from dh = carry + dy; h is the state after the step, carry [P,B,width] what later steps sent."""
+def rnn_relu(rows, bias, bias_at, h, h_at, h_row):
     vector = lanes(h)
     width = VECTORS * vector
-    for r in range(rows):
+    for row in range(rows):
         for j in range(0, width, vector):
-            dh = load(carry, at + r * width + j) + load(dy, dy_at + r * dy_row + j)
-            after = load(h, h_at + r * h_row + j)
-            store(dg, dg_at + r * dg_row + j, dh * step(after) if is_relu else dh * (1 - after * after))
+            after = h_at + row * h_row + j
+            store(h, after, positive(load(h, after) + load(bias, bias_at + j)))
+
+
+@njit(**OPTIONS)
+def rnn_relu_backward(rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row):
+    vector = lanes(dg)
+    width = VECTORS * vector
+    for row in range(rows):
+        for j in range(0, width, vector):
+            unit = row * width + j
+            after = h_at + row * h_row + j
+            out = dg_at + row * dg_row + j
+            dh = load(carry, at + unit) + load(dy, dy_at + row * dy_row + j)
+            store(dg, out, dh * step(load(h, after)))
+
+
+@njit(**OPTIONS)
+def gru(rows, gates, gates_at, bias, bias_at, bias_row, saved, saved_at, h, before, h_at, h_row):
+    vector = lanes(h)
+    width = VECTORS * vector
+    for row in range(rows):
+        for j in range(0, width, vector):
+            unit = row * width + j
+            after = h_at + row * h_row + j
+            gate = gates_at + row * 3 * width + j
+            r = sigmoid(load(gates, gate) + load(bias, bias_at + j))
+            z = sigmoid(load(gates, gate + width) + load(bias, bias_at + bias_row + j))
+            inner = load(saved, saved_at + unit) + load(bias, bias_at + 3 * bias_row + j)
+            n = tanh(load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j) + r * inner)
+            store(saved, saved_at + unit, inner)
+            store(h, after, (1 - z) * n + z * load(h, before + row * h_row + j))
+            store(gates, gate, r)
+            store(gates, gate + width, z)
+            store(gates, gate + 2 * width, n)
+
+
+@njit(**OPTIONS)
+def gru_backward(
+    rows, gates, gates_at, saved, saved_at, h, before, h_row, carry, past, at, dy, dy_at, dy_row, dg, dg_at,
+    dg_row, dg_gate,
+):  # fmt: skip
+    vector = lanes(dg)
+    width = VECTORS * vector
+    for row in range(rows):
+        for j in range(0, width, vector):
+            unit = row * width + j
+            gate = gates_at + row * 3 * width + j
+            out = dg_at + row * dg_row + j
+            dh = load(carry, at + unit) + load(past, at + unit) + load(dy, dy_at + row * dy_row + j)
+            z = load(gates, gate + width)
+            n = load(gates, gate + 2 * width)
+            dn = dh * (1 - z) * (1 - n * n)
+            r = load(gates, gate)
+            store(dg, out + dg_gate, dn * load(saved, saved_at + unit) * r * (1 - r))
+            store(dg, out + 2 * dg_gate, dh * (load(h, before + row * h_row + j) - n) * z * (1 - z))
+            store(dg, out, dn)
+            store(dg, out + 3 * dg_gate, dn * r)
+            store(past, at + unit, dh * z)
+
+
+@njit(**OPTIONS)
+def lstm(rows, gates, gates_at, bias, bias_at, bias_row, c, c_at, c_next, h, h_at, h_row):
+    vector = lanes(h)
+    width = VECTORS * vector
+    for row in range(rows):
+        for j in range(0, width, vector):
+            unit = row * width + j
+            after = h_at + row * h_row + j
+            gate = gates_at + row * 4 * width + j
+            i = sigmoid(load(gates, gate) + load(bias, bias_at + j))
+            f = sigmoid(load(gates, gate + width) + load(bias, bias_at + bias_row + j))
+            g = tanh(load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j))
+            o = sigmoid(load(gates, gate + 3 * width) + load(bias, bias_at + 3 * bias_row + j))
+            next_c = f * load(c, c_at + unit) + i * g
+            store(c, c_next + unit, next_c)
+            store(h, after, o * tanh(next_c))
+            store(gates, gate, i)
+            store(gates, gate + width, f)
+            store(gates, gate + 2 * width, g)
+            store(gates, gate + 3 * width, o)
 
 
 @njit(**OPTIONS)
 def lstm_backward(
     rows, gates, gates_at, c, c_at, c_next, carry, dc, at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate
 ):
-    """dg of the four gates; dc [P,B,width], the gradient on c after the step, is left as that before it."""
     vector = lanes(dg)
     width = VECTORS * vector
-    for r in range(rows):
+    for row in range(rows):
         for j in range(0, width, vector):
-            g = gates_at + r * 4 * width + j
-            place = at + r * width + j
-            i = load(gates, g)
-            f = load(gates, g + width)
-            k = load(gates, g + 2 * width)
-            o = load(gates, g + 3 * width)
-            dh = load(carry, place) + load(dy, dy_at + r * dy_row + j)
-            t = tanh(load(c, c_next + r * width + j))
-            d = load(dc, place) + dh * o * (1 - t * t)
-            out = dg_at + r * dg_row + j
-            store(dg, out, d * k * i * (1 - i))
-            store(dg, out + dg_gate, d * load(c, c_at + r * width + j) * f * (1 - f))
-            store(dg, out + 2 * dg_gate, d * i * (1 - k * k))
-            store(dg, out + 3 * dg_gate, dh * t * o * (1 - o))
-            store(dc, place, d * f)
-
-
-@njit(**OPTIONS)
-def gru_backward(
-    rows, gates, gates_at, inner, inner_at, h, before, h_row,
-    carry, past, at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate,
-):  # fmt: skip
-    """dg holds four: the candidate's before the reset, r, z, the candidate's after the reset.
-
-    past [P,B,width], what reached h past the products after the step, is left as what does so before it.
-    """
-    vector = lanes(dg)
-    width = VECTORS * vector
-    for r in range(rows):
-        for j in range(0, width, vector):
-            g = gates_at + r * 3 * width + j
-            place = at + r * width + j
-            reset = load(gates, g)
-            z = load(gates, g + width)
-            n = load(gates, g + 2 * width)
-            dh = load(carry, place) + load(past, place) + load(dy, dy_at + r * dy_row + j)
-            dn = dh * (1 - z) * (1 - n * n)
-            dz = dh * (load(h, before + r * h_row + j) - n) * z * (1 - z)
-            out = dg_at + r * dg_row + j
-            store(dg, out, dn)
-            store(dg, out + dg_gate, dn * load(inner, inner_at + r * width + j) * reset * (1 - reset))
-            store(dg, out + 2 * dg_gate, dz)
-            store(dg, out + 3 * dg_gate, dn * reset)
-            store(past, place, dh * z)
+            unit = row * width + j
+            gate = gates_at + row * 4 * width + j
+            out = dg_at + row * dg_row + j
+            dh = load(carry, at + unit) + load(dy, dy_at + row * dy_row + j)
+            o = load(gates, gate + 3 * width)
+            tanh_c = tanh(load(c, c_next + unit))
+            dc_total = load(dc, at + unit) + dh * o * (1 - tanh_c * tanh_c)
+            g = load(gates, gate + 2 * width)
+            i = load(gates, gate)
+            f = load(gates, gate + width)
+            store(dg, out, dc_total * g * i * (1 - i))
+            store(dg, out + dg_gate, dc_total * load(c, c_at + unit) * f * (1 - f))
+            store(dg, out + 2 * dg_gate, dc_total * i * (1 - g * g))
+            store(dg, out + 3 * dg_gate, dh * tanh_c * o * (1 - o))
+            store(dc, at + unit, dc_total * f)
