@@ -26,6 +26,10 @@ from rnncourse.lab import torch_build
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE = "rnnlab.json"
 LOG = "set-up.log"
+# pip's settings, in its files too, by which it would install elsewhere, or not all; a variable beats a file
+SWITCHES = ("PIP_USER", "PIP_NO_DEPS", "PIP_DRY_RUN", "PIP_REQUIRE_HASHES")
+PLACES = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
+NOWHERE_ELSE = ["--target=", "--prefix=", "--root="]  # pip ignores an empty variable, but no empty option
 LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
@@ -99,7 +103,7 @@ def set_up(
         print(f"{reason}: making {folder.name} anew.", flush=True)
     if reason or not note:
         note = make_environment(folder, anew=bool(reason))
-    if all(note["installed"].get(extra) == content for extra in extras):
+    if all(note["installed"].get(extra) == content for extra in extras) and has_packages(folder):
         return
     try:
         install(folder, extras, pip_options)
@@ -216,7 +220,7 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
     line += ["--progress-bar", "off", "--constraint", _constraints(folder, extras), "--only-binary", BUILT]
     line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
-    line += ["--editable", f".[{','.join(extras)}]", *pip_options]
+    line += [*NOWHERE_ELSE, "--editable", f".[{','.join(extras)}]", *pip_options]
     output = []
     with subprocess.Popen(
         line, cwd=ROOT, env=pip_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -230,6 +234,14 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
         (folder / LOG).write_text("".join(output), encoding="utf-8")
     if pip.returncode:
         raise failure(folder, "".join(output))
+    if not has_packages(folder):
+        settings = f"{interpreter(folder)} -m pip config list"
+        raise NotSetUp(f"pip ended without an error, but NumPy is not in {folder}. Its settings: {settings}")
+
+
+def has_packages(folder: Path) -> bool:
+    """Whether NumPy, which every part of the course needs, lies in an environment."""
+    return any(folder.glob("[Ll]ib/**/site-packages/numpy/__init__.py"))
 
 
 def _constraints(folder: Path, extras: list[str]) -> str:
@@ -266,9 +278,9 @@ def failure(folder: Path, output: str) -> NotSetUp:
 
 def pip_environment() -> dict[str, str]:
     """The variables for pip: none that would bring in, or install into, another system's packages."""
-    foreign = {"PYTHONPATH", "PYTHONHOME", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_QUIET"}
+    foreign = {"PYTHONPATH", "PYTHONHOME", "PIP_QUIET", *PLACES, *SWITCHES}
     own = {name: value for name, value in os.environ.items() if name not in foreign}
-    return {"PIP_RETRIES": "2", "PYTHONUNBUFFERED": "1", **own}
+    return {"PIP_RETRIES": "2", "PYTHONUNBUFFERED": "1", **own, **dict.fromkeys(SWITCHES, "0")}
 
 
 if __name__ == "__main__":

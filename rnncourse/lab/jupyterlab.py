@@ -16,6 +16,7 @@ from rnncourse.lab.start import course_folder
 
 # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
 SETTINGS = Path(__file__).with_name("jupyter")
+OWN_KERNEL = Path(sys.prefix) / "share/jupyter/kernels/python3"
 FIRST_PORT = 8888
 LAST_PORT = 8987
 
@@ -36,7 +37,8 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     _copy_exercises(course)
     if words := blas.warning():
         print(f"{words}: unset it, then start again.")
-    print(f"Serving {course} on port {port}; end with Ctrl-C, twice.", flush=True)
+    address = f"http://localhost:{port}/lab/tree/{notebook.as_posix()}"
+    print(f"Serving {course} at {address}; end with Ctrl-C, twice.", flush=True)
     environment = _with_settings(dict(os.environ), course / "work")
     line = command(notebook, port, browser, course)
     if os.name == "posix":
@@ -47,7 +49,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
 def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT) -> list[str]:
     """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
     options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
-    options.append("--log-level=WARN")  # the address is printed all the same; thirty lines before it are not
+    options.append("--log-level=WARN")  # thirty lines are not printed; the address with a new token is
     options += [] if browser else ["--no-browser"]
     if (
         os.name == "posix" and not sys.stdout.isatty()
@@ -143,6 +145,9 @@ def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
         "JUPYTERLAB_WORKSPACES_DIR": _layouts(work),
         "PATH": programs,
     }
+    if OWN_KERNEL.is_dir():  # else a kernel python3 elsewhere would come first, and start another Python
+        shares = [str(OWN_KERNEL.parents[1]), *filter(None, [environment.get("JUPYTER_PATH")])]
+        environment["JUPYTER_PATH"] = os.pathsep.join(shares)
     if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
         os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
         print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)

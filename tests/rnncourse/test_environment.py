@@ -28,9 +28,21 @@ def clone(tmp_path, monkeypatch):
         (root / name).write_text(f"first {name}")
     installed = []
     monkeypatch.setattr(environment, "ROOT", root)
-    monkeypatch.setattr(environment, "install", lambda folder, extras, options: installed.append(extras))
+
+    def install(folder, extras, options):
+        installed.append(extras)
+        add_numpy(folder)
+
+    monkeypatch.setattr(environment, "install", install)
     monkeypatch.setattr(subprocess, "run", without_pip(subprocess.run))
     return root, installed
+
+
+def add_numpy(folder):
+    """The one file by which an environment with packages is known."""
+    package = folder / "lib/python3/site-packages/numpy"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").touch()
 
 
 def without_pip(run):
@@ -234,8 +246,58 @@ def test_pip_installs_into_no_other_place_and_sees_no_other_systems_packages(mon
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("PIP_RETRIES", "7")
     variables = environment.pip_environment()
-    assert {"PYTHONPATH", "PYTHONHOME", "PIP_USER"}.isdisjoint(variables)
+    assert {"PYTHONPATH", "PYTHONHOME"}.isdisjoint(variables)
     assert variables["PIP_RETRIES"] == "7"
+
+
+PARSED = """
+import json, sys
+from pip._internal.commands.install import InstallCommand
+options, packages = InstallCommand("install", "").parse_args(sys.argv[1:])
+switches = "use_user_site", "ignore_dependencies", "dry_run", "require_hashes"
+names = *switches, "target_dir", "prefix_path", "root_path"
+print(json.dumps([bool(getattr(options, name)) for name in names]))
+"""
+
+
+@pytest.mark.parametrize("section", ["install", "global"])
+def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, monkeypatch, section):
+    """pip's own parser reads its file, our variables and our options."""
+    settings = (
+        "user = true",
+        "no-deps = yes",
+        "dry-run = 1",
+        "require-hashes = on",
+        "target = /a",
+        "prefix = /b",
+        "root = /c",
+    )
+    (tmp_path / "pip.conf").write_text("\n".join([f"[{section}]", *settings]))
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    for options, env, wanted in (
+        ([], dict(os.environ), 7),
+        (environment.NOWHERE_ELSE, environment.pip_environment(), 0),
+    ):
+        line = [sys.executable, "-c", PARSED, *options, "numpy"]
+        done = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
+        assert sum(json.loads(done.stdout)) == wanted
+
+
+def test_an_environment_that_stays_empty_is_not_noted_as_complete(clone, monkeypatch):
+    root, _ = clone
+    environment.set_up(root / ".venv", ["lab"])
+    shutil.rmtree(root / ".venv/lib/python3/site-packages/numpy")
+    environment.set_up(root / ".venv", ["lab"])
+    assert environment.has_packages(root / ".venv")
+    assert clone[1] == [["lab"], ["lab"]]
+
+
+def test_a_pip_that_ends_well_and_installs_nothing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    python = program(tmp_path / ".venv/bin", "exit 0")
+    monkeypatch.setattr(environment, "interpreter", lambda folder: python)
+    with pytest.raises(NotSetUp, match=r"NumPy .*\.venv.* pip config list"):
+        environment.install(tmp_path / ".venv", ["lab"])
 
 
 def test_pip_is_run_once_with_the_constraints_and_its_output_kept(tmp_path, monkeypatch, capsys):

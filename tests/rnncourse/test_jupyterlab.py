@@ -3,8 +3,10 @@
 import json
 import logging
 import os
+import re
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -172,7 +174,7 @@ def test_without_such_a_variable_nothing_is_said_of_the_blas(monkeypatch, starte
     ((line, env),) = started
     assert "--LabApp.default_url=/lab/tree/notebooks/02_bptt.ipynb" in line
     assert {
-        name: env[name] for name in os.environ if name not in ("JUPYTER_CONFIG_PATH", "PATH")
+        name: env[name] for name in os.environ if name not in ("JUPYTER_CONFIG_PATH", "JUPYTER_PATH", "PATH")
     }.items() <= os.environ.items()
     assert "OpenBLAS" not in capsys.readouterr().out
 
@@ -210,7 +212,8 @@ def test_jupyter_writes_below_work_where_the_system_knows_no_home(monkeypatch, t
 def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
-    assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH", "JUPYTERLAB_WORKSPACES_DIR"}
+    added = {*environment} - {*os.environ}
+    assert added <= {"JUPYTER_CONFIG_PATH", "JUPYTER_PATH", "JUPYTERLAB_WORKSPACES_DIR"}
     assert not capsys.readouterr().out
 
 
@@ -220,6 +223,35 @@ def test_the_courses_programs_come_first_on_the_path_of_cells_and_terminals(tmp_
     search_path = jupyterlab._with_settings(environment, tmp_path / "work")["PATH"]
     assert os.path.samefile(shutil.which("rnnlab", path=search_path), Path(sys.executable).parent / "rnnlab")
     assert shutil.which("ls", path=search_path)
+
+
+FIND_KERNELS = """
+from jupyter_client.kernelspec import KernelSpecManager
+print([KernelSpecManager().get_kernel_spec(name).argv[0] for name in ("python3", "other")])
+"""
+
+
+@pytest.mark.parametrize("prefer_env", ["0", "1"])
+def test_a_kernel_python3_of_another_python_does_not_come_first_and_others_stay(tmp_path, prefer_env):
+    for name in ("python3", "other"):
+        (tmp_path / "kernels" / name).mkdir(parents=True)
+        spec = {"argv": ["/of/another/python", "-f", "{connection_file}"], "display_name": "Python 3"}
+        (tmp_path / "kernels" / name / "kernel.json").write_text(json.dumps({**spec, "language": "python"}))
+    theirs = dict(os.environ) | {"JUPYTER_PATH": str(tmp_path), "JUPYTER_PREFER_ENV_PATH": prefer_env}
+    programs = []
+    for env in (theirs, jupyterlab._with_settings(dict(theirs), tmp_path / "work")):
+        line = [sys.executable, "-c", FIND_KERNELS]
+        programs.append(subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout)
+    assert programs[0].count("/of/another/python") == 2
+    assert programs[1].count("/of/another/python") == 1
+
+
+def test_the_address_is_printed_whether_or_not_a_token_is_set(monkeypatch, started, capsys):
+    monkeypatch.setenv("JUPYTER_TOKEN", "abc")
+    jupyterlab.serve("02", port=None, browser=False)
+    printed = capsys.readouterr().out
+    assert re.search(r"http://localhost:\d+/lab/tree/notebooks/02_bptt\.ipynb", printed)
+    assert "abc" not in printed
 
 
 def settings_of_the_server():
