@@ -11,6 +11,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
                           when a run begins and when it ends
   regraded/               results of `regrade` that are shown and not yet written
+  exported.json    what `export` wrote into gradebooks of nbgrader, so that it never replaces what others did
   lock                    held by the process that grades
   by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
 
@@ -22,9 +23,11 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   file      "files/<sha256>.ipynb"; null for another kind of file, or an unreadable one
   sha256    digest of the content; null where `file` is null
   source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
-  layout    "moodle", "canvas", "nbgrader" or "plain"
+  layout    "moodle", "canvas", "nbgrader", "blackboard", "brightspace" or "plain"
   section   name of the source where several were collected, else null
-  when      time of the hand-in in ISO 8601, in Moodle and Canvas of the download; null: unknown
+  when      time in ISO 8601; null: unknown
+  time_of   what had that time: "hand-in", "download" or "file"; only the first one decides what is late
+  number    Canvas' number of the file, which rises with each file that it receives; null elsewhere
   late      true, false, null: unknown
   attempt   1, 2, ...
   graded    true for the one file that counts of this student and lesson

@@ -17,9 +17,11 @@ NOT_ALL = 1
 UNUSABLE = 2
 OWN_FAULT = 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
+LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place
     "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded",
+    "exported.json",
     "by_hand.csv", "pairs.csv", "rules.csv",
 )  # fmt: skip
 
@@ -38,15 +40,13 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
 
 def _add_collect(subparsers: argparse._SubParsersAction) -> None:
     collect = subparsers.add_parser(
-        "collect", help="read downloads of Moodle, Canvas, nbgrader or plain folders into a class folder"
+        "collect", help="read downloads of a platform, or plain folders, into a class folder"
     )
     collect.add_argument("folder", type=Path, help="the class folder; made where it is not there")
     collect.add_argument(
         "sources", type=Path, nargs="+", metavar="DOWNLOAD", help="a zip or a folder; several: one a section"
     )
-    collect.add_argument(
-        "--layout", choices=("moodle", "canvas", "nbgrader", "plain"), help="else by the files' names"
-    )
+    collect.add_argument("--layout", choices=LAYOUTS, help="else by the files' names")
     collect.add_argument(
         "--lesson", action="append", default=[], help="only notebooks of this lesson count; may be repeated"
     )

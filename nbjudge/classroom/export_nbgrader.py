@@ -34,6 +34,7 @@ class Pushed(NamedTuple):
     absent: list[str]  # unknown to the gradebook
     withheld: list[str]  # an exercise was not judged
     prose: list[str]  # cells besides exercises, for which the gradebook lacks a place
+    others: list[str]  # what somebody else has written there, in words
 
 
 def write_source(lesson: str, exercises: Path, course: Path) -> Path:
@@ -88,8 +89,13 @@ def _metadata(grade_id: str, grade: bool = False, solution: bool = False, locked
     return {"nbgrader": facts | {"grade": grade, "solution": solution, "locked": locked}}
 
 
-def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None = None) -> Pushed:
+def push_marks(
+    papers: Sequence[Paper], gradebook: Path, assignment: str | None = None, ours: dict | None = None
+) -> Pushed:
     """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
+
+    ours: {place in the gradebook: what earlier exports wrote there}, brought up to date.  A manual score, a
+    comment or a penalty that is not among these is somebody else's: it stays and is named.
 
     The assignment, its cells and the students must be in the gradebook already: nothing is invented.
     Raises Unusable where the file is no gradebook, has none of the students, lacks the assignment or one of
@@ -104,7 +110,7 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
     prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
-    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose)
+    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose, [])
     try:
         _require_gradebook(gradebook)
         with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
@@ -117,8 +123,10 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
                     "nbgrader db student import, or name the gradebook of this course."
                 )
             chosen = [paper for paper in papers if paper.student in ids and not fault_in(paper)]
+            places = _Places(gradebook, {} if ours is None else ours, pushed.others)
             for paper in chosen:
-                _push(book, paper, ids[paper.student], assignment or current().lessons[paper.lesson])
+                name = assignment or current().lessons[paper.lesson]
+                _push(book, paper, ids[paper.student], name, places)
             book.db.commit()
     except (SQLAlchemyError, sqlite3.Error) as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
@@ -192,16 +200,42 @@ def _require_cells(
             )
 
 
-def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
+class _Places:
+    """Fields of a gradebook that people write, too: what they wrote there stays."""
+
+    def __init__(self, gradebook: Path, ours: dict, others: list[str]) -> None:
+        self.gradebook = str(gradebook.absolute())
+        self.ours = ours
+        self.others = others
+
+    def write(self, row: object, field: str, value: object, student: str, cell: str) -> None:
+        """Put a value, None for no value, into a field of a row of the gradebook, unless it is another's."""
+        key = "\n".join([self.gradebook, student, cell, field])
+        before = getattr(row, field)
+        is_empty = before in (None, "", 0.0) and (before is None or field != "manual_score")
+        if is_empty or before == self.ours.get(key):
+            setattr(row, field, value)
+            self.ours[key] = value
+        elif value is not None and before != value:
+            self.others.append(f"{student}, {cell}: {before} stays, not replaced by {value}")
+        elif value is None:
+            self.others.append(f"{student}, {cell}: {before} stays")
+
+
+def _push(book: object, paper: Paper, student: str, assignment: str, places: _Places) -> None:
     stem = current().lessons[paper.lesson]
     book.update_or_create_submission(assignment, student)
-    book.find_submission_notebook(stem, assignment, student).late_submission_penalty = float(paper.taken_off)
+    notebook = book.find_submission_notebook(stem, assignment, student)
+    penalty = float(paper.taken_off) if paper.taken_off else None
+    places.write(notebook, "late_submission_penalty", penalty, student, f"{assignment}, late penalty")
     for entry in paper.entries:
         if entry.verdict is None:
             continue
         grade = book.find_grade(f"{entry.name}_check", stem, assignment, student)
         grade.auto_score = float(entry.verdict.points)
         grade.needs_manual_grade = False
-        grade.manual_score = float(entry.points) if entry.status == BY_HAND else None
-        if entry.comment:
-            book.find_comment(entry.name, stem, assignment, student).manual_comment = entry.comment
+        manual = float(entry.points) if entry.status == BY_HAND else None
+        places.write(grade, "manual_score", manual, student, f"{assignment}, {entry.name}")
+        comment = book.find_comment(entry.name, stem, assignment, student)
+        text = entry.comment or None
+        places.write(comment, "manual_comment", text, student, f"{assignment}, comment on {entry.name}")

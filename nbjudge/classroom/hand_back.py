@@ -4,6 +4,7 @@ What they need is imported when they run: --help must answer at once.
 """
 
 import argparse
+import json
 import os
 from pathlib import Path
 
@@ -19,6 +20,7 @@ TARGETS = {  # what --to may name, and what is written
     "nbgrader": "the exercises of a lesson below an nbgrader course's `source`; marks into its --gradebook",
     "gradescope": "an autograder for one lesson, a zip to upload",
 }
+EXPORTED = "exported.json"  # in the class folder: what earlier exports wrote into gradebooks
 COMMENTS = "Feedback comments"  # Moodle's title of that column in English
 NEEDS_LESSON = ("nbgrader", "gradescope")
 BELONGS_TO = {  # an option of export: the targets that read it
@@ -219,13 +221,34 @@ def _gradebook(chosen: argparse.Namespace) -> str:
     from nbjudge.classroom.export_nbgrader import push_marks
     from nbjudge.classroom.papers import papers_of
 
-    pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment)
+    ours = exported(chosen.folder)
+    pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment, ours)
+    record = chosen.folder / EXPORTED
+    written(record, lambda: write_whole(record, json.dumps(ours, indent=1, ensure_ascii=False).encode()))
     absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
     withheld = (
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
     prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
-    return f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.{absent}{withheld}{prose}"
+    others = f" Written by others and kept: {'; '.join(pushed.others)}." if pushed.others else ""
+    marks = f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}."
+    return f"{marks}{absent}{withheld}{prose}{others}"
+
+
+def exported(folder: Path) -> dict:
+    """{place in a gradebook: what earlier exports of the class wrote there}.  Raises Unusable if damaged."""
+    from nbjudge.finding.notebook_file import Unusable
+
+    path = folder / EXPORTED
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise Unusable(f"{path} is damaged: remove it, and the scores in the gradebook count as others'.")
+    return record
 
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:

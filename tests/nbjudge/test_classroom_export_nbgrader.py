@@ -11,7 +11,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.classroom import export_nbgrader
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import Mark, Paper
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.verdict import Status, Verdict
 
@@ -142,7 +142,7 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
         from nbgrader.api import Gradebook
 
         pushed = export_nbgrader.push_marks(papers, course / "gradebook.db")
-        assert pushed == (1, ["cy"], ["bo"], [])
+        assert pushed == (1, ["cy"], ["bo"], [], [])
         with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
             assert {student.id for student in book.students} == {"ada", "bo"}
             submission = book.find_submission(STEM, "ada")
@@ -150,6 +150,35 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
             assert not submission.needs_manual_grade
             grade = book.find_grade("count_rnn_flops_check", STEM, STEM, "ada")
             assert (grade.auto_score, grade.max_score) == (0, 2)
+
+
+def test_what_others_wrote_into_the_gradebook_stays_and_our_own_is_brought_up_to_date(course):
+    database = course / "gradebook.db"
+    ours = {}
+    check = ("count_rnn_flops_check", STEM, STEM, "ada")
+    by_hand = Mark("measure_gemm", 2.5, 3, "Half of it.")
+    first = paper("ada", "passed", "passed", "failed")
+    with quiet():
+        from nbgrader.api import Gradebook
+
+        export_nbgrader.push_marks([first._replace(marks=(by_hand,))], database, None, ours)
+        with Gradebook(f"sqlite:///{database}") as book:
+            book.find_grade(*check).manual_score = 0.0
+            book.find_comment("count_rnn_flops", *check[1:]).manual_comment = "See me"
+            book.find_submission_notebook(STEM, STEM, "ada").late_submission_penalty = 1.0
+            book.db.commit()
+        mark = Mark("count_rnn_flops", 1.5, 2, "Nearly")
+        second = first._replace(marks=(mark,))
+        pushed = export_nbgrader.push_marks([second], database, None, ours)
+        with Gradebook(f"sqlite:///{database}") as book:
+            assert book.find_grade(*check).manual_score == 0.0
+            assert book.find_comment("count_rnn_flops", *check[1:]).manual_comment == "See me"
+            assert book.find_submission_notebook(STEM, STEM, "ada").late_submission_penalty == 1.0
+            own = book.find_grade("measure_gemm_check", *check[1:])
+            assert (own.auto_score, own.manual_score) == (0, None)
+            assert not book.find_comment("measure_gemm", *check[1:]).manual_comment
+    assert len(pushed.others) == 3
+    assert any({"ada", "0.0", "1.5"} <= {*words.replace(",", "").split()} for words in pushed.others)
 
 
 @pytest.mark.slow
@@ -176,7 +205,7 @@ def test_a_gradebook_with_other_students_or_points_stops_before_anything_is_writ
             cell.max_score = 1
             book.db.commit()
         pushed = export_nbgrader.push_marks([paper("zo\u00eb", *["passed"] * 3)], database)
-    assert pushed == (1, [], [], []), "one Unicode form and case is as good as another"
+    assert pushed == (1, [], [], [], []), "one Unicode form and case is as good as another"
 
 
 def test_students_take_nobodys_place_in_a_gradebook():
