@@ -339,7 +339,7 @@ def _days_late(entry: Submission, due: datetime | None, when: datetime | None) -
 
     when: the time of the hand-in as the teacher states it; None: as the download has it.
     """
-    if when is None and entry.when and entry.layout not in layouts.UNTIMED:
+    if when is None and entry.when and entry.time_of == "hand-in":
         when = datetime.fromisoformat(entry.when)
     if due is None or when is None:
         return int(bool(entry.late))

@@ -30,6 +30,10 @@ from nbjudge.printable import printable, quantity
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
 UNREADABLE = "it cannot be graded: "  # begins the reasons at a file that counts and has no exercise to grade
 NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
+DATE_IN_NAME = (
+    "is this the download of a platform that collect does not know? Put each student's files into a folder "
+    "with the student's name"
+)
 SHOWN = 20  # files with one and the same reason that are printed
 
 
@@ -107,37 +111,80 @@ def _of_source(
     folder: Path, source: Path, title: str, section: str | None, assignment: Assignment
 ) -> Iterator[Submission]:
     """The files of one download, those of notebooks copied into the class folder."""
-    listed = [replace(entry, read=bytes) for entry in archives.entries(source)]  # zips would stay in memory
-    notebooks = [entry.path for entry in listed if entry.is_notebook]
-    if not notebooks and not any(entry.problem for entry in listed):
-        others = f", only {len(listed):,} other files" if listed else " and nothing else"
-        raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
+    listed, paths = _listed(source)
     above = "submitted/" if source.name == "submitted" else ""  # nbgrader's own folder
-    paths = notebooks or [entry.path for entry in listed]
     layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
     times_in = [entry.when for entry in listed if entry.when and layout in layouts.UNTIMED]
     spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
+    among = layouts.Paths(f"{above}{path}".removeprefix(top or "") for path in paths)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
         if layout == "nbgrader" and name == "timestamp.txt" and folders[place or "."] > 1:
             continue
-        owner = layouts.owner(entry.path if layout == "plain" else f"{above}{entry.path}", layout, top)
-        known = max(times_in, default=entry.when)  # the download's where it is not the hand-in's
-        submission = Submission(f"{title}: {entry.path}", layout, section=section, when=known)
+        path = entry.path if layout == "plain" else f"{above}{entry.path}"
+        submission = Submission(f"{title}: {entry.path}", layout, section=section)
+        owner = layouts.owner(path, layout, top, among)
         if owner is None:
             submission = replace(submission, reason=_no_owner(layout, top))
+        elif layout == "plain" and layouts.is_dated(owner.student):
+            reason = f"its student would be {owner.student!r}, which holds a date: {DATE_IN_NAME}"
+            submission = replace(submission, reason=reason)
         else:
-            when = owner.when or _time_of(place, times) or known
-            late = owner.late if layout in layouts.UNTIMED else _is_late(when, assignment.due)
-            about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
-            submission = replace(submission, **about, when=when, late=late)
+            submission = _owned(submission, owner, _time_of(place, times), assignment.due)
+        if submission.when is None and not _is_clone(source, entry.path):
+            submission = _with_time_of_copy(submission, entry, times_in)
         begin = time.monotonic()
         patience = min(PATIENCE, max(1.0, 3 * PATIENCE - spent[submission.student]))
         yield _with_file(folder, entry, submission, assignment, patience)
         spent[submission.student] += time.monotonic() - begin
+
+
+def _listed(source: Path) -> tuple[list[Entry], list[str]]:
+    """The files of a download without their content, and the paths of its notebooks, or of all files if it
+    has none.  Raises Unusable if it holds no notebook and nothing that might be one."""
+    listed = [replace(entry, read=bytes) for entry in archives.entries(source)]  # zips would stay in memory
+    notebooks = [entry.path for entry in listed if entry.is_notebook]
+    if not notebooks and not any(entry.problem for entry in listed):
+        others = f", only {len(listed):,} other files" if listed else " and nothing else"
+        raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
+    return listed, notebooks or [entry.path for entry in listed]
+
+
+def _with_time_of_copy(submission: Submission, entry: Entry, times: list[str]) -> Submission:
+    """The submission with the time of the download, the latest of `times`, or else that of its file."""
+    download = max(times, default=None)
+    kind = "file" if download is None else "download"
+    return replace(submission, when=download or entry.when, time_of=kind)
+
+
+def _owned(
+    submission: Submission, owner: layouts.Owner, stated: tuple[str | None, str | None], due: datetime | None
+) -> Submission:
+    """The submission with its student. stated: nbgrader's time of the hand-in, and why it is unknown."""
+    when = owner.when or stated[0]
+    late = owner.late if submission.layout in layouts.UNTIMED else _is_late(when, due)
+    return replace(
+        submission,
+        student=owner.student,
+        name=owner.name,
+        attempt=owner.attempt,
+        number=owner.number,
+        late=late,
+        when=when,
+        time_of="hand-in" if when else None,
+        reason=owner.remark or stated[1],
+    )
+
+
+def _is_clone(source: Path, path: str) -> bool:
+    """Whether a file lies in a clone of a repository, whose files have the time of the clone."""
+    if not source.is_dir():
+        return False
+    folders = [source, *(source / folder for folder in PurePosixPath(path).parents)]
+    return any((folder / ".git").exists() for folder in folders)
 
 
 def _no_owner(layout: str, top: str | None) -> str:
@@ -154,8 +201,8 @@ def _no_owner(layout: str, top: str | None) -> str:
     )
 
 
-def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
-    """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
+def _timestamps(listed: Iterable[Entry]) -> dict[str, tuple[str | None, str | None]]:
+    """{folder: (time, why it is unknown)} from nbgrader's timestamp.txt, where it can be read."""
     times = {}
     for entry in listed:
         if entry.path.endswith("/timestamp.txt") and not entry.problem:
@@ -165,11 +212,12 @@ def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
     return times
 
 
-def _time_of(place: str, times: dict[str, str | None]) -> str | None:
-    """The time of the outermost folder around a place that has one; none from within a student's zip."""
+def _time_of(place: str, times: dict[str, tuple[str | None, str | None]]) -> tuple[str | None, str | None]:
+    """(time, why it is unknown) of the outermost folder around a place that has one; none from within a
+    student's zip."""
     parts = re.split(r"(?<=\.zip)/", place, maxsplit=1, flags=re.I)[0].split("/")
     above = ("/".join(parts[: n + 1]) for n in range(len(parts)))
-    return next((times[folder] for folder in above if times.get(folder)), None)
+    return next((times[folder] for folder in above if any(times.get(folder, ()))), (None, None))
 
 
 def _is_late(when: str | None, due: datetime | None) -> bool | None:
@@ -305,7 +353,7 @@ def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Itera
     """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
 
     def rank(entry):
-        return (entry.sha256 in taken, entry.attempt, _moment(entry.when))
+        return (entry.sha256 in taken, entry.number or 0, _moment(entry.when))
 
     best = max(map(rank, rivals))
     first = [number for number, entry in enumerate(rivals) if rank(entry) == best]
@@ -330,7 +378,9 @@ def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Itera
 def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
     if winner.sha256 in taken:
         return "the one that was chosen with --take"
-    return "a later attempt" if winner.attempt != entry.attempt else "newer"
+    if winner.number != entry.number:
+        return f"newer by its number in Canvas, {winner.number}"
+    return "newer by the time of its file" if winner.time_of == "file" else "newer"
 
 
 def _moment(when: str | None) -> str:
@@ -380,8 +430,11 @@ def describe(listed: list[Submission], again: str) -> Iterator[str]:
         late = sum(bool(entry.late) for entry in entries)
         if entries:
             yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
-    if any(entry.layout == "moodle" for entry in listed):
-        yield "  Moodle's download has no times of hand-ins: name late ones in rules.csv, by handed_in"
+    if "--due" in again and any(entry.student and entry.late is None for entry in listed):
+        yield (
+            "  times of hand-ins are not all known: downloads, clones and copies have times of their own. "
+            "The platform's page says who was late"
+        )
     shown: Counter[tuple] = Counter()
     downloads = {entry.source.partition(": ")[0] for entry in listed}
     for entry in submissions.without_repeats(listed):

@@ -21,6 +21,7 @@ PLANTED = {  # of each student: verdicts other than passed, and when the file wa
     "1237": ({"measure_gemm": "crashed"}, "2026-11-26T10:00"),
 }
 LOADED = "2026-11-28T09:00:00"  # the download's time, which Moodle writes beside every file
+HANDED_IN = {"time_of": "hand-in"}
 
 
 def tables_of_the_page():
@@ -156,13 +157,18 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
 @pytest.mark.parametrize(
     ("entry", "rules", "lost"),
     [
-        ({"when": "2026-11-20T23:59:00"}, "", 0),
-        ({"when": "2026-11-20T23:59:01"}, "", 10),
-        ({"when": "2026-11-21T23:59:01"}, "", 20),
-        ({"when": "2026-12-20T10:00:00"}, "", 50),  # late_most
-        ({"when": "2026-11-22T10:00:00"}, "late_percent,0,,1235\n", 0),
-        ({"when": "2026-11-22T10:00:00"}, "due,2026-11-21T12:00,,1235\n", 10),
-        ({"when": "2026-11-22T10:00:00"}, "due,2026-11-25T12:00,bptt,1235\n", 20),  # of another lesson
+        ({"when": "2026-11-20T23:59:00", **HANDED_IN}, "", 0),
+        ({"when": "2026-11-20T23:59:01", **HANDED_IN}, "", 10),
+        ({"when": "2026-11-21T23:59:01", **HANDED_IN}, "", 20),
+        ({"when": "2026-12-20T10:00:00", **HANDED_IN}, "", 50),  # late_most
+        ({"when": "2026-11-22T10:00:00", **HANDED_IN}, "late_percent,0,,1235\n", 0),
+        ({"when": "2026-11-22T10:00:00", **HANDED_IN}, "due,2026-11-21T12:00,,1235\n", 10),
+        (
+            {"when": "2026-11-22T10:00:00", **HANDED_IN},
+            "due,2026-11-25T12:00,bptt,1235\n",
+            20,
+        ),  # of another lesson
+        ({"when": "2026-11-22T10:00:00", "time_of": "file"}, "", 0),
         ({"when": None, "late": True}, "", 10),
         ({"when": None, "late": False}, "", 0),
         ({"when": "2026-11-22T10:00:00", "late": False, "layout": "canvas"}, "", 0),
@@ -171,7 +177,7 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
         ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
         ({"when": LOADED, "late": True, "layout": "canvas"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
         ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,bptt,1235\n", 0),
-        ({"when": "2026-11-20T23:00:00-08:00"}, "due,2026-11-20T23:59+00:00,,1235\n", 10),
+        ({"when": "2026-11-20T23:00:00-08:00", **HANDED_IN}, "due,2026-11-20T23:59+00:00,,1235\n", 10),
     ],
 )
 def test_lateness_costs_by_days_begun(folder, entry, rules, lost):

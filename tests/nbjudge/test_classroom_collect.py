@@ -324,8 +324,8 @@ def test_a_deadline_or_lesson_that_is_none_is_refused(tmp_path, capsys):
 
 
 def test_a_deadline_without_a_zone_is_compared_as_it_stands(tmp_path):
-    files = [(zipfile.ZipInfo(f"{name}/02_bptt.ipynb", (2026, 11, day, 12, 0, 0)), book(remark=name))
-             for name, day in (("ada", 20), ("bob", 22))]  # fmt: skip
+    files = {f"HW_{name}_attempt_2026-11-{day}-12-00-00_02_bptt.ipynb": book(remark=name)
+             for name, day in (("ada", 20), ("bob", 22))}  # fmt: skip
     _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--due", "2026-11-21T00:00")
     assert facts(listed, "student", "late") == [("ada", False), ("bob", True)]
 

@@ -5,7 +5,6 @@ import os
 import struct
 import time
 import zipfile
-from datetime import UTC, datetime
 
 import pytest
 from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
@@ -107,10 +106,11 @@ def test_nbgraders_own_folder_is_read_as_such_and_a_hand_in_without_a_notebook_i
     "text", ["2026-99-99 10:00:00 UTC", "9999-12-31 23:59:59 -12:00", "0001-01-01 00:00:00 +14:00", "now"]
 )
 def test_a_time_that_is_none_leaves_that_of_the_file(text, tmp_path):
-    assert layouts.timestamp(text) is None
+    assert layouts.timestamp(text) == (None, None)
     files = {"submitted/ada/ps1/02_bptt.ipynb": book(), "submitted/ada/ps1/timestamp.txt": text}
     listed = collected(tmp_path / "class", tree(tmp_path / "in", files), "--due", "2000-01-01T00:00")[1]
-    assert submissions.graded(listed)[0].late
+    (entry,) = submissions.graded(listed)
+    assert (entry.late, entry.time_of) == (None, "file")
 
 
 def test_a_file_of_no_year_has_no_time(tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_a_download_of_moodle_knows_no_times_of_hand_ins_and_a_later_one_is_newe
         source = packed(tmp_path / name, files)
         listed = collected(tmp_path / "class", source, "--due", "2026-11-20T23:59")[1]
         assert {entry.late for entry in listed} == {None}
-        assert "handed_in" in capsys.readouterr().out
+        assert "hand-ins are not all known" in capsys.readouterr().out
         assert len(submissions.graded(listed)) == (name == "a.zip")
     assert sum("--take" in (entry.reason or "") for entry in listed) == 2, "which of b.zip's is newer?"
 
@@ -138,9 +138,11 @@ def test_a_download_of_moodle_knows_no_times_of_hand_ins_and_a_later_one_is_newe
 def test_a_deadline_has_a_time_of_day_and_is_of_this_machines_zone(tmp_path, monkeypatch):
     with pytest.raises(Unusable, match="is no time: write"):
         deadline("2026-11-20")
-    source = tree(tmp_path / "in", {"ada/02_bptt.ipynb": book()})
-    nine_in_the_evening = datetime(2026, 11, 21, 2, tzinfo=UTC).timestamp()
-    os.utime(source / "ada" / "02_bptt.ipynb", (nine_in_the_evening,) * 2)
+    files = {
+        "submitted/ada/x/02_bptt.ipynb": book(),
+        "submitted/ada/x/timestamp.txt": "2026-11-21 02:00:00 UTC",
+    }
+    source = tree(tmp_path / "in", files)
     monkeypatch.setenv("TZ", "EST5")
     time.tzset()
     try:
@@ -312,7 +314,9 @@ def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path
         member = zipfile.ZipInfo("ada/x.zip", (2026, 11, 22, 10, 0, 0))
         archive.writestr(member, inner.read_bytes())
     _, listed = collected(tmp_path / "class", tmp_path / "all.zip", "--due", "2026-11-21T00:00")
-    assert facts(submissions.graded(listed), "when", "late") == [("2026-11-22T10:00:00", True)]
+    assert facts(submissions.graded(listed), "when", "late", "time_of") == [
+        ("2026-11-22T10:00:00", None, "file")
+    ]
 
 
 def test_a_zip_that_holds_a_zip_alone_is_opened_and_a_third_stays_closed(tmp_path):
@@ -345,3 +349,88 @@ def test_notebooks_of_other_lessons_in_one_zip_are_one_line_and_one_row(tmp_path
     assert len(papers.withheld_of(tmp_path / "class")) == 2 + 1, (
         "those two, and the one that is not graded yet"
     )
+
+
+def chosen(tmp_path, files, *words):
+    """{student: the path of the file that counts} of a download."""
+    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), *words)
+    return {entry.student: entry.source.partition(": ")[2] for entry in submissions.graded(listed)}
+
+
+def test_a_number_in_a_students_own_name_is_no_attempt_in_canvas(tmp_path):
+    files = {
+        "wu_31_702_rnn-10.ipynb": book(remark="old"),
+        "wu_31_703_rnn-2.ipynb": book(remark="new"),
+        "ray_32_810_hw-2-1.ipynb": book(remark="new"),
+        "ray_32_809_hw-2.ipynb": book(remark="old"),
+    }
+    assert chosen(tmp_path, files) == {"31": "wu_31_703_rnn-2.ipynb", "32": "ray_32_810_hw-2-1.ipynb"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("19-4711", "19-4712", "20-1"),
+        ("group-1", "group-2", "group-12"),
+        ("pair (1)", "pair (2)"),
+        ("2021_12345", "2021_67890", "2022_11111"),
+    ],
+)
+def test_a_number_behind_a_hyphen_belongs_to_the_student(names, tmp_path):
+    files = {f"02_bptt_{name}.ipynb": book(remark=name) for name in names}
+    assert {*chosen(tmp_path, files)} == {*names}
+    files = {f"{name}_02_bptt.ipynb": book(remark=name) for name in names}
+    (tmp_path / "again").mkdir()
+    assert {*chosen(tmp_path / "again", files)} == {*names}
+
+
+def test_a_browsers_number_is_known_by_the_name_without_it():
+    among = layouts.Paths(["02_bptt_ada.ipynb", "02_bptt_ada-1.ipynb"])
+    assert layouts.owner("02_bptt_ada-1.ipynb", "plain", among=among).student == "ada"
+    assert layouts.owner("02_bptt_eve (1).ipynb", "plain").student == "eve"
+
+
+def test_attempts_of_blackboard_and_brightspace_are_of_one_student(tmp_path):
+    board = {
+        "Home_work_1_eve_x_attempt_2026-11-19-09-00-00_a.ipynb": book(remark="1"),
+        "Home_work_1_eve_x_attempt_2026-11-19-21-00-00_a.ipynb": book(remark="2"),
+        "Home_work_1_bob_x_attempt_2026-11-18-21-00-00_a.ipynb": book(remark="3"),
+        "Home_work_1_bob_x_attempt_2026-11-18-21-00-00.txt": "Name: Bob (bob_x)",
+    }
+    names = ["19 November, 2026 915 PM", "Nov 20, 2026 1201 AM", "Nov 19, 2026 1159 PM"]
+    space = {f"88{n % 2}-77 - Eve, E. - {when} - b.ipynb": book(remark=n) for n, when in enumerate(names)}
+    paths = chosen(tmp_path, board)
+    assert {student: "-21-00-00_" in path for student, path in paths.items()} == {
+        "eve_x": True,
+        "bob_x": True,
+    }
+    (tmp_path / "space").mkdir()
+    paths = chosen(tmp_path / "space", space)
+    assert {student: names[2] in path for student, path in paths.items()} == {"880": True, "881": False}
+
+
+def test_a_date_in_a_plain_name_stops_with_a_reason(tmp_path):
+    (tmp_path / "in").mkdir()
+    files = {f"ada 2026-11-{day} 10:00/02_bptt.ipynb": book(remark=day) for day in (18, 19)}
+    assert chosen(tmp_path, files) == {}
+
+
+@pytest.mark.parametrize(
+    ("zone", "late"),
+    [("America/Los_Angeles", True), ("CET", False), ("+0100", False), ("Nowhere/City", None)],
+)
+def test_a_named_zone_of_nbgrader_counts(zone, late, tmp_path):
+    folder = "submitted/ada/bptt"
+    files = {f"{folder}/02_bptt.ipynb": book(), f"{folder}/timestamp.txt": f"2026-11-20 20:30:00 {zone}"}
+    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--due", "2026-11-20T19:45Z")
+    (entry,) = submissions.graded(listed)
+    assert entry.late is late
+    assert (zone in (entry.reason or "")) is (late is None)
+
+
+def test_the_files_of_a_clone_have_no_times_of_hand_ins(tmp_path):
+    files = {"ada/02_bptt.ipynb": book(remark=1), "ada/other.ipynb": book(remark=2), "ada/.git/HEAD": "ref"}
+    source = tree(tmp_path / "in", files)
+    os.utime(source / "ada/02_bptt.ipynb", (1e9, 1e9))
+    _, listed = collected(tmp_path / "class", source, "--due", "2020-01-01T00:00")
+    assert facts(listed, "when", "late", "graded") == [(None, None, False)] * 2
