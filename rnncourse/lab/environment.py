@@ -29,7 +29,7 @@ LOG = "set-up.log"
 # pip's settings, in its files too, by which it would install elsewhere, or not all; a variable beats a file
 SWITCHES = ("PIP_USER", "PIP_NO_DEPS", "PIP_DRY_RUN", "PIP_REQUIRE_HASHES")
 PLACES = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
-NOWHERE_ELSE = ["--target=", "--prefix=", "--root="]  # pip ignores an empty variable, but no empty option
+PLACED = re.compile(r"^\S+\.(?:target|prefix|root)=", re.M)  # in what `pip config list` prints
 LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
@@ -220,7 +220,7 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
     line += ["--progress-bar", "off", "--constraint", _constraints(folder, extras), "--only-binary", BUILT]
     line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
-    line += [*NOWHERE_ELSE, "--editable", f".[{','.join(extras)}]", *pip_options]
+    line += [*into(folder), "--editable", f".[{','.join(extras)}]", *pip_options]
     output = []
     with subprocess.Popen(
         line, cwd=ROOT, env=pip_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -237,6 +237,15 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     if not has_packages(folder):
         settings = f"{interpreter(folder)} -m pip config list"
         raise NotSetUp(f"pip ended without an error, but NumPy is not in {folder}. Its settings: {settings}")
+
+
+def into(folder: Path) -> list[str]:
+    """pip's options for installing into this environment where one of its files names another place."""
+    line = [interpreter(folder), "-m", "pip", "config", "list"]
+    settings = subprocess.run(line, env=pip_environment(), capture_output=True, text=True)
+    if not PLACED.search(settings.stdout):
+        return []
+    return ["--target=", "--root=", f"--prefix={folder}"]  # an empty prefix would be the working directory
 
 
 def has_packages(folder: Path) -> bool:

@@ -250,37 +250,32 @@ def test_pip_installs_into_no_other_place_and_sees_no_other_systems_packages(mon
     assert variables["PIP_RETRIES"] == "7"
 
 
+SETTINGS = {
+    "[install]\nuser = true\nno-deps = yes\n[global]\ndry-run = 1\n": [],
+    "[install]\ntarget = /a\n": ["--target=", "--root=", "--prefix=FOLDER"],
+    "[global]\nprefix = /b\nroot = /c\n": ["--target=", "--root=", "--prefix=FOLDER"],
+}
 PARSED = """
 import json, sys
 from pip._internal.commands.install import InstallCommand
 options, packages = InstallCommand("install", "").parse_args(sys.argv[1:])
-switches = "use_user_site", "ignore_dependencies", "dry_run", "require_hashes"
-names = *switches, "target_dir", "prefix_path", "root_path"
-print(json.dumps([bool(getattr(options, name)) for name in names]))
+switches = "use_user_site", "ignore_dependencies", "dry_run", "require_hashes", "target_dir", "root_path"
+print(json.dumps([options.prefix_path, *(name for name in switches if getattr(options, name))]))
 """
 
 
-@pytest.mark.parametrize("section", ["install", "global"])
-def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, monkeypatch, section):
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, monkeypatch, settings):
     """pip's own parser reads its file, our variables and our options."""
-    settings = (
-        "user = true",
-        "no-deps = yes",
-        "dry-run = 1",
-        "require-hashes = on",
-        "target = /a",
-        "prefix = /b",
-        "root = /c",
-    )
-    (tmp_path / "pip.conf").write_text("\n".join([f"[{section}]", *settings]))
+    (tmp_path / "pip.conf").write_text(settings)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    for options, env, wanted in (
-        ([], dict(os.environ), 7),
-        (environment.NOWHERE_ELSE, environment.pip_environment(), 0),
-    ):
-        line = [sys.executable, "-c", PARSED, *options, "numpy"]
-        done = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
-        assert sum(json.loads(done.stdout)) == wanted
+    monkeypatch.setattr(environment, "interpreter", lambda folder: sys.executable)
+    options = environment.into(tmp_path / ".venv")
+    assert options == [option.replace("FOLDER", str(tmp_path / ".venv")) for option in SETTINGS[settings]]
+    line = [sys.executable, "-c", PARSED, *options, "numpy"]
+    run = {"capture_output": True, "text": True, "check": True}
+    done = subprocess.run(line, env=environment.pip_environment(), **run)
+    assert json.loads(done.stdout) == [str(tmp_path / ".venv") if options else None]
 
 
 def test_an_environment_that_stays_empty_is_not_noted_as_complete(clone, monkeypatch):
