@@ -10,18 +10,21 @@ A send waits for its receive, as MPI permits any send to do: a program that need
 found to deadlock here, and may run by luck on real ranks.
 """
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ranks import buffers
+from ranks.buffers import SUM
 from ranks.costs import Link, check_ranks
 from ranks.simulated_world import Deadlock, RankError, RankLost, Request, Run, World, copied
 
 __all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "call", "run"]
 
 LINK = Link.from_bandwidth(14, 6)  # between two nodes of the cluster in lesson 17
-SUM = "sum"
+ANY_TAG = -1  # MPI's, in mpi4py
 
 
 def run(
@@ -74,42 +77,73 @@ class Communicator:
 
     def isend(self, data: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send; the data may be changed at once."""
+        if tag < 0:
+            raise ValueError(f"tag is {tag}, expected at least 0")
         return self._world.post(self.rank, "send", dest, tag, copied(data))
 
-    def irecv(self, source: int, tag: int = 0) -> Request:
-        """Begin to receive."""
+    def irecv(self, buf: None = None, source: int | None = None, tag: int | None = None) -> Request:
+        """Begin to receive, a message of any tag if it is None; the source is named, as source=0.
+
+        mpi4py's first parameter is a buffer: recv(1) would not receive from rank 1.
+        """
+        if buf is not None or source is None:
+            raise TypeError("write recv(source=RANK): the first parameter of mpi4py's recv is a buffer")
+        tag = None if tag == ANY_TAG else tag
         return self._world.post(self.rank, "recv", source, tag, None)
 
     def send(self, data: Any, dest: int, tag: int = 0) -> None:
         """Send, and wait until the other rank receives."""
         self.isend(data, dest, tag).wait()
 
-    def recv(self, source: int, tag: int = 0) -> Any:
-        """What the source sends."""
-        return self.irecv(source, tag).wait()
+    def recv(self, buf: None = None, source: int | None = None, tag: int | None = None) -> Any:
+        """What the source sends, as recv(source=0)."""
+        return self.irecv(buf, source, tag).wait()
 
-    def sendrecv(self, data: Any, dest: int, source: int, tag: int = 0) -> Any:
-        """Send and receive at the same time."""
-        pair = self.isend(data, dest, tag), self.irecv(source, tag)
-        return self._world.wait(self.rank, pair)[1]
+    def sendrecv(
+        self,
+        data: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: None = None,
+        source: int | None = None,
+        recvtag: int | None = None,
+    ) -> Any:
+        """Send and receive at the same time; the source is named, as source=0."""
+        receiving = self.irecv(recvbuf, source, recvtag)
+        return self._world.wait(self.rank, (self.isend(data, dest, sendtag), receiving))[1]
 
     def Sendrecv(
-        self, send: np.ndarray, dest: int, sendtag: int = 0, recvbuf: np.ndarray = None, source: int = 0
+        self,
+        send: np.ndarray,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: np.ndarray = None,
+        source: int | None = None,
+        recvtag: int | None = None,
     ) -> None:
         """Send an array, and receive one into `recvbuf` at the same time."""
-        recvbuf[...] = self.sendrecv(send, dest, source, sendtag)
+        message = buffers.memory("sendbuf", send)
+        target = buffers.memory("recvbuf", recvbuf, is_written=True)
+        buffers.receive(self.sendrecv(message, dest, sendtag, None, source, recvtag), target)
 
     def allreduce(self, data: Any, op: Any = SUM) -> Any:
-        """Sum over all ranks, on all ranks."""
-        return self._collect("allreduce", None, data)
+        """Sum over all ranks, on all ranks, or what another operation makes of their parts."""
+        function = buffers.operation_of(op, buffers.OF_OBJECTS)
+        return self._collect("allreduce", None, data, function)
 
     def Allreduce(self, send: np.ndarray, receive: np.ndarray, op: Any = SUM) -> None:
-        """Sum of the arrays of all ranks into `receive`."""
-        receive[...] = self._collect("Allreduce", None, send)
+        """Sum of the arrays of all ranks into `receive`, number by number in the order of their memory."""
+        source, target = buffers.for_reduction(send, receive, op)
+        function = buffers.operation_of(op, buffers.OF_ARRAYS)
+        target[:] = self._collect("Allreduce", None, source, function)
 
-    def iallreduce(self, data: np.ndarray) -> Request:
-        """Begin a sum; the array must not change before `wait`, which returns the sum."""
-        return self._world.post(self.rank, "iallreduce", None, 0, data)
+    def Iallreduce(self, send: np.ndarray, receive: np.ndarray, op: Any = SUM) -> Request:
+        """Begin an Allreduce; neither array may be touched before `wait`."""
+        source, target = buffers.for_reduction(send, receive, op)
+        function = buffers.operation_of(op, buffers.OF_ARRAYS)
+        request = self._world.post(self.rank, "Iallreduce", None, 0, source, function)
+        request.target = target
+        return request
 
     def bcast(self, data: Any, root: int = 0) -> Any:
         """What the root has, on all ranks."""
@@ -129,5 +163,5 @@ class Communicator:
 
     Barrier = barrier
 
-    def _collect(self, kind: str, root: int | None, data: Any) -> Any:
-        return self._world.post(self.rank, kind, root, 0, copied(data)).wait()
+    def _collect(self, kind: str, root: int | None, data: Any, function: Callable = operator.add) -> Any:
+        return self._world.post(self.rank, kind, root, 0, copied(data), function).wait()

@@ -4,6 +4,7 @@ A rank is a thread, in a browser a coroutine, and runs alone until it waits.  A 
 a collective call waits for all ranks.  If no rank can go on, the error names the rank that each waits for.
 """
 
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import copy_context
@@ -68,6 +69,8 @@ class Request:
     data: Any
     posted: float
     world: "World" = field(repr=False)
+    function: Callable = operator.add  # that combines the parts of two ranks
+    target: np.ndarray | None = None  # where the result is written when the rank has waited
     snapshot: Any = None  # of an array in a collective that the rank does not wait for at once
     end: float | None = None
     result: Any = None
@@ -154,7 +157,7 @@ class World:
         self.sending = [0.0] * ranks
         self.receiving = [0.0] * ranks  # seconds at which a port is free
         self.network = 0.0  # seconds at which the last collective has ended
-        self.open: dict[tuple, deque[Request]] = {}  # sends and receives without a partner
+        self.open: dict[tuple, list[Request]] = {}  # sends and receives without a partner
         self.rounds: list[list[Request | None]] = []  # collective calls, in the order of each rank
         self.entered = [0] * ranks
         self.gone: set[int] = set()
@@ -197,7 +200,9 @@ class World:
         self._note(Event(rank, "compute", None, 0, self.clocks[rank], self.clocks[rank] + seconds))
         self.clocks[rank] += seconds
 
-    def post(self, rank: int, kind: str, peer: int | None, tag: int, data: Any) -> Request:
+    def post(
+        self, rank: int, kind: str, peer: int | None, tag: int | None, data: Any, function=operator.add
+    ) -> Request:
         """Begin an operation."""
         if peer is not None and (not 0 <= peer < self.ranks or (peer == rank and kind in ("send", "recv"))):
             raise ValueError(
@@ -207,7 +212,7 @@ class World:
         if rank in self.lost and self.calls[rank] > self.lost[rank]:
             self.gone.add(rank)
             self.turns[rank].pause()  # never to come back
-        request = Request(rank, kind, peer, tag, data, self.clocks[rank], self)
+        request = Request(rank, kind, peer, tag, data, self.clocks[rank], self, function)
         if kind in ("send", "recv"):
             self._match(request)
         else:
@@ -223,17 +228,22 @@ class World:
         for request in requests:
             self._check_unchanged(request)
             self.clocks[rank] = max(self.clocks[rank], request.end)
+            if request.target is not None:
+                request.target[:] = request.result
+                request.target = request.result = None
         return [request.result for request in requests]
 
     def _match(self, request: Request) -> None:
         """Join a send with the oldest receive of its pair and tag, or the other way round."""
         is_send = request.kind == "send"
         pair = (request.rank, request.peer) if is_send else (request.peer, request.rank)
-        partners = self.open.get((*pair, request.tag, not is_send))
-        if not partners:
-            self.open.setdefault((*pair, request.tag, is_send), deque()).append(request)
+        partners = self.open.get((*pair, not is_send), ())
+        fitting = (one for one in partners if None in (one.tag, request.tag) or one.tag == request.tag)
+        partner = next(fitting, None)
+        if partner is None:
+            self.open.setdefault((*pair, is_send), []).append(request)
             return
-        partner = partners.popleft()
+        self.open[*pair, not is_send] = [one for one in partners if one is not partner]
         send, receive = (request, partner) if is_send else (partner, request)
         source, target = pair
         size = _size(send.data)
@@ -257,7 +267,7 @@ class World:
         first = next((member for member in members if member), request)
         _check_alike(first, request)
         members[rank] = request
-        if request.kind == "iallreduce":
+        if request.kind == "Iallreduce":
             request.snapshot = copied(request.data)
         if all(members):
             self._collect(members)
@@ -273,7 +283,11 @@ class World:
         if kind in ("bcast", "gather", "barrier"):
             seconds /= 2  # one way
         self.network = start + seconds
-        results = _RESULTS[kind](data, root)
+        function = members[0].function
+        if kind.endswith("allreduce") or kind == "Allreduce":
+            results = _combined(data, function)
+        else:
+            results = _RESULTS[kind](data, root)
         for member, result in zip(members, results, strict=True):
             member.end = self.network
             member.result = result
@@ -294,7 +308,7 @@ class World:
         changed = int(np.sum(np.asarray(request.data) != request.snapshot))
         self.findings.append(
             f"Rank {request.rank} sends an incomplete gradient: {changed} of {np.size(request.snapshot)} "
-            "numbers change after iallreduce begins and before wait; the other ranks sum the old ones."
+            "numbers change after Iallreduce begins and before wait; the other ranks sum the old ones."
         )
         request.snapshot = None
 
@@ -327,23 +341,25 @@ def _check_alike(first: Request, request: Request) -> None:
             f"rank {first.rank} is in {calls[0]}, rank {request.rank} in {calls[1]}: "
             "all ranks must make the same collective calls in the same order"
         )
-    shapes = [np.shape(r.data) if isinstance(r.data, np.ndarray) else None for r in (first, request)]
-    if "allreduce" in first.kind.lower() and shapes[0] != shapes[1]:
+    kinds = [
+        f"{r.data.shape} in {r.data.dtype}" if isinstance(r.data, np.ndarray) else None
+        for r in (first, request)
+    ]
+    if "allreduce" in first.kind.lower() and kinds[0] != kinds[1]:
         raise RankError(
-            f"rank {first.rank} sums an array of shape {shapes[0]}, rank {request.rank} one of {shapes[1]}"
+            f"rank {first.rank} sums an array of shape {kinds[0]}, rank {request.rank} one of {kinds[1]}"
         )
 
 
-def _sum(data: list, root: int | None) -> list:
-    """Sums in rank order, a copy for each rank."""
+def _combined(data: list, function: Callable) -> list:
+    """All parts combined in rank order, a copy for each rank."""
     total = copied(data[0])
     for part in data[1:]:
-        total = total + part
+        total = function(total, part)
     return [copied(total) for _ in data]
 
 
 _RESULTS: dict[str, Callable[[list, int | None], list]] = {
-    **dict.fromkeys(("allreduce", "Allreduce", "iallreduce"), _sum),
     "bcast": lambda data, root: [copied(data[root]) for _ in data],
     "gather": lambda data, root: [list(data) if rank == root else None for rank in range(len(data))],
     "allgather": lambda data, root: [copied(data) for _ in data],

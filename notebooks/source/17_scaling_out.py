@@ -115,14 +115,15 @@ from ranks.simulated_transfers import from_transfers, ring
 
 def send_first(comm):
     comm.send(comm.rank, (comm.rank + 1) % comm.size)
-    return comm.recv((comm.rank - 1) % comm.size)
+    return comm.recv(source=(comm.rank - 1) % comm.size)
 
 
 def change_too_late(comm):
-    gradient = np.ones(3)
-    request = comm.iallreduce(gradient)  # begins, and returns at once
+    gradient, total = np.ones(3), np.empty(3)
+    request = comm.Iallreduce(gradient, total)  # begins, and returns at once
     gradient += 1  # the backward pass is still adding steps
-    return request.wait()
+    request.wait()
+    return total
 
 
 my_guess = {"1": ..., "2": ..., "3": ...}

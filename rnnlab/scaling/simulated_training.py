@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ranks.all_reduce import Interval
+from ranks.buffers import IN_PLACE
 from ranks.costs import Link
 from ranks.faults import Pen
 from ranks.simulated_ranks import LINK, Communicator, RankError, run
@@ -52,13 +53,13 @@ class SimulatedSums:
 
     def start(self, name: str, array: Any) -> None:
         """Begin to replace array [n] by its sum over all ranks."""
-        self.pending.append((name, time.perf_counter(), self.comm.iallreduce(array), array))
+        self.pending.append((name, time.perf_counter(), self.comm.Iallreduce(IN_PLACE, array), array))
 
     def finish(self) -> list[Interval]:
         """Wait for all sums; their intervals on this machine's clock, which simulated time does not move."""
         intervals = []
         for name, begun, request, array in self.pending:
-            array[...] = request.wait()
+            request.wait()
             intervals.append(Interval(name, array.nbytes, begun, begun, time.perf_counter()))
         self.pending = []
         return intervals

@@ -27,7 +27,7 @@ class Neighbours:
     def passed_on(self, number, *, times=1):
         for _ in range(times):
             number = self.comm.sendrecv(
-                number, (self.comm.rank + 1) % self.comm.size, (self.comm.rank - 1) % self.comm.size
+                number, (self.comm.rank + 1) % self.comm.size, source=(self.comm.rank - 1) % self.comm.size
             )
             self.seen.append(number)
         return number

@@ -8,6 +8,7 @@ from values_in import holds
 
 from ranks import simulated_world
 from ranks.all_reduce import ring_all_reduce
+from ranks.buffers import IN_PLACE
 from ranks.costs import Link, all_reduce_seconds
 from ranks.simulated_ranks import Deadlock, RankError, RankLost, call, run
 from ranks.simulated_transfers import SCHEDULES, from_transfers, replay, ring, schedule
@@ -103,9 +104,9 @@ def ring_program(comm, data):
     p, r = comm.size, comm.rank
     chunks = np.array_split(data[r].copy(), p)
     for s in range(p - 1):
-        chunks[(r - s - 1) % p] += comm.sendrecv(chunks[(r - s) % p], (r + 1) % p, (r - 1) % p)
+        chunks[(r - s - 1) % p] += comm.sendrecv(chunks[(r - s) % p], (r + 1) % p, source=(r - 1) % p)
     for s in range(p - 1):
-        chunks[(r - s) % p] = comm.sendrecv(chunks[(r + 1 - s) % p], (r + 1) % p, (r - 1) % p)
+        chunks[(r - s) % p] = comm.sendrecv(chunks[(r + 1 - s) % p], (r + 1) % p, source=(r - 1) % p)
     return np.concatenate(chunks)
 
 
@@ -157,7 +158,7 @@ def test_ranks_that_wait_when_a_run_is_over_are_ended():
 
     def program(comm):
         try:
-            comm.recv(2) if comm.rank < 2 else 1 / 0
+            comm.recv(source=2) if comm.rank < 2 else 1 / 0
         finally:
             ended.append(comm.rank)
 
@@ -201,7 +202,7 @@ def test_a_function_is_called_on_each_rank_with_its_own_arguments():
 def test_ranks_that_all_send_before_they_receive_deadlock():
     def program(comm):
         comm.send(comm.rank, (comm.rank + 1) % comm.size)
-        return comm.recv((comm.rank - 1) % comm.size)
+        return comm.recv(source=(comm.rank - 1) % comm.size)
 
     with pytest.raises(Deadlock, match=r"\b0\b.*\b1\b.*\b1\b.*\b2\b"):
         run(3, program)
@@ -210,16 +211,18 @@ def test_ranks_that_all_send_before_they_receive_deadlock():
 @each_way
 def test_a_rank_that_ended_is_named_in_the_deadlock_of_the_others():
     with pytest.raises(Deadlock, match=r"\b1\b.*\b0\b.*\b0\b"):
-        run(2, lambda comm: comm.recv(0) if comm.rank else None)
+        run(2, lambda comm: comm.recv(source=0) if comm.rank else None)
 
 
 @each_way
 def test_a_gradient_that_changes_while_it_is_summed_is_found():
     def program(comm):
         gradient = np.zeros(3)
-        request = comm.iallreduce(gradient)
+        total = np.empty(3)
+        request = comm.Iallreduce(gradient, total)
         gradient[1] += 1
-        return request.wait().tolist()
+        request.wait()
+        return total.tolist()
 
     early = run(2, program)
     assert early.results == [[0, 0, 0]] * 2
@@ -229,9 +232,9 @@ def test_a_gradient_that_changes_while_it_is_summed_is_found():
 @each_way
 def test_a_sum_beside_arithmetic_is_hidden_and_one_after_it_is_not():
     def program(comm, beside):
-        request = comm.iallreduce(np.zeros(1000)) if beside else None
+        request = comm.Iallreduce(IN_PLACE, np.zeros(1000)) if beside else None
         comm.compute(1.0)
-        return (request or comm.iallreduce(np.zeros(1000))).wait().sum()
+        (request or comm.Iallreduce(IN_PLACE, np.zeros(1000))).wait()
 
     beside, after = (run(4, program, choice, link=LINK).seconds for choice in (True, False))
     assert beside == pytest.approx(1.0)
