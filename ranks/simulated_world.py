@@ -201,7 +201,13 @@ class World:
         self.clocks[rank] += seconds
 
     def post(
-        self, rank: int, kind: str, peer: int | None, tag: int | None, data: Any, function=operator.add
+        self,
+        rank: int,
+        kind: str,
+        peer: int | None,
+        tag: int | None,
+        data: Any,
+        function: Callable = operator.add,
     ) -> Request:
         """Begin an operation."""
         if peer is not None and (not 0 <= peer < self.ranks or (peer == rank and kind in ("send", "recv"))):

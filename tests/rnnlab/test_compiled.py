@@ -1,6 +1,7 @@
 """The compiled rungs: a tanh that is close enough, products that are counted, threads that change nothing."""
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -264,3 +265,19 @@ def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(gradient, want_gradients[name], rtol=1e-11, atol=1e-12)
+
+
+def both_at_once():
+    threads.together([lambda: None] * 3)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    both_at_once()  # the threads of this process
+    child = multiprocessing.get_context("fork").Process(target=both_at_once)
+    child.start()
+    child.join(20)
+    is_over = child.exitcode == 0
+    child.kill()
+    assert is_over

@@ -5,6 +5,7 @@ for milliseconds after a product.  So while ours run, every BLAS in the process 
 we split what BLAS would have split.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ def _libraries() -> tuple:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The threads of a process; one that was forked has none of its parent's."""
     return ThreadPoolExecutor(max_workers=64, thread_name_prefix="rnnlab")
 
 
@@ -49,7 +51,7 @@ def single_threaded_blas(only: str = "") -> Iterator[None]:
 
 def together(tasks: Sequence[Task]) -> None:
     """Run all tasks at once, the first in this thread; returns when the last has ended."""
-    others = [_pool().submit(task) for task in tasks[1:]]
+    others = [_pool(os.getpid()).submit(task) for task in tasks[1:]]
     try:
         tasks[0]()
     finally:
