@@ -56,6 +56,8 @@ class Target:
     write: Callable[[Place, str], str]
     functions: dict[str, Callable[..., str]] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)  # rule -> the operand that its text has twice
+    # rule -> how strongly its operand must bind, and its result binds, if it is no call of a function
+    binds: dict[str, tuple[float, float]] = field(default_factory=dict)
     named: tuple[str, ...] = ()  # arrays whose number has a name already, the array's own
     is_added: Callable[[Place], bool] = lambda place: False  # is it part of the gates when the step starts?
     statement: Callable[[str, str], str] = "{} = {}".format  # of a name and its value
@@ -247,12 +249,14 @@ class _Writer:
             self.texts[key] = self._text(reads[0])
             return
         operands = []
+        own = self.target.binds.get(node.rule)
         for place, read in enumerate(reads):
             text, binds = self._text(read)
-            operands.append(f"({text})" if binds < _least(node.rule, place) else text)
+            least = own[0] if own else _least(node.rule, place)
+            operands.append(f"({text})" if binds < least else text)
         value = self.functions[node.rule](*operands)
         if self.uses[key] == 1:
-            self.texts[key] = value, BINDS.get(node.rule, NAME)
+            self.texts[key] = value, own[1] if own else BINDS.get(node.rule, NAME)
         else:
             self._name(key, self._name_of(key), value)
 

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from rnnlab.emit import numba_rows, numba_vectors
+from rnnlab.emit import numba_device, numba_rows, numba_vectors
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SOURCES = {  # path in KERNELS -> function that gives its text
     "compiled/gates.py": numba_rows.source,
     "packed/steps.py": numba_vectors.source,
+    "persistence/pointwise.py": numba_device.source,
 }
 
 

@@ -5,7 +5,7 @@ overlap, and the loop would take six times as long.
 """
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import Place, Target, Work, lines, suitable, work_of
+from rnnlab.emit.body import SUM, Place, Target, Work, lines, suitable, work_of
 
 HEADER = '''"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
 
@@ -47,6 +47,7 @@ TARGET = Target(
         "relu": "zero if {0} < zero else {0}".format,  # NaN stays NaN
         "relu_slope": "{0} * (one if {1} > zero else zero)".format,
     },
+    binds={"relu": (SUM, 0)},  # the text is a condition
     repeated={"relu": 0},
 )
 

@@ -1,4 +1,6 @@
-"""A cell's work for one unit of one sequence, forward and backward, as device functions of every kernel.
+"""A cell's work for one unit of one sequence, forward and backward, as functions of every kernel.
+
+Derived from rnnlab.graphs.cells by rnnlab.emit.numba_device: change it there, then `make course`.
 
 All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H], the others lie H further on;
 `before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
@@ -46,7 +48,8 @@ def _rnn_tanh(scalar_type: type) -> Pointwise:
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
-        dgates[gate] = dh * (one - h[after] * h[after])
+        h_next_j = h[after]
+        dgates[gate] = dh * (one - h_next_j * h_next_j)
 
     return Pointwise(forward, backward)
 
@@ -65,44 +68,9 @@ def _rnn_relu(scalar_type: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-def _lstm(scalar_type: type) -> Pointwise:
-    one = scalar_type(1)
-    half = scalar_type(0.5)
-
-    @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
-        i = half * math.tanh(half * (gates[gate] + sums[0])) + half
-        f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
-        n = math.tanh(gates[gate + 2 * H] + sums[2])
-        o = half * math.tanh(half * (gates[gate + 3 * H] + sums[3])) + half
-        c = f * reserve[before] + i * n
-        reserve[after] = c
-        h[after] = o * math.tanh(c)
-        gates[gate] = i
-        gates[gate + H] = f
-        gates[gate + 2 * H] = n
-        gates[gate + 3 * H] = o
-
-    @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
-        i = gates[gate]
-        f = gates[gate + H]
-        n = gates[gate + 2 * H]
-        o = gates[gate + 3 * H]
-        tanh_c = math.tanh(reserve[after])
-        dc = carry[row] + dh * o * (one - tanh_c * tanh_c)
-        dgates[gate] = dc * n * i * (one - i)
-        dgates[gate + H] = dc * reserve[before] * f * (one - f)
-        dgates[gate + 2 * H] = dc * i * (one - n * n)
-        dgates[gate + 3 * H] = dh * tanh_c * o * (one - o)
-        carry[row] = dc * f
-
-    return Pointwise(forward, backward)
-
-
 def _gru(scalar_type: type) -> Pointwise:
-    one = scalar_type(1)
     half = scalar_type(0.5)
+    one = scalar_type(1)
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
@@ -118,12 +86,12 @@ def _gru(scalar_type: type) -> Pointwise:
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
-        r = gates[gate]
         z = gates[gate + H]
         n = gates[gate + 2 * H]
         dn = dh * (one - z) * (one - n * n)
-        dz = dh * (h[before] - n) * z * (one - z)
+        r = gates[gate]
         dr = dn * reserve[before] * r * (one - r)
+        dz = dh * (h[before] - n) * z * (one - z)
         dgates[gate] = dr
         dgates[gate + H] = dz
         dgates[gate + 2 * H] = dn
@@ -135,4 +103,39 @@ def _gru(scalar_type: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "lstm": _lstm, "gru": _gru}
+def _lstm(scalar_type: type) -> Pointwise:
+    half = scalar_type(0.5)
+    one = scalar_type(1)
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
+        i = half * math.tanh(half * (gates[gate] + sums[0])) + half
+        f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
+        g = math.tanh(gates[gate + 2 * H] + sums[2])
+        o = half * math.tanh(half * (gates[gate + 3 * H] + sums[3])) + half
+        next_c = f * reserve[before] + i * g
+        reserve[after] = next_c
+        h[after] = o * math.tanh(next_c)
+        gates[gate] = i
+        gates[gate + H] = f
+        gates[gate + 2 * H] = g
+        gates[gate + 3 * H] = o
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+        o = gates[gate + 3 * H]
+        tanh_c = math.tanh(reserve[after])
+        dc_total = carry[row] + dh * o * (one - tanh_c * tanh_c)
+        g = gates[gate + 2 * H]
+        i = gates[gate]
+        f = gates[gate + H]
+        dgates[gate] = dc_total * g * i * (one - i)
+        dgates[gate + H] = dc_total * reserve[before] * f * (one - f)
+        dgates[gate + 2 * H] = dc_total * i * (one - g * g)
+        dgates[gate + 3 * H] = dh * tanh_c * o * (one - o)
+        carry[row] = dc_total * f
+
+    return Pointwise(forward, backward)
+
+
+MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "gru": _gru, "lstm": _lstm}
