@@ -108,7 +108,7 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 # %% [markdown]
 # ## 3 · What a call in a loop costs
 #
-# A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler can use them if the loop's body is arithmetic alone. `math.tanh` is a function, usually the C library's, which is called for one number at a time. Such a call goes number by number, whatever the rest of the loop does. (Where Numba finds Intel's SVML, it calls a tanh for a whole register.)
+# A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler can use them if the loop's body is arithmetic alone. `math.tanh` is a function, usually the C library's, which is called for one number at a time. Such a call goes number by number, whatever the rest of the loop does. (Up to Numba 0.61 Intel's SVML could do that; 0.65 calls tanh once per number.)
 #
 # **Guess** which of these two loops becomes vectors, and how many times as fast it is. The evidence is the machine code, and the clock.
 

@@ -1,4 +1,4 @@
-"""Training continued by the surviving ranks, with MPI's fault tolerance (ULFM, in MPI 5 and Open MPI).
+"""Training continued by the surviving ranks, with MPI's fault tolerance (ULFM: Open MPI has it, MPI 5.0 not).
 
 Under `mpiexec --with-ft ulfm` a lost rank does not end the others: their next call raises.  Not every rank
 notices by itself, so the first one that does revokes the communicator, which makes every pending call raise.
