@@ -96,7 +96,8 @@ class Answer:
     ) -> Exercise:
         """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each.
 
-        late(n): the last case, with an axis of n elements (LATE), which small cases do not imply.
+        late(n): the last case, with an axis of n elements (LATE), which small cases do not imply.  Before it
+        comes the first case again, with other numbers: results in the arrays of an earlier call then show.
         """
         if late is not None:
             cases = _with_late_case(cases, late)
@@ -108,7 +109,7 @@ class Answer:
 def _with_late_case(cases: tuple[tuple, ...] | Callable, late: Callable[[int], tuple]) -> Callable:
     def draw(rng: "np.random.Generator") -> tuple[tuple, ...]:
         small = cases(rng) if callable(cases) else cases
-        return (*small, late(int(rng.integers(*LATE, endpoint=True))))
+        return (*small, small[0], late(int(rng.integers(*LATE, endpoint=True))))
 
     return draw
 

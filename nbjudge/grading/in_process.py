@@ -49,6 +49,7 @@ class InProcess:
         self.name = name or function.__name__
         self.is_own = is_own
         self.seconds = self.left = seconds
+        self.earlier = calls.Earlier()
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
@@ -68,6 +69,7 @@ class InProcess:
                     conversation.reply,
                     is_own=self.is_own,
                     launched=current().launched,
+                    earlier=self.earlier,
                 )
             return conversation.outcome(frame)
         except (Overtime, Stopped) as end:

@@ -27,6 +27,7 @@ from nbjudge.verdict import Status, Stopped
 MAX_NUMBERS = 1 << 13  # in the arguments of one call of a judge's function: products of them stay small
 TOO_MANY = f"a function of the exercise takes at most {MAX_NUMBERS} numbers in one call"
 CHANGED_INPUT = "changes its input"
+SAME_ARRAYS = "returns the same arrays in every call"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = "{name} returns {what}."
@@ -205,6 +206,11 @@ def _changed(name: str, outcome: dict) -> Wrong:
     return Wrong(message, CHANGED_INPUT, remedy)
 
 
+def _overwritten(name: str, outcome: dict) -> Wrong:
+    message = "After another call, what an earlier call returned holds other numbers."
+    return Wrong(message, SAME_ARRAYS, "Make new arrays in every call; `.copy()` gives one.")
+
+
 def _unsuitable(name: str, outcome: dict) -> Wrong:
     what = _text(outcome, "what")
     judged = "arrays, plain numbers, and lists, tuples and dicts of them can be judged"
@@ -266,6 +272,7 @@ def _at(outcome: dict) -> str:
 _REASONS = {
     "wrong": _wrong,
     "changed": _changed,
+    "overwritten": _overwritten,
     "unsuitable": _unsuitable,
     "not_attempted": _not_attempted,
     "raised": _raised,

@@ -50,7 +50,8 @@ def judged_counts(result: Report) -> dict:
     total = asdict(result.counts + Counts()) | {k: v for k, v in memory.items() if k != "barriers"}
     threads = int(np.prod(result.watch.grid)) * log.threads_per_block
     exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
-    every = tallied(np.concatenate([log.thread, result.trace.thread[exchanges]]), threads)
+    shareable = log.thread[log.space != SPACES.index(LOCAL)]
+    every = tallied(np.concatenate([shareable, result.trace.thread[exchanges]]), threads)
     in_shared = np.isin(log.kind, LOADS) & (log.space == SPACES.index(SHARED))
 
     def pairs(places):

@@ -90,8 +90,12 @@ def check_fix_the_race(submission, rng, blocks, threads, steps):
 
 
 def limit_race(counts, case):
-    """Two barriers a step are enough, and one more for the start or the end; threads work side by side."""
+    """Two barriers a step are enough, and one more for the start or the end; threads work side by side.
+
+    A thread that reads all numbers of its block needs no exchange, and does the work of all.
+    """
     blocks = case.grid[0]
+    threads = blocks * case.block[0]
     steps = case.arguments[1]
     most = blocks * (2 * steps + 1)
     if counts["barriers"] > most:
@@ -99,6 +103,8 @@ def limit_race(counts, case):
     needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
     if (requests := counts["shared_requests"]) > 2 * needed:
         return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
+    if (loads := counts["loads_of_parameter"][0]) > 2 * threads:
+        return Share(f"{loads} loads from x where {threads} are enough: a thread loads its own number, once")
     if (fewest := counts["idlest"]) < 2 * steps + 2:
         return Share(f"A thread makes only {fewest} accesses: each computes its own number in every step")
     return None

@@ -10,6 +10,7 @@ from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 
+MANY = 20  # gradients
 ANSWERS = answers("parallel_cpu")
 
 
@@ -66,7 +67,8 @@ def check_sum_gradients(submission, rng, count, shape):
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
     stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)
-    if refuse(None if stable else _unstable(count), result=sums):
+    digits = sums if count < MANY else None  # sums of many such numbers have no digit in common
+    if refuse(None if stable else _unstable(count), result=digits):
         _refuse_remembered(submission, rng.permutation(count), by_thread, ordinary[0])
 
 

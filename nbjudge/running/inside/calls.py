@@ -1,12 +1,14 @@
 """One call of a learner's function, and what became of it.
 
 Used on both sides: in a notebook directly, when grading in the learner's own process. The outcome is a plain
-dict whose `kind` is returned, changed, wrong, not_attempted, raised, memory, forbidden, unsuitable or
-too_big.
+dict whose `kind` is returned, changed, overwritten, wrong, not_attempted, raised, memory, forbidden,
+unsuitable or too_big.
 """
 
+import hashlib
 import linecache
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import CodeType
@@ -14,6 +16,9 @@ from types import CodeType
 import numpy as np
 
 from . import wire
+
+EARLIER = 40  # results that are looked at again after each call
+LARGEST = 1 << 20  # bytes of such a result
 
 
 class Wrong(Exception):
@@ -35,12 +40,14 @@ def call(
     failure: dict | None = None,
     is_own: bool = False,
     launched: Callable[[Callable, bool], Callable] = lambda function, is_own: function,
+    earlier: "Earlier | None" = None,
 ) -> bytes:
     """The frame of the outcome of function(*arguments, **keywords), where `frame` holds both.
 
     `exchange` sends the judge a frame and returns the judge's: it carries the calls of the judge's functions.
     `failure` is the outcome of a statement that did not run; it is why a name is missing. `is_own`: an answer
-    of the course, which a GPU compiles. `launched`: see course.Kind.
+    of the course, which a GPU compiles. `launched`: see course.Kind. `earlier`: results of the calls
+    before this one, which must not change.
     """
     (arguments, keywords), header = wire.unpack(frame)
     programs = Programs(header.get("functions", []), exchange)
@@ -61,10 +68,43 @@ def call(
             return wire.pack(
                 None, kind="changed", which=_parameter(function, changed[0], len(arguments), keywords)
             )
+        if earlier is not None and earlier.is_overwritten_for(result):
+            return wire.pack(None, kind="overwritten")
         return wire.pack(result, kind="returned")
     except BaseException as error:
         missing = isinstance(error, NameError) and failure is not None
         return wire.pack(None, **(failure if missing else outcome(error, function)))
+
+
+class Earlier:
+    """The latest results that hold arrays, to see whether a later call writes into one of them."""
+
+    def __init__(self) -> None:
+        self.results: deque[tuple[object, bytes]] = deque(maxlen=EARLIER)
+
+    def is_overwritten_for(self, result: object) -> bool:
+        """Does one of them hold other numbers than when it was returned?  Keeps this result."""
+        is_overwritten = any(_digest(value) != digest for value, digest in self.results)
+        size = _array_bytes(result)
+        if 0 < size <= LARGEST:
+            self.results.append((result, _digest(result)))
+        return is_overwritten
+
+
+def _array_bytes(part: object) -> int:
+    if isinstance(part, np.ndarray):
+        return part.nbytes
+    if isinstance(part, dict):
+        return sum(map(_array_bytes, part.values()))
+    return sum(map(_array_bytes, part)) if isinstance(part, tuple | list) else 0
+
+
+def _digest(result: object) -> bytes:
+    """A digest of what stands in the arrays of a result."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _arrays(result):
+        digest.update(part)
+    return digest.digest()
 
 
 def outcome(error: BaseException, function: Callable | None = None) -> dict:

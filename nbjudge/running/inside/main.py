@@ -54,10 +54,14 @@ def main(settings: str) -> None:
             wire.write(answer, frame)
             return wire.read(ask)
 
+    earlier = calls.Earlier()
     try:
         while True:
             wire.write(
-                answer, calls.call(function, wire.read(ask), exchange, failure, launched=kind.launched)
+                answer,
+                calls.call(
+                    function, wire.read(ask), exchange, failure, launched=kind.launched, earlier=earlier
+                ),
             )
     except EOFError:
         return

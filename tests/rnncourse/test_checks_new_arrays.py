@@ -1,0 +1,57 @@
+"""What an answer returned stays as it was: no answer may return the same arrays in every call."""
+
+import numpy as np
+import pytest
+
+from nbjudge.exercise import Wrong
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import run_check
+from nbjudge.running.conversation import SAME_ARRAYS
+from nbjudge.running.sandbox import choose
+from nbjudge.running.worker import Worker, of_source
+from rnncourse.course import COURSE
+
+EXERCISES = [
+    *("rnn_step", "rnn_forward", "relu_step_backward", "adam_update", "clip_by_global_norm"),
+    *("lstm_backward", "gru_backward", "compose_affine", "skip_step_backward"),
+]
+
+SAME_ARRAY = """
+import numpy as np
+buffer = np.zeros(2)
+def last_step(y):
+    buffer[:] = y[-1]
+    return buffer
+"""
+
+
+def into_buffers(value, buffers, place=()):
+    """The value with each array copied into the one that was made for its place and shape."""
+    if isinstance(value, np.ndarray):
+        buffer = buffers.setdefault((place, value.shape, value.dtype), np.empty_like(value))
+        buffer[...] = value
+        return buffer
+    if isinstance(value, dict):
+        return {key: into_buffers(part, buffers, (*place, key)) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(into_buffers(part, buffers, (*place, n)) for n, part in enumerate(value))
+    return value
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_results_in_the_same_arrays_fail_by_that_name(name):
+    _, exercise = COURSE.find(name)
+    buffers = {}
+
+    def answer(*arguments):
+        return into_buffers(exercise.reference(*arguments), buffers)
+
+    assert run_check(exercise, InProcess(answer, name), 1).misconception == SAME_ARRAYS
+
+
+def test_a_process_of_its_own_sees_it_too():
+    with Worker(of_source("last_step", SAME_ARRAY), 20.0, choose(plain=True)) as worker:
+        worker(np.ones((3, 2)))
+        with pytest.raises(Wrong) as wrong:
+            worker(np.zeros((3, 2)))
+    assert wrong.value.misconception == SAME_ARRAYS
