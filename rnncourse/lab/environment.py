@@ -9,6 +9,7 @@ changed or is not the chosen one, is made anew. One whose set-up was interrupted
 """
 
 import argparse
+import ast
 import contextlib
 import errno
 import hashlib
@@ -26,10 +27,10 @@ from rnncourse.lab import torch_build
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE = "rnnlab.json"
 LOG = "set-up.log"
-# pip's settings, in its files too, by which it would install elsewhere, or not all; a variable beats a file
+# pip's settings by which it would install elsewhere, or not all
 SWITCHES = ("PIP_USER", "PIP_NO_DEPS", "PIP_DRY_RUN", "PIP_REQUIRE_HASHES")
 PLACES = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT")
-PLACED = re.compile(r"^\S+\.(?:target|prefix|root)=", re.M)  # in what `pip config list` prints
+SETTING = re.compile(r"^(?:global|install)\.(\S+?)=(.*)$", re.M)  # in what `pip config list` prints
 LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
@@ -220,10 +221,10 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
     line += ["--progress-bar", "off", "--constraint", _constraints(folder, extras), "--only-binary", BUILT]
     line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
-    line += [*into(folder), "--editable", f".[{','.join(extras)}]", *pip_options]
+    line += ["--editable", f".[{','.join(extras)}]", *pip_options]
     output = []
     with subprocess.Popen(
-        line, cwd=ROOT, env=pip_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        line, cwd=ROOT, env=settings_as_variables(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, encoding="utf-8", errors="replace",
     ) as pip:  # fmt: skip
         for text in pip.stdout:
@@ -239,13 +240,19 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
         raise NotSetUp(f"pip ended without an error, but NumPy is not in {folder}. Its settings: {settings}")
 
 
-def into(folder: Path) -> list[str]:
-    """pip's options for installing into this environment where one of its files names another place."""
+def settings_as_variables(folder: Path) -> dict[str, str]:
+    """pip's variables with its files' settings in them, but for another place; then no file is read.
+
+    No option undoes the `target` or `root` of a file, which the pip that builds a package reads, too.
+    """
+    variables = pip_environment()
     line = [interpreter(folder), "-m", "pip", "config", "list"]
-    settings = subprocess.run(line, env=pip_environment(), capture_output=True, text=True)
-    if not PLACED.search(settings.stdout):
-        return []
-    return ["--target=", "--root=", f"--prefix={folder}"]  # an empty prefix would be the working directory
+    settings = subprocess.run(line, env=variables, capture_output=True, text=True)
+    for name, value in SETTING.findall(settings.stdout):
+        variable = f"PIP_{name.upper().replace('-', '_')}"
+        if variable not in (*PLACES, *SWITCHES):
+            variables.setdefault(variable, str(ast.literal_eval(value)))
+    return {**variables, "PIP_CONFIG_FILE": os.devnull}
 
 
 def has_packages(folder: Path) -> bool:

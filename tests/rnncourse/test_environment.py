@@ -250,32 +250,39 @@ def test_pip_installs_into_no_other_place_and_sees_no_other_systems_packages(mon
     assert variables["PIP_RETRIES"] == "7"
 
 
-SETTINGS = {
-    "[install]\nuser = true\nno-deps = yes\n[global]\ndry-run = 1\n": [],
-    "[install]\ntarget = /a\n": ["--target=", "--root=", "--prefix=FOLDER"],
-    "[global]\nprefix = /b\nroot = /c\n": ["--target=", "--root=", "--prefix=FOLDER"],
-}
+ELSEWHERE = """[install]
+user = true
+no-deps = yes
+target = /a
+find-links =
+    /c
+    /d
+[global]
+prefix = /b
+root = /e
+index-url = https://example.org/simple
+"""
 PARSED = """
 import json, sys
 from pip._internal.commands.install import InstallCommand
-options, packages = InstallCommand("install", "").parse_args(sys.argv[1:])
-switches = "use_user_site", "ignore_dependencies", "dry_run", "require_hashes", "target_dir", "root_path"
-print(json.dumps([options.prefix_path, *(name for name in switches if getattr(options, name))]))
+options, packages = InstallCommand("install", "").parse_args(["numpy"])
+names = "use_user_site", "ignore_dependencies", "target_dir", "prefix_path", "root_path"
+wrong = [name for name in names if getattr(options, name)]
+print(json.dumps([options.index_url, options.find_links, *wrong]))
 """
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, monkeypatch, settings):
-    """pip's own parser reads its file, our variables and our options."""
-    (tmp_path / "pip.conf").write_text(settings)
+def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, monkeypatch):
+    """pip's own parser reads our variables; the index and the links of its file stay."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "pip.conf").write_text(ELSEWHERE)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     monkeypatch.setattr(environment, "interpreter", lambda folder: sys.executable)
-    options = environment.into(tmp_path / ".venv")
-    assert options == [option.replace("FOLDER", str(tmp_path / ".venv")) for option in SETTINGS[settings]]
-    line = [sys.executable, "-c", PARSED, *options, "numpy"]
-    run = {"capture_output": True, "text": True, "check": True}
-    done = subprocess.run(line, env=environment.pip_environment(), **run)
-    assert json.loads(done.stdout) == [str(tmp_path / ".venv") if options else None]
+    variables = environment.settings_as_variables(tmp_path / ".venv")
+    line = [sys.executable, "-c", PARSED]
+    done = subprocess.run(line, env=variables, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == ["https://example.org/simple", ["/c", "/d"]]
 
 
 def test_an_environment_that_stays_empty_is_not_noted_as_complete(clone, monkeypatch):
