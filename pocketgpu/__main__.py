@@ -7,9 +7,11 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
+from types import TracebackType
 
 from pocketgpu.checking import TOOLS, Collector, sarif, stand_in
 
+SIMULATOR = Path(__file__).parent / "simulator"
 DESCRIPTION = """Run a program that imports numba.cuda, unchanged, in the simulator. At its end stand its
 kernels' faults: races, missing fences, deadlocks, uninitialised and stray accesses; line, threads, remedy."""
 
@@ -57,9 +59,22 @@ def run(program: str, arguments: list[str], as_module: bool) -> int:
         own = (__file__, runpy.__file__, "<frozen runpy>")
         while trace and trace.tb_frame.f_code.co_filename in own:
             trace = trace.tb_next
-        traceback.print_exception(error.with_traceback(trace))
+        traceback.print_exception(error.with_traceback(_without_simulator(trace)))
         return 1
     return 0
+
+
+def _without_simulator(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback with the program's own lines, from the launch to the kernel."""
+    lines = []
+    while trace:
+        lines.append(trace)
+        trace = trace.tb_next
+    shown = None
+    for line in reversed(lines):
+        if not Path(line.tb_frame.f_code.co_filename).is_relative_to(SIMULATOR):
+            shown = TracebackType(shown, line.tb_frame, line.tb_lasti, line.tb_lineno)
+    return shown
 
 
 def main(words: list[str] | None = None) -> int:

@@ -7,11 +7,12 @@ compute-sanitizer: https://docs.nvidia.com/compute-sanitizer
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+
+from pocketgpu import imports
 
 TOOLS = {  # name -> kinds of findings (simulator/threads.py)
     "race": ("race", "missing_fence", "weak_poll"),
@@ -118,17 +119,18 @@ def stand_in(collector: Collector, **changes: object) -> None:
         raise RuntimeError("numba.cuda with its GPU is imported already: let pocketgpu come before it")
     settings = import_module("pocketgpu.simulator.settings")
     settings.set_for_process(collect=collector, **{name: value for name, value in changes.items() if value})
-    try:
-        numba = import_module("numba")
-    except ImportError:
-        numba = sys.modules["numba"] = _Numba("numba", "A stand-in of pocketgpu, without a compiler.")
-    numba.cuda = sys.modules["numba.cuda"] = words
-    sys.modules["numba.cuda.types"] = words.types
-    sys.modules["numba.cuda.libdevice"] = words.libdevice = import_module("pocketgpu.simulator.libdevice")
-    words.__path__ = [str(Path(numba.__file__).parent / "cuda")] if getattr(numba, "__file__", "") else []
-    with suppress(ImportError):  # random numbers are Numba's own text
-        words.random = import_module("numba.cuda.random")
-    del words.__path__
+    imports.take_over(words)
+    sys.addaudithook(_keep_text)
+
+
+def _keep_text(event: str, details: tuple) -> None:
+    """Keep the text of a program's exec, where kernels made by it have their lines (simulator/source.py)."""
+    if event == "compile" and details[1] == "<string>" and details[0]:
+        text = details[0]
+        if isinstance(text, bytes):
+            text = text.decode(errors="replace")
+        if isinstance(text, str) and "def " in text:
+            import_module("pocketgpu.simulator.source").remember_text(text)
 
 
 def _first_holder() -> str:
@@ -148,26 +150,6 @@ def _is_of_numba_cuda(value: object) -> bool:
     """Does numba.cuda define the value, or its type?"""
     origins = type(value).__module__, getattr(value, "__module__", "")
     return any(isinstance(origin, str) and origin.startswith("numba.cuda") for origin in origins)
-
-
-class _Numba(ModuleType):
-    """What programs for numba.cuda use of Numba itself."""
-
-    prange = range
-
-    def __getattr__(self, name: str):
-        types = import_module("pocketgpu.simulator.number_types").types
-        if name == "types":
-            return types
-        if name in vars(types):
-            return getattr(types, name)
-        raise AttributeError(f"Numba is not installed, and pocketgpu has no numba.{name}: pip install numba")
-
-    @staticmethod
-    def jit(function: object = None, *signature: object, **options: object) -> Callable:
-        return function if callable(function) and not signature else lambda function: function
-
-    njit = jit
 
 
 def sarif(faults: Iterable[Fault]) -> dict:

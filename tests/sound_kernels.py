@@ -238,8 +238,11 @@ def looks_back_at_the_block_before(x, flags, y):
 def then_syncwarp(word):
     """The word of a warp with the barrier that it is not."""
 
+    collective = cuda.jit(device=True)(word)
+
+    @cuda.jit(device=True)
     def both(lane):
-        word(lane)
+        collective(lane)
         cuda.syncwarp()
 
     return both

@@ -4,12 +4,15 @@ A device array is a NumPy array in a box: the host can copy it, view it and take
 is inside.  Names and behaviour are those of numba.cuda's device arrays.
 """
 
+import numbers
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 
 import numpy as np
 
+from pocketgpu.simulator.host_memory import shared_memory
 from pocketgpu.simulator.memory import poisoned
 
 Size = int | tuple[int, ...]  # elements
@@ -148,7 +151,7 @@ def _compute(operation):
     return method
 
 
-for _name in ("ravel", "reshape", "transpose", "view"):
+for _name in ("ravel", "reshape", "squeeze", "transpose", "view"):
     setattr(DeviceArray, _name, _forward(_name))
 for _name in "eq ne lt le gt ge add sub mul floordiv truediv mod pow".split():
     setattr(DeviceArray, f"__{_name}__", _compute(getattr(operator, _name)))
@@ -182,12 +185,46 @@ def is_cuda_array(obj: object) -> bool:
 
 
 def as_cuda_array(obj: object, sync: bool = True) -> DeviceArray:
-    """The device array itself.  Raises TypeError for other objects, whose memory is on no simulated GPU."""
-    if not is_cuda_ndarray(obj):
+    """The device array itself, or the memory of an object of the host, such as a CPU tensor.
+
+    Raises TypeError for other objects, whose memory is not of the simulated GPU.
+    """
+    if is_cuda_ndarray(obj):
+        return obj
+    shared = shared_memory(obj)
+    if shared is None:
         raise TypeError(
-            f"a {type(obj).__name__} is in no memory of the simulated GPU: give it to cuda.to_device"
+            f"the memory of a {type(obj).__name__} is not of the simulated GPU: copy it there by "
+            "cuda.to_device"
         )
-    return obj
+    return DeviceArray(shared)
+
+
+def from_cuda_array_interface(desc: dict, owner: object = None, sync: bool = True) -> DeviceArray:
+    """Refused: an address alone does not say whether it is the host's."""
+    raise TypeError("the simulator has no memory at that address: pass the array itself to cuda.to_device")
+
+
+KINDS_OF_ARGUMENTS = (numbers.Number, np.generic, Enum, DeviceArray, tuple)
+
+
+def check_argument(argument: object) -> object:
+    """The argument of a kernel.  Raises TypeError for one that no kernel takes."""
+    name = type(argument).__name__
+    if isinstance(argument, int) and not -(1 << 63) <= argument < 1 << 64:
+        raise TypeError(f"{argument} as argument: an integer has at most 64 bits")
+    if isinstance(argument, np.ndarray) and argument.dtype.hasobject:
+        raise TypeError("an array of objects as argument: give it a dtype of numbers")
+    if argument is None or isinstance(argument, (*KINDS_OF_ARGUMENTS, np.ndarray, Hint)):
+        return argument
+    if callable(argument) and hasattr(argument, "py_func"):
+        return argument
+    if hasattr(argument, "__cuda_array_interface__"):
+        raise TypeError(
+            f"a {name} as argument: its memory may be that of a real GPU; give its array to cuda.to_device"
+        )
+    hint = "; detach it, or pass tensor.numpy()" if hasattr(argument, "numpy") else "; pass an array"
+    raise TypeError(f"a {name} as argument{hint}")
 
 
 def to_device(obj: object, stream: object = 0, copy: bool = True, to: DeviceArray | None = None):

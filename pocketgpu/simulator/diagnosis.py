@@ -4,7 +4,9 @@ Faults that end a launch are described where they happen (threads.py); these are
 """
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import CodeType
 
 import numpy as np
@@ -48,6 +50,8 @@ class Diagnosis:
         by_lines = {}
         for race in races(self.columns, self.log, self.waiting):
             finding = self._race(race)
+            if _is_of_random_numbers(finding):
+                finding = self._shared_state(race, finding)
             by_lines.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
         return tuple(by_lines.values())
 
@@ -69,6 +73,17 @@ class Diagnosis:
         )
         events = self._events(*pair)
         return Finding(kind, message, lines[0], *places[0], lines[1], *places[1], events=events)
+
+    def _shared_state(self, race: Race, finding: Finding) -> Finding:
+        """The finding of two threads that draw random numbers from one state, at the kernel's own line."""
+        line = _first_draw(self.watch.kernel)
+        first, second = (self._name(*self._where(place)) for place in (race.first, race.second))
+        index = self._name_and_index(race.first)[1]
+        message = (
+            f"{first} and {second} draw random numbers from the same state, {index}, on line {line}: give "
+            "each thread a state of its own, by its index in the whole grid"
+        )
+        return replace(finding, kind="race", message=message, line=line, other_line=line)
 
     def _remedy(self, race: Race, places: list, lines: list[int]) -> tuple[str, str]:
         """The kind of finding, and what to do."""
@@ -220,6 +235,25 @@ class Diagnosis:
             max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
         )
         return label_of(root.label), ", ".join(map(str, index))
+
+
+def _is_of_random_numbers(finding: Finding) -> bool:
+    """Are the two accesses those of numba.cuda.random?"""
+    places = (getattr(line, "file", "") for line in (finding.line, finding.other_line))
+    return all(Path(place).parts[-2:] == ("cuda", "random.py") for place in places)
+
+
+def _first_draw(kernel: Callable) -> Line:
+    """The first line of a kernel that calls a function of numba.cuda.random; else the first of all."""
+    code = kernel.__code__
+    tree = definition_of(kernel)
+    for node in ast.walk(tree) if tree else ():
+        name = node.func if isinstance(node, ast.Call) else None
+        if isinstance(name, ast.Attribute):
+            name = ast.Name(name.attr)
+        if isinstance(name, ast.Name) and name.id.startswith("xoroshiro128p_"):
+            return Line(node.lineno, code.co_filename)
+    return Line(code.co_firstlineno, code.co_filename)
 
 
 def first_reads(log: Accesses) -> np.ndarray:

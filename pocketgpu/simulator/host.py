@@ -277,6 +277,11 @@ def is_float16_supported() -> bool:
     return True
 
 
+def is_supported_version() -> bool:
+    """Is the CUDA version one that Numba supports?"""
+    return True
+
+
 class Runtime:
     """The CUDA runtime, of which the simulator has no version."""
 

@@ -90,11 +90,35 @@ def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
                 "pass the array: what lies outside is constant",
             )
     elif isinstance(node, ast.Call):
+        yield from _wrong_calls(node, outside)
         called = _value(node.func, outside)
         if isinstance(called, type) and called in MUTABLE:
             yield f"a {called.__name__}", "use a tuple, or cuda.local.array with a fixed size"
         elif called is not None and any(called is getattr(np, name) for name in MAKERS):
             yield f"np.{called.__name__}", "a thread has no memory for arrays: use cuda.local.array"
+
+
+def _wrong_calls(node: ast.Call, outside: dict) -> Iterator[tuple[str, str]]:
+    """A launch, and a call of a function that is not for kernels."""
+    if isinstance(node.func, ast.Subscript) and hasattr(_named(node.func.value, outside), "forall"):
+        yield (
+            f"a launch of {ast.unparse(node.func.value)}",
+            "a kernel launches no kernels: call a device function without [ ], or launch twice",
+        )
+    called = _named(node.func, outside)
+    if isinstance(called, FunctionType) and not hasattr(called, "py_func") and not is_library(called):
+        name = ast.unparse(node.func)
+        yield f"{name} is a function of Python alone", f"decorate {name} with @cuda.jit(device=True)"
+
+
+def _named(node: ast.expr, outside: dict) -> object:
+    """The object that a name or module.name stands for; None where that is unknown."""
+    if isinstance(node, ast.Name):
+        return outside.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = outside.get(node.value.id)
+        return vars(module).get(node.attr) if isinstance(module, ModuleType) else None
+    return None
 
 
 def _sizes(node: ast.AST, arguments: ast.arguments) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import random
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from enum import Enum
+from dataclasses import replace
 from importlib import import_module
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -19,11 +19,25 @@ from pathlib import Path
 import numpy as np
 
 from pocketgpu.simulator.arithmetic import as_bare, as_register
-from pocketgpu.simulator.device_arrays import DeviceArray, In, InOut, Out, check_contiguous
+from pocketgpu.simulator.device_arrays import (
+    DeviceArray,
+    In,
+    InOut,
+    Out,
+    check_argument,
+    check_contiguous,
+)
 from pocketgpu.simulator.diagnosis import waiting_sites
 from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
 from pocketgpu.simulator.faults import NUMPY_OUT_OF_BOUNDS, stray_access
 from pocketgpu.simulator.host import unordered
+from pocketgpu.simulator.host_memory import (
+    allocation,
+    is_partly_written,
+    mark_partly_written,
+    shared_memory,
+)
+from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import Launch
@@ -41,7 +55,6 @@ from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
-ACCEPTED = (numbers.Number, np.generic, np.ndarray, Enum, DeviceArray, In, InOut, Out, tuple)  # by kernels
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -94,7 +107,12 @@ class Kernel:
         now = current()
         if now.strict:
             import_module("pocketgpu.simulator.strict").insist(self, *arguments)
-        watch = self.run(arguments, now)
+        try:
+            watch = self.run(arguments, now)
+        except Exception:
+            if now.collect:
+                now.collect(self.py_func, ())  # it was a launch, too
+            raise
         findings = watch.stopped
         sectors = 0
         if now.checks:
@@ -122,6 +140,10 @@ class Kernel:
             launch, self.py_func, passed.values, "raise" if self.options.get("debug") else "ignore", now
         )
         passed.write_back()
+        if stopped:
+            for argument in arguments:
+                if isinstance(argument, DeviceArray):
+                    mark_partly_written(argument._ary)
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
             trace = Trace()  # an analysis of ten million accesses would take minutes
         return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.ignored_poll)
@@ -147,6 +169,14 @@ class Kernel:
         """Number of blocks of that size that the device holds at once."""
         _, block = dimensions(1, blockdim)
         return limits(current().sheet, block[0] * block[1] * block[2], dynsmemsize).resident
+
+    def __getattr__(self, name: str):
+        if name.startswith(("inspect_", "get_")) or name in ("signatures", "specialized", "ptx", "nopython"):
+            raise AttributeError(
+                f"the simulator compiles nothing, so a kernel has no {name}; registers, spills and PTX are "
+                "in pocketgpu.compile_report(kernel, arguments)"
+            )
+        raise AttributeError(f"a kernel has no {name}")
 
     @property
     def overloads(self) -> dict:
@@ -174,7 +204,7 @@ def _run(
     except EndlessLaunch as error:
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
-        return (stop.finding,)
+        return (replace(stop.finding, message=f"{stop.finding.message}; the launch was ended here"),)
     except FloatingPointError as error:  # NumPy's numbers, with debug=True
         raise ZeroDivisionError(f"division by zero: {_of_thread(launch)}") from error
     except Exception as error:
@@ -183,7 +213,11 @@ def _run(
         if isinstance(error, IndexError | OverflowError):
             if NUMPY_OUT_OF_BOUNDS.search(str(error)):
                 return (_beyond(error, launch),)
-        elif launch.fault:
+        if findings := _of_line(refused(kernel), _line_in_kernel(error)):
+            return findings
+        if isinstance(error, UnboundLocalError):
+            return (_unset(error, launch),)
+        if launch.fault:
             where = _of_thread(launch)
             error.args = (f"{where}: {error.args[0]}" if error.args else where, *error.args[1:])
         raise
@@ -209,6 +243,22 @@ def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
         why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
     message = f"{why}; {name_of(thread)} was on line {line}. Is there a loop that never stops?"
     return finding("endless", message, thread, line)
+
+
+def _of_line(findings: tuple[Finding, ...], line: int | None) -> tuple[Finding, ...]:
+    """The findings of that line: what does not compile may raise anything."""
+    return tuple(finding for finding in findings if finding.line == line)
+
+
+def _unset(error: UnboundLocalError, launch: Launch) -> Finding:
+    """A name without a value, of an array that the thread has not made."""
+    thread = launch.fault
+    line = _line_in_kernel(error)
+    name = str(error.name).partition(".")[0]
+    message = (
+        f"{name_of(thread)} uses {name} on line {line}, to which it has given no value; give it one before"
+    )
+    return finding("uninitialised", message, thread, line)
 
 
 def _beyond(error: Exception, launch: Launch) -> Finding:
@@ -297,15 +347,19 @@ class Arguments:
             return self._hinted(argument, name)
         if isinstance(argument, DeviceArray):
             data = argument._ary
-            written = is_written(data) if getattr(argument, "unwritten", False) else True
-            return self._array(data, name, written, _allocation(data))
+            is_unsure = getattr(argument, "unwritten", False) and not is_partly_written(data)
+            written = is_written(data) if is_unsure else True
+            return self._array(data, name, written, allocation(data).__array_interface__["data"][0])
         if isinstance(argument, np.void):
             return self._array(np.asarray(argument), name)
         if isinstance(argument, np.ndarray) and argument.ndim:
-            check_contiguous(argument)
+            check_contiguous(check_argument(argument))
             return self._array(argument, name, owner=_aligned(argument))
-        if inspect.isfunction(argument) and self.translation:
+        if inspect.isfunction(argument) and self.translation and hasattr(argument, "py_func"):
             return self.translation.value(argument)
+        shared = shared_memory(argument)
+        if shared is not None and shared.ndim:
+            return self._value(shared, name)
         return as_register(check_argument(argument))
 
     def _hinted(self, hint: In | Out | InOut, name: str) -> object:
@@ -327,20 +381,6 @@ class Arguments:
         if self.trace is None:
             return as_bare(data)
         return watched(data, GLOBAL, self.trace, written, name, owner)
-
-
-def check_argument(argument: object) -> object:
-    """The argument.  Raises TypeError for one that no kernel takes."""
-    if not (argument is None or callable(argument) or isinstance(argument, ACCEPTED)):
-        raise TypeError(f"a {type(argument).__name__} as argument; pass an array")
-    return argument
-
-
-def _allocation(array: np.ndarray) -> int:
-    """Address where the memory begins that a device array is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array.__array_interface__["data"][0]
 
 
 def _aligned(array: np.ndarray) -> int:

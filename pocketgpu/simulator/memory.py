@@ -256,7 +256,7 @@ def whole_array(name: str, line: int) -> str:
 
 
 OF_A_GPU = {  # attributes and methods that Numba has in a kernel; they touch no element
-    *"T dtype flags flat imag itemsize nbytes ndim real shape size strides".split(),
+    *"T ctypes dtype flags flat imag itemsize nbytes ndim real shape size strides".split(),
     *"ravel reshape transpose view".split(),
 }
 
@@ -287,6 +287,7 @@ for _name in dir(np.ndarray):
 POISON = 0xCD  # what a byte holds that nobody has written
 POISON_NAN = 0xFF  # of floats, which makes a NaN
 DYNAMIC = "dynamic"
+LOCAL_BYTES = 512 * 1024  # of local memory a thread: CUDA Programming Guide, Compute Capabilities
 STATIC_SHARED = 48 * 1024  # bytes a block; only dynamic shared memory may be more
 
 
@@ -309,7 +310,16 @@ class Local:
     @staticmethod
     @word
     def array(site: int, shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
-        return _new(poisoned(shape, numpy_dtype(dtype)), LOCAL, site)
+        array = poisoned(shape, numpy_dtype(dtype))
+        sizes = machine.launch.local_sizes
+        if site not in sizes:
+            sizes[site] = array.nbytes
+            size = sum(sizes.values())
+            if size > LOCAL_BYTES:
+                line = SITES[site].line
+                message = f"line {line} brings a thread to {size} bytes of local arrays; it has {LOCAL_BYTES}"
+                raise fault("limit", message, line)
+        return _new(array, LOCAL, site)
 
 
 class Const:

@@ -28,7 +28,7 @@ class Type:
     def __call__(self, *values: object) -> object:
         if self.dtype is None or any(isinstance(value, Type | TypeOfArray) for value in values):
             return TypeOfFunction(self, values)
-        convert = INTEGERS.get(id(self.dtype.type), self.dtype.type)
+        convert = bool if self.dtype.kind == "b" else INTEGERS.get(id(self.dtype.type), self.dtype.type)
         return convert(*values)
 
     def __getitem__(self, index: object) -> "TypeOfArray":
@@ -63,6 +63,11 @@ types = SimpleNamespace(
 )
 types.bool_ = types.boolean
 types.none = types.void
+
+
+def type_of_dtype(dtype: object) -> Type:
+    """The type of a NumPy dtype."""
+    return Type(str(np.dtype(dtype)), dtype)
 
 
 class Vector:

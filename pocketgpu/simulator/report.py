@@ -144,7 +144,8 @@ def _events(watch: Watch) -> tuple[Columns, Accesses]:
 def _findings(watch: Watch, columns: Columns, log: Accesses) -> tuple[Finding, ...]:
     remarks = tuple(watch.trace.remarks.values())
     of_events = Diagnosis(columns, log, watch).findings()
-    return watch.stopped + refused(watch.kernel) + remarks + of_events
+    text = tuple(finding for finding in refused(watch.kernel) if finding not in watch.stopped)
+    return watch.stopped + text + remarks + of_events
 
 
 def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:

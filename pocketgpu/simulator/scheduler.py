@@ -69,6 +69,7 @@ class Launch:
         self.grid_opened = 0
         self.gathering = False
         self.constants = {}
+        self.local_sizes = {}  # site -> bytes of its local array
         self.fault = None
 
     def run(self, function: Callable, arguments: Sequence, waits: bool) -> None:

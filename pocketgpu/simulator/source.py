@@ -13,6 +13,7 @@ import inspect
 import linecache
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
@@ -21,6 +22,7 @@ Definition = ast.FunctionDef | ast.Lambda
 FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 BY_PYTEST = "@py"  # begins names that pytest adds where it rewrites assert
 _lines: WeakKeyDictionary[FunctionType, list[str]] = WeakKeyDictionary()
+_of_exec: deque[list[str]] = deque(maxlen=64)  # the last texts that were run by exec
 _parsed: dict[str, tuple[list[str], ast.Module]] = {}  # by file: its lines and their tree
 _compiled: dict[tuple[int, int], tuple[ast.Module, list[CodeType]]] = {}  # the last module that was compiled
 _trees: dict[int, tuple[CodeType, Definition | None]] = {}  # by id of the code
@@ -32,6 +34,11 @@ def remember(function: Callable) -> None:
         lines = linecache.getlines(function.__code__.co_filename, function.__globals__) or _lines_of_magic()
         if lines:
             _lines[function] = lines
+
+
+def remember_text(text: str) -> None:
+    """Keep a text that a program runs by exec, for kernels that are made by it."""
+    _of_exec.append(text.splitlines(keepends=True))
 
 
 def _lines_of_magic() -> list[str]:
@@ -71,6 +78,8 @@ def _texts(function: Callable | CodeType, code: CodeType) -> Iterator[list[str]]
     """Lines of the file as they were when the function was made, and as they are now."""
     if isinstance(function, FunctionType) and function in _lines:
         yield _lines[function]
+    if code.co_filename == "<string>":
+        yield from reversed(_of_exec)
     linecache.checkcache(code.co_filename)
     yield linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
 

@@ -23,8 +23,8 @@ from numba.core.errors import NumbaError
 
 from pocketgpu.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
 from pocketgpu.compiling.typing import TypedKernel, type_of, typed
+from pocketgpu.simulator.device_arrays import check_argument
 from pocketgpu.simulator.language import refused
-from pocketgpu.simulator.launch import check_argument
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, Findings
 
@@ -59,7 +59,10 @@ def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
     """Findings for a kernel with these arguments, or numba types in their place; empty where all is well."""
     function = getattr(kernel, "py_func", kernel)
     try:
-        kinds = tuple(map(type_of, map(check_argument, arguments)))
+        for argument in arguments:
+            if not isinstance(argument, types.Type):
+                check_argument(argument)
+        kinds = tuple(map(type_of, arguments))
     except (ValueError, TypeError, NumbaError) as error:
         return (Finding("does_not_compile", f"{error}: a GPU takes arrays, numbers and tuples of them"),)
     if (function, kinds) not in _known:

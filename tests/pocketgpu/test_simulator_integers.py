@@ -22,10 +22,12 @@ CASES += [(name, "divmod(a, 1000)[1] + a * np.float32(0.1)") for name in ("int8"
 def simulated(function, values, dtype, checks=False):
     """function of each value [n], by a kernel with a thread for each."""
 
+    inner = cuda.jit(device=True)(function)
+
     @cuda.jit
     def kernel(x, y):
         i = cuda.grid(1)
-        y[i] = function(x[i])
+        y[i] = inner(x[i])
 
     y = np.zeros(len(values), dtype)
     with cuda.settings(checks=checks):

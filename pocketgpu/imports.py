@@ -1,0 +1,266 @@
+"""Modules that programs import beside numba.cuda, while the simulator stands in its place.
+
+Numba's own modules below numba.cuda belong to its compiler and its driver.  Those of which programs use a
+name or two have a stand-in here with these names; any other import says in a sentence what the simulator
+lacks.  Without Numba the same holds for numba itself: number types, decorators that leave functions as they
+are, and its usual names.
+"""
+
+import contextlib
+import importlib
+import sys
+import unittest
+from collections.abc import Callable
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from types import ModuleType
+
+PAGE = "see docs/simulator.md, Not seen"
+NO_COMPILER = (
+    "the simulator compiles nothing: pocketgpu.compile_report(kernel, arguments) does, without a GPU"
+)
+NO_NUMBA = "Numba is not installed, and pocketgpu has no"
+
+
+class CudaAPIError(RuntimeError):
+    """An error of the driver, which the simulator never raises."""
+
+    def __init__(self, code: int, msg: str):
+        self.code = code
+        self.msg = msg
+        super().__init__(code, msg)
+
+
+class CudaDriverError(Exception):
+    """Another error of the driver."""
+
+
+class CudaSupportError(ImportError):
+    """No GPU can be used; the simulated one always can."""
+
+
+class KernelRuntimeError(RuntimeError):
+    """An error in a kernel on a GPU."""
+
+
+class NvvmError(Exception):
+    """An error of the compiler."""
+
+
+class ContextResettingTestCase(unittest.TestCase):
+    """A test of numba.cuda.testing."""
+
+
+def skip_on_cudasim(reason: str) -> Callable:
+    """Numba's decorator for its own simulator; here the test runs."""
+    return lambda test: test
+
+
+def skip_unless_cudasim(reason: str) -> Callable:
+    """Numba's decorator for what only its own simulator can do."""
+    return unittest.skip(reason)
+
+
+def device_memset(dst: object, val: int, size: int, stream: object = 0) -> None:
+    """Set bytes of a device array."""
+    dst._ary.reshape(-1).view("u1")[:size] = val
+
+
+def refuse(name: str, reason: str) -> Callable:
+    """A function that raises when it is called."""
+
+    def refused(*arguments: object, **options: object) -> None:
+        raise NotImplementedError(f"{name}: {reason}")
+
+    refused.__name__ = name.rpartition(".")[2]
+    return refused
+
+
+@contextlib.contextmanager
+def profiling():
+    """Nothing is profiled."""
+    yield
+
+
+COMPILING = ("compile", "compile_ptx", "compile_all", "compile_for_current_device")
+COMPILING += ("compile_ptx_for_current_device",)
+MANAGERS = ("BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin", "MemoryPointer")
+
+
+def add_words(words: ModuleType) -> None:
+    """Give the simulator's module the names of numba.cuda that only a GPU or its compiler has."""
+    for name in COMPILING:
+        setattr(words, name, refuse(f"cuda.{name}", NO_COMPILER))
+    for name in MANAGERS:  # a program derives a class of its own from them
+        setattr(words, name, type(name, (), {"__init__": refuse(f"cuda.{name}", PAGE)}))
+    for name in ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all"):
+        setattr(words, name, refuse(f"cuda.{name}", f"the simulator's memory is the host's; {PAGE}"))
+    words.profiling = profiling
+    words.external_stream = lambda pointer: words.stream()
+    words.jitdevice = lambda function, **options: words.jit(device=True, **options)(function)
+    words.autojit = words.jit
+    words.dim3 = words.types.dim3 = words.simulator.threads.Dim3
+
+
+def modules_of_cuda(words: ModuleType) -> dict[str, dict[str, object]]:
+    """{module below numba.cuda: its names}."""
+    skips = {name: skip_on_cudasim for name in ("skip_on_cudasim", "skip_under_cuda_memcheck")}
+    case = {"CUDATestCase": unittest.TestCase, "ContextResettingTestCase": ContextResettingTestCase}
+    errors = {"CudaAPIError": CudaAPIError, "CudaDriverError": CudaDriverError}
+    devices = {name: getattr(words, name) for name in ("gpus", "require_context", "select_device")}
+    devices["get_context"] = words.current_context
+    vectors = {name: value for name, value in vars(words).items() if name in words.simulator.VECTORS}
+    return {
+        "cudadrv": {},
+        "cudadrv.driver": {**errors, "device_memset": device_memset, "driver": words},
+        "cudadrv.devicearray": {
+            "DeviceNDArray": words.DeviceArray, "is_cuda_ndarray": words.is_cuda_ndarray,
+            "auto_device": words.auto_device,
+        },
+        "cudadrv.error": {**errors, "CudaSupportError": CudaSupportError, "NvvmError": NvvmError},
+        "cudadrv.devices": devices,
+        "cudadrv.runtime": {"runtime": words.runtime},
+        "kernels": {},
+        "kernels.reduction": {"Reduce": words.Reduce},
+        "args": {"In": words.In, "Out": words.Out, "InOut": words.InOut},
+        "testing": {
+            **case, **skips, "skip_unless_cudasim": skip_unless_cudasim, "unittest": unittest,
+        },
+        "compiler": {name: getattr(words, name) for name in COMPILING},
+        "errors": {"KernelRuntimeError": KernelRuntimeError},
+        "vector_types": {"vector_types": vectors, **vectors},
+        "cuda_paths": {"get_cuda_paths": refuse("get_cuda_paths", "the simulator needs no CUDA toolkit")},
+        "dispatcher": {"CUDADispatcher": words.simulator.Kernel, "CUDAKernel": words.simulator.Kernel},
+        "extending": {
+            name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER)
+            for name in ("intrinsic", "overload", "lower_builtin", "register_model")
+        },
+    }  # fmt: skip
+
+
+def modules_of_numba(numba: ModuleType) -> dict[str, dict[str, object]]:
+    """{module below numba, where Numba is not installed: its names}."""
+    types = numba.types
+    warnings = {
+        name: type(name, (Warning,), {})
+        for name in ("NumbaWarning", "NumbaPerformanceWarning", "NumbaDeprecationWarning")
+    }
+    errors = warnings | {name: type(name, (Exception,), {}) for name in ("NumbaError", "TypingError")}
+    config = {"CUDA_LOW_OCCUPANCY_WARNINGS": 1, "CUDA_WARN_ON_IMPLICIT_COPY": 1, "ENABLE_CUDASIM": False}
+    return {
+        "types": vars(types),
+        "core": {},
+        "core.types": vars(types),
+        "core.errors": errors,
+        "core.config": config,
+        "errors": errors,
+        "config": config,
+    }
+
+
+class Missing(MetaPathFinder):
+    """The last of the import system's finders: it says what a package that is stood for lacks."""
+
+    def __init__(self, package: str, reason: str):
+        self.package = package
+        self.reason = reason
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Raise ImportError for a module of the package."""
+        if name.startswith(f"{self.package}."):
+            raise ModuleNotFoundError(f"{self.reason} {name}", name=name)
+
+
+def register(package: ModuleType, modules: dict[str, dict[str, object]], reason: str) -> None:
+    """Let these modules be imported below the package, and any other be refused for that reason."""
+    package.__path__ = []
+    for name, names in modules.items():
+        full = f"{package.__name__}.{name}" if package.__name__ == "numba" else f"numba.cuda.{name}"
+        module = ModuleType(full, "A stand-in of pocketgpu.")
+        module.__path__ = []
+        vars(module).update({key: value for key, value in names.items() if not key.startswith("__")})
+        sys.modules[full] = module
+        above, _, own = name.rpartition(".")
+        holder = sys.modules[full.rpartition(".")[0]] if above else package
+        if not hasattr(holder, own) or above:
+            setattr(holder, own, module)
+    prefix = "numba" if package.__name__ == "numba" else "numba.cuda"
+    sys.meta_path.append(Missing(prefix, reason))
+
+
+ALIASES = {
+    "b1": "boolean", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
+    "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
+    "c16": "complex128", "byte": "uint8", "intc": "int32", "uintc": "uint32", "short": "int16",
+    "char": "int8", "uchar": "uint8", "long_": "int64", "double": "float64", "float_": "float32",
+}  # fmt: skip
+LACKING = ("stencil", "typed", "cfunc", "generated_jit", "jitclass", "objmode", "overload")
+
+
+class Numba(ModuleType):
+    """What programs for numba.cuda use of Numba itself, where it is not installed."""
+
+    __version__ = "0.65.1"  # whose names these are
+    prange = range
+
+    def __init__(self):
+        super().__init__("numba", "A stand-in of pocketgpu, without a compiler.")
+        types = importlib.import_module("pocketgpu.simulator.number_types").types
+        self.types = types
+        vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
+        vars(self).update({name: getattr(types, other) for name, other in ALIASES.items()})
+        vars(types).update({name: getattr(types, other) for name, other in ALIASES.items()})
+        vars(self)["get_num_threads"] = lambda: 1
+        for name in LACKING:
+            setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: pip install numba"))
+
+    def __getattr__(self, name: str):
+        raise AttributeError(f"{NO_NUMBA} numba.{name}: pip install numba")
+
+    @staticmethod
+    def jit(function: object = None, *signature: object, **options: object) -> Callable:
+        return function if callable(function) and not signature else lambda function: function
+
+    njit = jit
+
+    @staticmethod
+    def from_dtype(dtype: object) -> object:
+        return importlib.import_module("pocketgpu.simulator.number_types").type_of_dtype(dtype)
+
+    @staticmethod
+    def literal_unroll(container: object) -> object:
+        return container
+
+    @staticmethod
+    def set_num_threads(number: int) -> None:
+        pass
+
+
+def take_over(words: ModuleType) -> None:
+    """Let `numba.cuda` be these words, with Numba installed or without; numba_cuda_mlir has them, too."""
+    try:
+        numba = importlib.import_module("numba")
+    except ImportError:
+        numba = sys.modules["numba"] = Numba()
+    is_installed = not isinstance(numba, Numba)
+    numba.cuda = sys.modules["numba.cuda"] = words
+    words.simulator = importlib.import_module("pocketgpu.simulator")
+    sys.modules["numba.cuda.types"] = words.types
+    sys.modules["numba.cuda.libdevice"] = words.libdevice
+    reason = f"{NO_NUMBA} module"
+    if is_installed:
+        words.__path__ = [str(Path(numba.__file__).parent / "cuda")]
+        words.random = importlib.import_module("numba.cuda.random")  # Numba's own text
+        reason = f"the simulator has nothing of a GPU's compiler and driver ({PAGE}), so no module"
+    add_words(words)
+    register(words, modules_of_cuda(words), reason)
+    if not is_installed:
+        register(numba, modules_of_numba(numba), reason)
+    ufuncs = importlib.import_module("pocketgpu.simulator.ufuncs")
+    for name in ("vectorize", "guvectorize"):
+        setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), vars(numba).get(name)))
+    other = ModuleType("numba_cuda_mlir", "A stand-in of pocketgpu.")
+    other.cuda = words
+    vars(other).update({name: value for name, value in vars(words.types).items() if not name.startswith("_")})
+    sys.modules["numba_cuda_mlir"] = other
+    sys.modules["numba_cuda_mlir.cuda"] = words

@@ -1,0 +1,221 @@
+"""What programs import and call beside kernels: stand-ins, refusals in a sentence, texts run by exec."""
+
+import numpy as np
+import pytest
+from test_program_checks import run
+from values_in import holds
+
+from pocketgpu import cuda
+
+HEAD = "import numpy as np\nfrom numba import cuda\n"
+
+
+def output(folder, program, **options):
+    """What the program prints; it ends well."""
+    done = run(folder, HEAD + program, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_usual_modules_and_names_are_there(tmp_path, numba):
+    program = """
+from numba.cuda.cudadrv.driver import CudaAPIError, driver
+from numba.cuda.cudadrv.error import CudaSupportError
+from numba.cuda.cudadrv.devicearray import DeviceNDArray
+from numba.cuda.kernels.reduction import Reduce
+from numba.cuda.testing import CUDATestCase, skip_on_cudasim
+from numba.cuda import compile_ptx, HostOnlyCUDAMemoryManager
+from numba.core import types
+from numba.core.errors import NumbaPerformanceWarning
+import numba
+print(isinstance(cuda.device_array(2), DeviceNDArray), cuda.is_supported_version())
+print(Reduce(lambda a, b: a + b)(np.arange(5)), numba.from_dtype(np.int16))
+"""
+    first, second = output(tmp_path, program, numba=numba)
+    assert first == "True True"
+    assert second == "10 int16"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "from numba.cuda.simulator.kernel import FakeCUDAKernel",
+            ["numba.cuda.simulator", "docs/simulator.md"],
+        ),
+        ("cuda.compile_ptx(print, ())", ["compile_report"]),
+        ("cuda.jit(lambda x: None).inspect_sass()", ["inspect_sass", "compile_report"]),
+    ],
+)
+def test_what_the_simulator_lacks_is_said_in_a_sentence(tmp_path, line, words):
+    done = run(tmp_path, HEAD + line)
+    assert done.returncode == 1
+    assert all(word in done.stderr.strip().split("\n")[-2] for word in words)
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_kernels_name_types_by_numba_and_by_the_second_compiler(tmp_path, numba):
+    program = """
+import numba
+from numba_cuda_mlir import cuda as mlir
+@mlir.jit
+def norms(x, out):
+    part = mlir.shared.array(4, numba.float32)
+    t = mlir.threadIdx.x
+    part[t] = x[t] * numba.types.float32(2)
+    mlir.syncthreads()
+    out[t] = part[3 - t] + numba.int64(t)
+out = np.zeros(4)
+norms[1, 4](np.arange(4.0), out)
+print(*out)
+"""
+    assert output(tmp_path, program, numba=numba) == ["6.0 5.0 4.0 3.0"]
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_ufuncs_for_cuda_have_the_results_of_numpy(tmp_path, numba):
+    program = """
+from numba import guvectorize, vectorize
+@vectorize(["float64(float64, float64)", "int32(int32, int32)"], target="cuda")
+def larger_part(a, b):
+    return a if a > b else 2 * b
+@guvectorize(["(float32[:,:], float32[:], float32[:])"], "(m,n),(n)->(m)", target="cuda")
+def product(w, x, y):
+    for i in range(w.shape[0]):
+        y[i] = 0
+        for j in range(w.shape[1]):
+            y[i] += w[i, j] * x[j]
+a = np.arange(4, dtype=np.int32)
+print(*larger_part(a, a[::-1].copy()), larger_part(a, a).dtype)
+w = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+y = product(cuda.to_device(w), np.ones(3, np.float32))
+print(type(y).__name__, *y.copy_to_host().ravel())
+"""
+    first, second = output(tmp_path, program, numba=numba)
+    assert first == "6 4 2 3 int32"
+    assert second == "DeviceArray 3.0 12.0 21.0 30.0"
+
+
+def test_kernels_made_by_exec_wait_and_are_checked(tmp_path):
+    program = """
+for wait in ("cuda.syncthreads()", "pass"):
+    scope = {"cuda": cuda, "np": np}
+    exec(f"def turn(x):\\n s = cuda.shared.array(8, np.int32)\\n t = cuda.threadIdx.x\\n s[t] = t\\n "
+         f"{wait}\\n x[t] = s[(t + 1) % 8]\\n", scope)
+    cuda.jit(scope["turn"])[1, 8](np.zeros(8))
+"""
+    done = run(tmp_path, HEAD + program)
+    assert done.returncode == 1
+    first, summary = done.stderr.strip().split("\n")
+    assert holds(first, "turn: race")
+    assert holds(summary, "2 launches", "1 finding")
+
+
+def test_an_exception_of_a_kernel_shows_its_own_line_thread_and_counts_its_launch(tmp_path):
+    program = "@cuda.jit\ndef fails(x):\n    if x[cuda.threadIdx.x] > 2:\n        raise ValueError('large')\n"
+    done = run(tmp_path, f"{HEAD}{program}fails[1, 4](np.arange(4))\n")
+    assert "ValueError: tid=[3, 0, 0]" in done.stderr
+    assert holds(done.stderr, "program.py", "1 launch")
+    assert "pocketgpu/simulator" not in done.stderr
+
+
+class Tensor:
+    """An object of another library with memory of the host."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class OfGpu:
+    @property
+    def __cuda_array_interface__(self):
+        return {"data": (1 << 40, False), "shape": (4,), "typestr": "<f8", "version": 3}
+
+
+@cuda.jit
+def double(x):
+    x[cuda.threadIdx.x] *= 2
+
+
+def test_an_object_with_memory_of_the_host_shares_it_with_the_kernel():
+    x = np.arange(4.0)
+    double[1, 4](Tensor(x))
+    double[1, 4](cuda.as_cuda_array(Tensor(x)))
+    np.testing.assert_array_equal(x, 4 * np.arange(4.0))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        OfGpu(),
+        np.float32,
+        len,
+        lambda x: x,
+        np.array([1, "a"], object),
+        2**64,
+        -(2**63) - 1,
+        slice(3),
+        range(3),
+    ],
+    ids=lambda argument: type(argument).__name__,
+)
+def test_an_argument_that_no_kernel_takes_is_refused(argument):
+    @cuda.jit
+    def kernel(x):
+        pass
+
+    with pytest.raises(TypeError, match="argument"):
+        kernel[1, 1](argument)
+
+
+def twice(value):
+    return 2 * value
+
+
+@cuda.jit
+def calls_python(x):
+    x[0] = twice(x[0])
+
+
+@cuda.jit
+def launches(x):
+    double[1, 1](x)
+
+
+@cuda.jit
+def too_large(x):
+    first = cuda.local.array(40_000, np.float64)
+    second = cuda.local.array(60_000, np.float32)
+    first[0] = second[0] = x[0]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind", "word"),
+    [(calls_python, "does_not_compile", "device=True"), (launches, "does_not_compile", "kernel"),
+     (too_large, "limit", "560000")],
+)  # fmt: skip
+def test_what_a_gpu_refuses_is_told_once(kernel, kind, word):
+    (finding,) = cuda.observe(kernel, 1, 1, np.ones(4)).findings
+    assert finding.kind == kind
+    assert word in finding.message
+
+
+def test_after_a_launch_that_was_ended_its_arrays_are_not_accused():
+    @cuda.jit
+    def stray(y):
+        y[2 * cuda.threadIdx.x] = 1
+
+    @cuda.jit
+    def reads(y, z):
+        z[cuda.threadIdx.x] = y[cuda.threadIdx.x]
+
+    y, untouched = cuda.device_array(6), cuda.device_array(6)
+    assert [finding.kind for finding in cuda.observe(stray, 1, 6, y).findings] == ["out_of_bounds"]
+    assert cuda.observe(reads, 1, 6, y[0:], np.zeros(6)).findings == ()
+    assert [finding.kind for finding in cuda.observe(reads, 1, 6, untouched, np.zeros(6)).findings] == [
+        "uninitialised"
+    ]
