@@ -49,7 +49,8 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     similar.add_argument("folder", type=Path, help="the class folder")
     similar.add_argument("--lesson", help="one lesson; else all")
     similar.add_argument("--out", type=Path, help="the page; else `similar.html` in the class folder")
-    similar.add_argument("--most", type=_most, default=50, metavar="N", help="pairs that are shown; 50")
+    programs = "also write the answers into this folder, one a file, as Dolos and copydetect read them"
+    similar.add_argument("--programs", type=Path, metavar="FOLDER", help=programs)
     _add_names(similar)
     similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
     targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
@@ -105,12 +106,6 @@ def _add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", action="store_true", help="show names; else identifiers alone")
 
 
-def _most(text: str) -> int:
-    if text.isascii() and text.isdecimal() and int(text[:6]):
-        return int(text[:6])
-    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of pairs above 0")
-
-
 def _points(text: str) -> float:
     try:
         points = float(text)
@@ -146,17 +141,20 @@ def _report(chosen: argparse.Namespace) -> int:
 def _similar(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom.papers import papers_of
     from nbjudge.classroom.report import lessons_of, similar_page
-    from nbjudge.classroom.similar import find_similar
+    from nbjudge.classroom.similar import find_similar, write_programs
 
     papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file and not p.handed_in_by]
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
-    page = similar_page(findings, chosen.names, chosen.most).encode()
+    page = similar_page(findings, chosen.names).encode()
     written(out, lambda: write_whole(out, page))
-    pairs, groups = (sum(len(part) for part in parts) for parts in
-                     zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
-    numbers = f"{quantity(pairs, 'pair')} of answers and {quantity(groups, 'group')} of wrong answers"
+    groups = sum(len(finding.wrong) for finding in findings)
+    pairs = sum(len(finding.cells) for finding in findings)
+    numbers = f"{quantity(groups, 'group')} of wrong answers and {quantity(pairs, 'pair')} of notebooks"
     print(printable(f"{out}: {numbers} to look at; no verdicts."))
+    if folder := chosen.programs:
+        count = written(folder, lambda: sum(write_programs(f.lesson, papers, folder) for f in findings))
+        print(printable(f"{folder}: {quantity(count, 'answer')}, a folder for each exercise."))
     if unread := [student for finding in findings for student in finding.unread]:
         print(printable(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}."))
     return DONE

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from nbjudge.classroom.notebook_traces import answer_text, opened_hints
 from nbjudge.classroom.papers import Withheld
 from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
-from nbjudge.classroom.similar import Findings, marked_lines
+from nbjudge.classroom.similar import Findings, shown_lines
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.lesson_names import lesson_title
@@ -116,9 +116,9 @@ def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
     return sum(path.name not in present for path in (folder / "students").glob("*.html"))
 
 
-def similar_page(findings: Sequence[Findings], names: bool, most: int) -> str:
-    """The HTML of the page on similar answers; of each lesson the `most` pairs with the rarest passages."""
-    return _render("similar.html", lessons=findings, names=names, most=most, marked=marked_lines)
+def similar_page(findings: Sequence[Findings], names: bool) -> str:
+    """The HTML of the page on signs of copying."""
+    return _render("similar.html", lessons=findings, names=names, shown=shown_lines)
 
 
 def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:

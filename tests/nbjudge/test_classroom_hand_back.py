@@ -132,7 +132,7 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(folder, run, tmp_pat
 
 def test_similar_answers_of_solved_notebooks_are_none(folder, run):
     code, words = run("similar", folder)
-    assert (code, holds(words, "0 pairs", "0 groups")) == (0, True)
+    assert (code, holds(words, "0 groups", "0 pairs")) == (0, True)
     assert (folder / "similar.html").exists()
 
 

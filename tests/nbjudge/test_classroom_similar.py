@@ -2,12 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.authoring.percent import parse
 from nbjudge.classroom import fingerprints, report, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
@@ -39,104 +37,11 @@ COPY = COPY.replace("    steps, batch", '    """Mine."""\n\n    steps, batch').r
 
 
 def text(student, program, passed=True):
-    words = fingerprints.tokens(program)
-    return similar.Text(student, "", program, passed, tuple(fingerprints.winnow(words)), len(words))
-
-
-def a_class(*programs):
-    """A class in which everybody else hands in the course's answers in turn."""
-    answer = answers(LESSON)[EXERCISE]
-    usual = [answer.source, *answer.right]
-    others = [text(f"other{n}", usual[n % len(usual)]) for n in range(20)]
-    return [text(f"own{n}", program) for n, program in enumerate(programs)] + others
-
-
-def pairs_in(texts):
-    return [*similar.similar_pairs(EXERCISE, texts, similar.course_prints(EXERCISE))]
-
-
-def test_a_copy_with_other_names_and_comments_is_found_and_nothing_else():
-    (pair,) = pairs_in(a_class(OWN, COPY))
-    assert [t.student for t in pair.texts] == ["own0", "own1"]
-    assert pair.share > 0.7
-    assert pair.lines[0] >= {8, 9, 10}
-
-
-REORDERED = """def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    steps, batch, inputs = x.shape
-    sums = [0.0 * weight_ih, weight_hh * 0.0, 0.0 * weight_hh[0]]
-    carried = 0.0 * dy[steps - 1]
-    step = steps - 1
-    result = np.empty((steps, batch, inputs))
-    while step >= 0:
-        arriving = np.add(carried, dy[step])
-        outcome = cell_backward(arriving, x[step], h[step], h[1 + step], weight_ih, weight_hh)
-        for place in range(3):
-            sums[place] = outcome[place + 2] + sums[place]
-        result[step], carried = outcome[0], outcome[1]
-        step = step - 1
-    return (result, carried, *sums)
-"""
-
-
-def test_a_copy_whose_statements_stand_in_another_order_is_found_and_nothing_else():
-    known = similar.course_prints(EXERCISE)
-    assert not pairs_in(a_class(OWN, REORDERED))
-    (pair,) = similar.either_way(EXERCISE, a_class(OWN, REORDERED), known)
-    assert ({t.student for t in pair.texts}, pair.share > 0.9) == ({"own0", "own1"}, True)
-    assert not similar.either_way(EXERCISE, a_class(OWN), known)
-    (pair,) = similar.either_way(EXERCISE, a_class(OWN, COPY), known)
-    assert pair.share > 0.7
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    "path", sorted(Path(__file__).parents[1].glob("answers/*/*.py")), ids=lambda path: path.stem
-)
-def test_whole_statements_make_no_answers_written_apart_a_pair(path):
-    cells = [cell for cell in parse(path.read_text(encoding="utf-8"), path.name) if cell.kind == "right"]
-    texts = [text(f"s{number}", cell.text) for number, cell in enumerate(cells)]
-    texts = [part for part in texts if part.size >= similar.SHORTEST]
-    known = similar.course_prints(path.stem)
-    by_passages = [*similar.similar_pairs(path.stem, texts, known)]
-    assert len(similar.either_way(path.stem, texts, known)) == len(by_passages)
-
-
-def test_the_courses_own_answers_and_known_mistakes_resemble_nothing():
-    answer = answers(LESSON)[EXERCISE]
-    mutated = [answer.source.replace(m.old, m.new) for m in answer.mutants]
-    assert not pairs_in(a_class(mutated[0], mutated[0], answer.source, answer.source))
-
-
-def test_three_copies_are_found_in_a_small_class_too():
-    answer = answers(LESSON)[EXERCISE]
-    texts = [text(name, program) for name, program in zip("abc", (OWN, COPY, OWN), strict=True)]
-    texts += [text(f"other{n}", answer.source) for n in range(3)]
-    assert len(pairs_in(texts)) == 3
-
-
-def test_what_many_in_the_class_wrote_is_left_out():
-    assert not pairs_in(a_class(*[OWN] * 12))
-
-
-def test_every_passage_of_the_promised_length_leaves_a_common_fingerprint():
-    # winnowing's guarantee: WINDOW + LENGTH - 1 tokens in common give a common hash, wherever they stand
-    shared = [
-        fingerprints.Token(f"w{n * n % 31}", 1) for n in range(fingerprints.WINDOW + fingerprints.LENGTH - 1)
-    ]
-    for before in range(9):
-        left = [fingerprints.Token(f"a{n}", 1) for n in range(30)]
-        right = [fingerprints.Token(f"b{n}", 1) for n in range(before)]
-        prints = [
-            {p.digest for p in fingerprints.winnow(words)}
-            for words in (left + shared + right, right + shared + left)
-        ]
-        assert prints[0] & prints[1]
+    return similar.Text(student, "", program, passed)
 
 
 @pytest.mark.parametrize("program", ["def f(:", "x = (" + "(" * 5000, "\x00", ""])
-def test_what_python_cannot_read_has_no_fingerprints(program):
-    assert fingerprints.winnow(fingerprints.tokens(program)) == []
+def test_what_python_cannot_read_has_no_shape(program):
     assert fingerprints.shape(program) in ("", "Module()", "Module(body=[], type_ignores=[])")
 
 
@@ -159,7 +64,6 @@ def test_answers_and_known_mistakes_of_a_variant_resemble_nothing():
     mistake = variant.source.replace(mutant.old, mutant.new)
     texts = [text("a", mistake, False), text("b", mistake, False)]
     assert not [*similar.same_wrong_answers(name, texts)]
-    assert not [*similar.similar_pairs(name, texts, similar.course_prints(name))]
 
 
 def test_a_helper_of_another_name_leaves_the_shape():
@@ -180,6 +84,9 @@ def paper(student, file, *, passed=True, mistake=None):
     return Paper(student, f"Name of {student}", LESSON, (verdict,), file=file)
 
 
+WRONG = Verdict(EXERCISE, Status.failed, 0, 3)
+
+
 @pytest.fixture
 def papers(tmp_path):
     answer = answers(LESSON)[EXERCISE]
@@ -194,7 +101,6 @@ def papers(tmp_path):
 
 def test_notebooks_are_compared_with_what_their_answers_need(papers):
     findings = similar.find_similar(LESSON, papers)
-    assert [tuple(t.student for t in pair.texts) for pair in findings.pairs] == [("ada", "bo")]
     assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
     assert (findings.students, findings.unread) == (4, ("di",))
 
@@ -217,11 +123,26 @@ def test_two_notebooks_of_one_variant_and_of_the_lesson_have_nothing_in_common(t
         cells = [*book["cells"], {"cell_type": "code", "source": program}]
         (tmp_path / student).write_text(json.dumps(book | {"cells": cells}))
     findings = similar.find_similar(LESSON, [paper(student, str(tmp_path / student)) for student in "ab"])
-    assert (findings.pairs, findings.cells, findings.left_out[EXERCISE]) == ((), (), 0)
+    assert (findings.wrong, findings.cells) == ((), ())
+
+
+def test_programs_are_files_that_other_tools_compare(papers, tmp_path):
+    assert similar.write_programs(LESSON, papers, tmp_path / "out") == 3
+    programs = {
+        path.name[:2]: path.read_text(encoding="utf-8") for path in (tmp_path / "out" / EXERCISE).glob("*.py")
+    }
+    assert programs["ad"].strip() == OWN.strip()
+    assert {*programs} == {"ad", "bo", "cy"}
+    known = [
+        path.read_text(encoding="utf-8") for path in (tmp_path / "out/handed_out" / EXERCISE).glob("*.py")
+    ]
+    assert answers(LESSON)[EXERCISE].source.strip() in [program.strip() for program in known]
 
 
 def test_the_page_shows_both_texts_and_accuses_nobody(papers):
-    page = report.similar_page([similar.find_similar(LESSON, papers)], names=False, most=50)
+    papers = [paper._replace(verdicts=(WRONG,)) for paper in papers]
+    papers[1] = papers[1]._replace(file=papers[0].file)
+    page = report.similar_page([similar.find_similar(LESSON, papers)], names=False)
     plain = re.sub(r"<[^>]+>", " ", page)
     assert "Please talk with the students before you decide anything." in plain
     assert "carried = outcome[0], outcome[1]" in plain
