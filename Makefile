@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 to 3.14 is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab lab-first update test test-slow test-corpus test-cuda test-gpu check course site peers gpu-peers environment test-environment
+.PHONY: help lab lab-first update test test-slow test-corpus test-cuda test-gpu check course site peers gpu-peers frameworks environment test-environment
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
@@ -86,6 +86,11 @@ check: test-environment  ## what a commit must pass: lint, format, derived files
 # apart from .venv: the course needs none of them, and they may come to need other versions of what it needs
 peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against (6 GB where PyTorch has no CPU build)
 	$(SET_UP) .venv-peers 'peers,halide' $(OPTIONS)
+
+frameworks:  ## compare networks with PyTorch, Keras, Flax, Equinox, Haiku, MLX and ONNX; writes docs/frameworks.md
+	$(USABLE_PYTHON)
+	$(SET_UP) .venv-frameworks frameworks
+	@.venv-frameworks/bin/python tests/frameworks $(OPTIONS)
 
 gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure against (gigabytes)
 	$(USABLE_PYTHON)

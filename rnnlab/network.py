@@ -8,10 +8,11 @@ layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of th
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rnnlab import exchange
 from rnnlab.cells import Cell, State, find_cell, modes
 
 DTYPES = ("float32", "float64")
@@ -76,6 +77,98 @@ class Network:
             for name, shape in parameter_shapes(cell, input_size, hidden_size, layers).items()
         }
         return cls(cell, input_size, hidden_size, parameters, layers, reset, dtype)
+
+    @classmethod
+    def from_torch(cls, module: Any, **choices: Any) -> "Network":
+        """A network with the weights of a PyTorch module or state dictionary; they are copied.
+
+        Choices: cell ("rnn_relu" where a state dictionary of nn.RNN cannot say so; tanh is the default),
+        prefix (the module's path in a larger model), reverse and layer (of two directions, one
+        layer at a time).
+        Sequences are time-major here whatever batch_first says.
+        """
+        return cls._of(exchange.read("torch", module, **choices))
+
+    @classmethod
+    def from_keras(cls, layer: Any, **choices: Any) -> "Network":
+        """A network from a Keras 3 layer, or what its get_weights() returns, or a list of layers.
+
+        Choices: cell ("rnn_relu"), reset (of a GRU without biases; "after" is the default).
+        """
+        return cls._of(exchange.read("keras", layer, **choices))
+
+    @classmethod
+    def from_flax(cls, parameters: Any, **choices: Any) -> "Network":
+        """A network from a flax.linen cell's variables, a flax.nnx cell or its state, or a list."""
+        return cls._of(exchange.read_flax(parameters, **choices))
+
+    @classmethod
+    def from_equinox(cls, module: Any, **choices: Any) -> "Network":
+        """A network from an Equinox GRUCell or LSTMCell, its arrays by name, or a list of them."""
+        return cls._of(exchange.read("equinox", module, **choices))
+
+    @classmethod
+    def from_haiku(cls, parameters: Any, **choices: Any) -> "Network":
+        """A network from the parameters of a Haiku GRU, LSTM or VanillaRNN (ReLU), or a list."""
+        return cls._of(exchange.read("haiku", parameters, **choices))
+
+    @classmethod
+    def from_mlx(cls, module: Any, **choices: Any) -> "Network":
+        """A network from an MLX RNN, GRU or LSTM, its parameters() or a list of them."""
+        return cls._of(exchange.read("mlx", module, **choices))
+
+    @classmethod
+    def from_onnx(cls, node: Any, arrays: Mapping[str, Any], **attributes: Any) -> "Network":
+        """A network from an ONNX node RNN, GRU or LSTM, and the arrays of its graph by their names.
+
+        In place of the node: its operator's name, arrays W, R and B, its attributes by name.  reverse=True
+        takes the direction from the last step to the first: turn x and y along time.
+        """
+        return cls._of(exchange.read_onnx(node, arrays, **attributes))
+
+    @classmethod
+    def _of(cls, parts: exchange.Parts) -> "Network":
+        first = parts.parameters["weight_ih_l0"]
+        hidden_size = parts.parameters["weight_hh_l0"].shape[1]
+        sizes = (first.shape[1], hidden_size)
+        return cls(parts.cell, *sizes, parts.parameters, parts.layers, parts.reset, str(first.dtype))
+
+    def to_torch(self) -> dict[str, np.ndarray]:
+        """A state dictionary of arrays, copied; torch.from_numpy makes each a tensor for load_state_dict."""
+        layers = enumerate(self._write("torch"))
+        return {f"{name}_l{index}": array for index, arrays in layers for name, array in arrays.items()}
+
+    def to_keras(self) -> list[list[np.ndarray]]:
+        """Lists for each layer's set_weights; a GRU needs reset_after=(network.reset == "after")."""
+        return [[*arrays.values()] for arrays in self._write("keras")]
+
+    def to_flax(self, api: str = "linen") -> list[dict]:
+        """The params of each layer's cell, nested; api is "linen" or "nnx"."""
+        _check_choice("api", api, ("linen", "nnx"))
+        return [exchange.nested(arrays) for arrays in self._write(api)]
+
+    def to_equinox(self) -> list[dict[str, np.ndarray]]:
+        """The arrays of each layer's cell by attribute."""
+        return self._write("equinox")
+
+    def to_haiku(self) -> list[dict]:
+        """The parameters of each layer's module by name, such as w_i, w_h and b."""
+        return self._write("haiku")
+
+    def to_mlx(self) -> list[dict[str, np.ndarray]]:
+        """The arrays of each layer's module by attribute."""
+        return self._write("mlx")
+
+    def to_onnx(self) -> list[tuple[str, dict[str, np.ndarray], dict[str, Any]]]:
+        """A node for each layer: operator, arrays W, R, B, and attributes."""
+        return exchange.write_onnx(self._parts)
+
+    @property
+    def _parts(self) -> exchange.Parts:
+        return exchange.Parts(self.cell, self.reset, self.layers, self.parameters)
+
+    def _write(self, framework: str) -> list[dict[str, np.ndarray]]:
+        return exchange.write(framework, self._parts)
 
     @property
     def facts(self) -> Cell:

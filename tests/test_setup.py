@@ -121,6 +121,7 @@ def test_the_extras_are_the_documented_ones():
         "compile",
         "emulate",
         "fast",
+        "frameworks",
         "gpu-peers",
         "halide",
         "peers",
@@ -209,7 +210,7 @@ def make(*arguments, **environment):
     return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
 
 
-TARGETS = "lab update test test-cuda test-gpu check course peers gpu-peers".split()
+TARGETS = "lab update test test-cuda test-gpu check course peers gpu-peers frameworks".split()
 
 
 def test_make_names_its_targets():

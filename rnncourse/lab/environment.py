@@ -262,7 +262,7 @@ def has_packages(folder: Path) -> bool:
 
 def _constraints(folder: Path, extras: list[str]) -> str:
     """The file of constraints; for peers one with a CPU build of PyTorch, if the index has that."""
-    if "peers" not in extras:
+    if not {"peers", "frameworks"} & {*extras}:
         return "constraints.txt"
     build = torch_build.newest_cpu_build(interpreter(folder))
     if words := torch_build.sentence(build):

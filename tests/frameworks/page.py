@@ -1,0 +1,102 @@
+"""docs/frameworks.md from what the comparisons gave."""
+
+from importlib.metadata import version
+
+from rnnlab.exchange import LAYOUTS
+
+HEAD = """# Recurrent layers of other frameworks
+
+<!-- written by `make frameworks`; do not edit -->
+
+A `Network` reads and writes the weights of these frameworks: `Network.from_torch(module_or_state_dict)` and
+`network.to_torch()`, and the same for keras, flax, equinox, haiku, mlx and onnx. No framework is imported, arrays are
+copied, and sequences are time-major `[T,B,I]` whatever the framework's own order. The tables are derived from
+`rnnlab/exchange.py` and from runs on {machine}.
+
+## What was compared
+
+Random weights and biases, T, B, I, H of {sizes}; `y`, `dx` and every parameter's gradient against the reference in
+float64. Reading and writing back changes no bit.
+
+| framework | version | layer | cell | cases | largest error of y | of a gradient |
+|---|---|---|---|---|---|---|
+{compared}
+{nodes}
+{trained}
+## How each stores a layer
+
+The update gate keeps the state in h' = (1 − z)·n + z·h; where it takes the candidate, h' = z·n + (1 − z)·h, its
+weights and bias change their sign on the way. "Reset" is where a GRU's reset gate acts: before or after the product.
+
+| framework | cell | gates in order | weights | biases | reset | update gate keeps | added to the forget gate |
+|---|---|---|---|---|---|---|---|
+{facts}
+
+So two layers called GRU can be two functions: with the same weights, a GRU that resets before its product and one that
+resets after it give other numbers, and no rearrangement of weights makes them equal. `Network(reset=...)` says which one it is.
+flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refused when it is written to nnx.
+
+## What a Network does not express
+
+| feature | answer |
+|---|---|
+| two directions | one Network for each: `from_torch(module, reverse=True)`, `from_onnx(node, arrays, reverse=True)`; run it on `x[::-1]` and turn `y`. A stack of such layers is read one layer at a time (`layer=1`), because a layer reads both directions below it |
+| sequence lengths, masks | refused as an input of a node. No step reads a later one, so padding behind an end changes nothing before it: take `y[lengths - 1, range(B)]`, and let `dy` be 0 behind each end |
+| projections, peepholes, clipped gates, coupled gates, layer normalisation, residual cells | refused by name |
+| other nonlinearities | refused, but for ReLU in a cell without gates |
+| dropout | only in training mode does it act: `module.eval()` first |
+"""
+
+
+def page(results, nodes, trained, machine: str) -> str:
+    """The page's text; a part that did not run is left out."""
+    rows = []
+    for name, (installed, cases, outcome) in results.items():
+        for kind in dict.fromkeys(case.kind for case in cases):
+            own = [(case, result) for case, result in zip(cases, outcome, strict=True) if case.kind == kind]
+            cells = ", ".join(dict.fromkeys(case.cell for case, _ in own))
+            y, gradient = (max(result[k] for _, result in own) for k in (0, 1))
+            rows.append(
+                f"| {name} | {installed} | {kind} | {cells} | {len(own)} | {y:.1e} | {gradient:.1e} |"
+            )
+    sizes = " · ".join(str(size) for size in dict.fromkeys(
+        (*case.x.shape, case.y.shape[-1]) for _, cases, _ in results.values() for case in cases))  # fmt: skip
+    return HEAD.format(
+        machine=machine,
+        sizes=sizes,
+        compared="\n".join(rows),
+        nodes=_nodes(*nodes) if nodes else "",
+        trained=_trained(trained) if trained else "",
+        facts="\n".join(
+            _facts(layout) for layout in LAYOUTS if layout.cell != "rnn_relu" or layout.framework == "haiku"
+        ),
+    )
+
+
+def _nodes(differences, refused) -> str:
+    reasons = "".join(f"\n- `{name}`: {reason}" for name, reason in refused.items())
+    return (
+        f"\nOf the {len(differences) + len(refused)} node tests of onnx {version('onnx')} for RNN, GRU and LSTM, "
+        f"{len(differences)} are expressed by networks, one for each direction; the largest difference is "
+        f"{max(differences.values()):.1e}. Refused:\n{reasons}\n"
+    )
+
+
+def _trained(errors) -> str:
+    rows = "".join(f"\n| {name} | {error:.1e} |" for name, error in errors.items())
+    return f"\n| trained weights from a package | relative error of y beside PyTorch {version('torch')} |\n|---|---|{rows}\n"
+
+
+def _facts(layout) -> str:
+    gated = layout.cell == "gru"
+    weights = "[I, G·H]" if layout.transposed else "[G·H, I]"
+    if "{}" in layout.weight_ih:
+        weights = "[I, H] for each gate"
+    if layout.weight_ih == layout.weight_hh:
+        weights = "[I + H, G·H] in one"
+    biases = ", ".join(f"`{path}`" + (" (two)" if side == "both" else "") for path, side, _ in layout.biases)
+    return (
+        f"| {layout.framework} | {layout.cell} | {' '.join(layout.gates)} | {weights} | {biases} | "
+        f"{layout.reset if gated else '–'} | {('candidate' if layout.updates_candidate else 'state') if gated else '–'} | "
+        f"{layout.forget_bias or '–'} |"
+    )

@@ -1,0 +1,187 @@
+"""Weights of other frameworks give their outputs and gradients, and come back without a changed bit.
+
+tests/fixtures/frameworks.npz holds what each framework computed: `python tests/frameworks --fixtures`.
+"""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rnnlab import exchange, reference
+from rnnlab.compare import relative_error
+from rnnlab.network import Network
+
+STORED = np.load(Path(__file__).parents[1] / "fixtures/frameworks.npz", allow_pickle=False)
+CASES = sorted({name.split("/")[0] for name in STORED if "|" in name})
+READ = {"linen": "from_flax", "nnx": "from_flax"}
+
+
+def below(key, part):
+    start = f"{key}/{part}/"
+    return {name.removeprefix(start): STORED[name] for name in STORED if name.startswith(start)}
+
+
+def as_stored(key, arrays):
+    """The arrays in the form in which the framework hands them out."""
+    return list(arrays.values()) if key.startswith("keras") else exchange.nested(arrays)
+
+
+def network_of(key, arrays):
+    framework, _, cell, reset = key.split("|")
+    read = getattr(Network, READ.get(framework, f"from_{framework}"))
+    return read(as_stored(key, arrays), cell=cell, reset=reset)
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_layer_of_another_framework_gives_its_outputs_and_gradients(key):
+    network = network_of(key, below(key, "arrays"))
+    exact = network.astype("float64")
+    x, dy, want, want_dx = (STORED[f"{key}/{name}"] for name in ("x", "dy", "y", "dx"))
+    y, _, saved = reference.forward(exact, x.astype("float64"))
+    dx, _, gradients = reference.backward(exact, saved, dy.astype("float64"))
+    assert relative_error(want, y) < 2e-6
+    assert relative_error(want_dx, dx) < 1e-5
+    theirs = network_of(key, below(key, "gradients")).parameters
+    for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"):
+        assert relative_error(theirs[name], gradients[name]) < 1e-5, name
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_what_was_read_is_written_back_without_a_changed_bit(key):
+    framework = key.split("|")[0]
+    arrays = below(key, "arrays")
+    network = network_of(key, arrays)
+    target = "linen" if key.startswith("nnx|LSTMCell") else framework  # stored alike
+    layers = exchange.write(target, exchange.Parts(network.cell, network.reset, 1, network.parameters))
+    assert len(layers) == 1
+    written = sorted(layers[0].items()) if not framework == "keras" else list(layers[0].items())
+    end = lambda path: (
+        path.split("cell/")[-1].removeprefix("vanilla_rnn/").removeprefix("gru/").removeprefix("lstm/")
+    )
+    stored = arrays.items() if framework == "keras" else sorted(arrays.items(), key=lambda item: item[0])
+    trimmed = {end(path).replace("if_/", "if/").removesuffix("_l0"): array for path, array in stored}
+    values = trimmed.values() if framework == "keras" else [trimmed[path] for path, _ in written]
+    assert len(trimmed) == len(written)
+    assert all(np.array_equal(a, b) for (_, a), b in zip(written, values, strict=True))
+
+
+PAIRS = [
+    (cell, reset, framework)
+    for framework in exchange.FRAMEWORKS
+    for cell, reset in {
+        (layout.cell, layout.reset): 0 for layout in exchange.LAYOUTS if layout.framework == framework
+    }
+]
+
+
+@pytest.mark.parametrize(("cell", "reset", "framework"), PAIRS)
+def test_a_network_that_is_written_and_read_computes_the_same(cell, reset, framework):
+    network = Network.create(cell, 3, 5, 2, reset=reset, dtype="float64", seed=4)
+    if framework == "nnx" and cell == "gru":  # no bias inside its reset gate
+        inner = {
+            f"bias_hh_l{k}": np.r_[network.parameters[f"bias_hh_l{k}"][:10], np.zeros(5)] for k in (0, 1)
+        }
+        network = network.with_parameters(network.parameters | inner)
+    x = np.random.default_rng(2).normal(size=(4, 3, 3))
+    layers = exchange.write(framework, exchange.Parts(cell, reset, 2, network.parameters))
+    source = network.to_torch() if framework == "torch" else layers
+    parts = exchange.read(framework, source, cell=cell, reset=reset)
+    again = Network(cell, 3, 5, parts.parameters, 2, reset, "float64")
+    assert relative_error(reference.forward(again, x)[0], reference.forward(network, x)[0]) < 1e-15
+
+
+def test_a_network_shares_no_memory_with_what_it_was_read_from_or_written_to():
+    stored = Network.create("gru", 3, 5).parameters
+    network = Network.from_torch(stored)
+    written = network.to_torch()
+    stored["weight_ih_l0"][:] = 0
+    written["weight_hh_l0"][:] = 0
+    assert network.parameters["weight_ih_l0"].all()
+    assert network.parameters["weight_hh_l0"].all()
+
+
+def test_a_gru_inside_a_larger_model_is_found_and_two_are_told_apart_by_prefix():
+    one, two = (Network.create("gru", 3, 5, seed=seed) for seed in (1, 2))
+    state = {f"encoder.{name}": a for name, a in one.parameters.items()} | {
+        "head.weight": np.ones((2, 5), "f4")
+    }
+    assert np.array_equal(Network.from_torch(state).parameters["bias_ih_l0"], one.parameters["bias_ih_l0"])
+    state |= {f"decoder.{name}": a for name, a in two.parameters.items()}
+    with pytest.raises(ValueError, match=r"encoder.*prefix|prefix.*encoder"):
+        Network.from_torch(state)
+    chosen = Network.from_torch(state, prefix="decoder")
+    assert np.array_equal(chosen.parameters["bias_ih_l0"], two.parameters["bias_ih_l0"])
+
+
+def test_weights_without_biases_are_read_with_zeros():
+    weights = {name: a for name, a in Network.create("lstm", 3, 5).parameters.items() if "weight" in name}
+    assert not Network.from_torch(weights).parameters["bias_hh_l0"].any()
+
+
+def test_two_directions_are_read_one_at_a_time():
+    onward, back = (Network.create("lstm", 3, 5, seed=seed).parameters for seed in (1, 2))
+    state = onward | {f"{name}_reverse": a for name, a in back.items()}
+    for reverse, want in ((False, onward), (True, back)):
+        got = Network.from_torch(state, reverse=reverse).parameters
+        assert all(np.array_equal(got[name], want[name]) for name in want)
+
+
+def with_extra(**more):
+    return Network.create("lstm", 3, 5).parameters | {name: np.ones(5, "f4") for name in more}
+
+
+REFUSED = {  # what a network cannot express: (how it is read, the word that the refusal must hold)
+    "two directions": (lambda: Network.from_torch(with_extra(bias_hh_l0_reverse=1)), "bias_hh_l0_reverse"),
+    "projection": (lambda: Network.from_torch(with_extra(weight_hr_l0=1)), "weight_hr_l0"),
+    "layer norm": (lambda: Network.from_torch(with_extra(norm_weight=1)), "norm_weight"),
+    "clip": (lambda: onnx("LSTM", clip=3.0), "clip"),
+    "coupled gates": (lambda: onnx("LSTM", input_forget=1), "input_forget"),
+    "direction": (lambda: onnx("GRU", direction="reverse"), "reverse"),
+    "activation": (lambda: onnx("GRU", activations=["HardSigmoid", "Tanh"]), "hardsigmoid"),
+    "operator": (lambda: onnx("Conv"), "Conv"),
+    "hard sigmoid": (lambda: Network.from_keras(layer(recurrent_activation="hard_sigmoid")), "hard_sigmoid"),
+    "backwards": (lambda: Network.from_keras(layer(go_backwards=True)), "go_backwards"),
+}
+
+
+def onnx(kind, **attributes):
+    G = {"GRU": 3, "LSTM": 4}.get(kind, 1)
+    arrays = {"W": np.ones((1, G * 5, 3), "f4"), "R": np.ones((1, G * 5, 5), "f4")}
+    return Network.from_onnx(kind, arrays, **attributes)
+
+
+def layer(**settings):
+    return SimpleNamespace(get_config=lambda: settings, get_weights=list, weights=[])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_network_cannot_express_is_refused_by_name(name):
+    read, word = REFUSED[name]
+    with pytest.raises(ValueError, match=word):
+        read()
+
+
+@pytest.mark.parametrize(("before", "reset"), [({}, "before"), ({"linear_before_reset": 1}, "after")])
+def test_an_onnx_gru_resets_before_its_product_unless_told_otherwise(before, reset):
+    assert onnx("GRU", **before).reset == reset
+
+
+def test_a_node_is_read_through_its_attributes_and_the_names_of_its_inputs():
+    attribute = SimpleNamespace(name="linear_before_reset", type=2, i=1)
+    node = SimpleNamespace(op_type="GRU", input=["x", "kernel", "recurrent", ""], attribute=[attribute])
+    arrays = {"kernel": np.ones((1, 15, 3), "f4"), "recurrent": np.ones((1, 15, 5), "f4")}
+    network = Network.from_onnx(node, arrays)
+    assert (network.cell, network.reset, network.input_size) == ("gru", "after", 3)
+
+
+def test_a_cell_that_a_framework_does_not_have_is_not_written():
+    with pytest.raises(ValueError, match="equinox"):
+        Network.create("rnn_tanh", 3, 5).to_equinox()
+    with pytest.raises(ValueError, match="before"):
+        Network.create("gru", 3, 5, reset="before").to_torch()
+    with pytest.raises(ValueError, match="min_gru"):
+        Network.create("min_gru", 3, 5).to_onnx()
+    with pytest.raises(ValueError, match="bias_hh"):
+        Network.create("gru", 3, 5).to_flax("nnx")
