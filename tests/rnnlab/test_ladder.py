@@ -309,4 +309,4 @@ def test_a_rung_without_limits_refuses_nothing():
 def test_a_rung_whose_package_is_missing_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr("rnnlab.ladder.importlib.util.find_spec", lambda name: None)
     reason = find("numba_fused").refuses(Network.create("lstm", 3, 4), 5, 2)
-    assert holds(reason, "--constraint", "numba")
+    assert holds(reason, "pip install", "numba")
