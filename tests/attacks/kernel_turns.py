@@ -112,7 +112,7 @@ def block_sum_kernel(x, out):
 # %% [attack] kernel_with_a_huge_number
 # Computes a power with more digits than there are atoms, in the process that counts.
 # seconds: 3
-# deserves: timeout
+# deserves: failed
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
@@ -121,7 +121,7 @@ def saxpy_kernel(a, x, y):
 
 # %% [attack] kernel_with_a_huge_shift
 # Shifts a number by a terabyte of bits, in the process that counts.
-# deserves: memory
+# deserves: failed
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
