@@ -25,7 +25,7 @@ from nbjudge.verdict import Verdict
 
 BUDGET = 540.0  # seconds of the ten minutes; the rest is for starting and for writing the results
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
-SUFFIXES = {*".py .md .js .json .jsonl .npz .jpg .cu .cuh .html .answers .svg .h".split()}
+SUFFIXES = {*".py .md .js .json .jsonl .npz .jpg .cu .cuh .html .answers .svg .h .toml".split()}
 FOR_CHECKS = ("numba", "scipy")  # of the extra `lab`: what checks and answers import
 PYTHON = "3.12"  # what uv installs; Ubuntu 22.04 has 3.10, the course needs 3.11
 SETUP = f"""\

@@ -180,7 +180,7 @@ for t in (99, 799, 999, 1099):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. If you need the quotient, take chunks short enough not to underflow, or logarithms (Heinsen 2023), which cost digits: over 4,096 steps in float32, 1 % of a gradient was seen to go.
+# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. If you need the quotient, take chunks short enough not to underflow, or logarithms, which cost digits (Heinsen 2023).
 #
 # ## 4 · On a GPU: a chain of blocks
 #
@@ -264,7 +264,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
         for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
-# Only rounding differs, about 1e-15: this is back-propagation through time itself. (Where gradients grow, products of Jacobians may overflow although the loop does not; `scan.states` then cuts time in parts.) Blelloch's scan has about 2·log₂T levels. Its price is the matrices: for a state of S numbers (an LSTM's h and c: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
+# Only rounding differs, about 1e-15: this is back-propagation through time itself. (Where products of Jacobians overflow, `scan.states` cuts time in parts.) Blelloch's scan has about 2·log₂T levels. Its price is the matrices: for a state of S numbers (an LSTM's h and c: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
 #
 # ### Exercise: BPTT by a scan
 #
