@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
-SUM, PROD, MAX, MIN = "SUM", "PROD", "MAX", "MIN"
+SUM = "SUM"
+PROD = "PROD"
+MAX = "MAX"
+MIN = "MIN"
 IN_PLACE = "IN_PLACE"
 OF_OBJECTS = {
     SUM: operator.add,
@@ -22,7 +25,7 @@ OF_OBJECTS = {
 OF_ARRAYS = {SUM: np.add, PROD: np.multiply, MAX: np.maximum, MIN: np.minimum}
 
 
-def named(value: Any) -> Any:
+def constant_name(value: Any) -> Any:
     """The name of an operation of mpi4py, or of its IN_PLACE; other values as they are."""
     mpi = sys.modules.get("mpi4py.MPI")
     for name in (*OF_OBJECTS, IN_PLACE):
@@ -33,7 +36,7 @@ def named(value: Any) -> Any:
 
 def operation_of(op: Any, known: dict[str, Callable]) -> Callable:
     """The function of two parts that an operation stands for.  Raises ValueError for an unknown one."""
-    op = named(op)
+    op = constant_name(op)
     if isinstance(op, str) and op in known:
         return known[op]
     mpi = sys.modules.get("mpi4py.MPI")
@@ -77,7 +80,9 @@ def receive(message: np.ndarray, buffer: np.ndarray) -> None:
 def for_reduction(send: Any, receive: Any, op: Any) -> tuple[np.ndarray, np.ndarray]:
     """Numbers [n] to combine and to write, of the two arguments of an Allreduce.  Raises ValueError."""
     target = memory("recvbuf", receive, is_written=True)
-    source = target if isinstance(named(send), str) and named(send) == IN_PLACE else memory("sendbuf", send)
+    name = constant_name(send)
+    is_in_place = isinstance(name, str) and name == IN_PLACE
+    source = target if is_in_place else memory("sendbuf", send)
     if source.dtype != target.dtype:
         raise ValueError(f"sendbuf holds {source.dtype}, recvbuf {target.dtype}: both must be alike")
     if source.size != target.size:
@@ -85,6 +90,6 @@ def for_reduction(send: Any, receive: Any, op: Any) -> tuple[np.ndarray, np.ndar
     if source is not target and np.shares_memory(source, target):
         raise ValueError("sendbuf and recvbuf share memory: use MPI.IN_PLACE for sendbuf")
     if source.dtype.kind == "b":
-        raise ValueError("MPI combines no booleans by this operation: use integers")
+        raise ValueError("MPI refuses booleans in this operation: use integers")
     operation_of(op, OF_ARRAYS)
     return source, target

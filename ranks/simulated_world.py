@@ -290,7 +290,7 @@ class World:
             seconds /= 2  # one way
         self.network = start + seconds
         function = members[0].function
-        if kind.endswith("allreduce") or kind == "Allreduce":
+        if kind.lower().endswith("allreduce"):
             results = _combined(data, function)
         else:
             results = _RESULTS[kind](data, root)

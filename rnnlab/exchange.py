@@ -325,13 +325,8 @@ def _written_weights(layout, parts):
 
 def _bias(layout: Layout, parts: Mapping[str, Mapping], gate: str, side: str) -> np.ndarray:
     """What the framework's bias of that side and gate must be; both are added where it has one of the two."""
-    sides = {
-        s
-        for _, where, gates in layout.biases
-        if gate in gates
-        for s in (where, *(["ih", "hh"] * (where == "both")))
-    }
-    if {"ih", "hh"} <= sides:
+    sides = {where for _, where, gates in layout.biases if gate in gates}
+    if "both" in sides or {"ih", "hh"} <= sides:
         return parts[f"bias_{side}"][gate]
     inner = find_cell(layout.cell, layout.reset).inner_bias
     if gate == inner and parts["bias_hh"][gate].any():

@@ -243,13 +243,21 @@ class _Choice:
 
 
 def _checks(statement: ast.stmt, name: str) -> bool:
-    """Does the statement call check(name)?"""
-    for node in ast.walk(statement) if not isinstance(statement, DEFINITIONS) else ():
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == "check" and node.args[0].id == name:
-                return True
-    return False
+    """Does the statement call check(name), or check in a loop over it? Practice does not count."""
+    if isinstance(statement, DEFINITIONS):
+        return False
+    nodes = [*ast.walk(statement)]
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.comprehension)]
+    names = {name} | {ast.unparse(loop.target) for loop in loops if _uses(loop.iter, name)}
+    return any(_is_check(node) and node.args[0].id in names for node in nodes)
+
+
+def _is_check(node: ast.AST) -> bool:
+    """Is it the call of check with a name, whose verdict is stored?"""
+    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name)):
+        return False
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return called == "check" and all(keyword.arg != "practice" for keyword in node.keywords)
 
 
 def _ordered(parts: list[Part]) -> list[Part]:

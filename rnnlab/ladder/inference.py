@@ -46,7 +46,8 @@ class Inference:
         self._narrow = None
         self._states = len(network.facts.states)
         is_compiled = network.cell in numba_fused.FACTS.cells and not network.facts.resets_before
-        if weights not in ("", network.dtype):
+        is_narrow = weights not in ("", network.dtype)
+        if is_narrow:
             self._check_narrow(weights, is_compiled)
         if is_compiled and find_spec("numba"):
             from rnnlab.kernels.compiled import passes
@@ -55,10 +56,10 @@ class Inference:
             self._write_step = partial(passes.write_step, KINDS[network.facts.name], network)
         elif is_compiled and not in_browser():
             warnings.warn(f"Numba is not installed, so that no step is compiled: {INSTALL}", stacklevel=2)
-        if weights not in ("", network.dtype):
+        if is_narrow:
             from rnnlab.ladder.narrow_weights import NarrowWeights
 
-            self._narrow = NarrowWeights(network, weights)
+            self._narrow = NarrowWeights(network, weights, FEW)
 
     @property
     def nbytes(self) -> int:

@@ -15,15 +15,16 @@ from rnnlab.kernels.compiled.threads import count, shares, together
 from rnnlab.narrow import CONVERSIONS, Bfloat16Weights, Int8Weights
 from rnnlab.network import Network
 
-FEW = 8  # sequences whose products read each weight once
 SHARE = 1 << 21  # bytes of weights that are worth another thread's start, some 40 µs
 
 
 class NarrowWeights:
     """The weight matrices of a float32 network in "bfloat16" or "int8", never older than the network's."""
 
-    def __init__(self, network: Network, precision: str):
+    def __init__(self, network: Network, precision: str, few: int):
+        """few: sequences whose products read each weight once."""
         self.network = network
+        self.few = few
         self._convert = CONVERSIONS[precision]
         self._kind = KINDS[network.facts.name]
         self._names = [name for name, array in network.parameters.items() if array.ndim == 2]
@@ -63,8 +64,8 @@ class NarrowWeights:
         """
         self.refresh()
         final = tuple(map(np.empty_like, state))
-        for lo in range(0, len(x), FEW):
-            part = slice(lo, lo + FEW)
+        for lo in range(0, len(x), self.few):
+            part = slice(lo, lo + self.few)
             inputs = np.ascontiguousarray(x[part])
             for layer in range(self.network.layers):
                 before = [np.ascontiguousarray(array[layer, part]) for array in state]

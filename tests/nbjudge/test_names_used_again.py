@@ -31,6 +31,8 @@ def graded(*cells):
         ((HELPER, TAKE, "verdict = check(last_step)\nverdict", OTHER), "passed"),
         ((HELPER, TAKE, CHECK, "for AT in range(3):\n    print(AT)"), "passed"),
         (("T = [-1]\ndef last_step(y):\n    return y[T[0]]", CHECK, "T[0] = 0", "T.insert(0, 0)"), "passed"),
+        ((HELPER, TAKE, "for f in (last_step,):\n    check(f)", OTHER), "passed"),
+        ((HELPER, TAKE, CHECK, OTHER, "check(last_step, practice=True)"), "passed"),
         ((HELPER, TAKE, CHECK, OTHER, CHECK), "crashed"),  # the last check saw the second meaning
         ((OTHER, HELPER, TAKE, CHECK), "passed"),
         ((TAKE, CHECK, HELPER), "passed"),  # cells ran in another order

@@ -260,7 +260,7 @@ find-links =
 [global]
 prefix = /b
 root = /e
-index-url = https://example.org/simple
+index-url = file:///packages
 """
 PARSED = """
 import json, sys
@@ -282,7 +282,7 @@ def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, m
     variables = environment.settings_as_variables(tmp_path / ".venv")
     line = [sys.executable, "-c", PARSED]
     done = subprocess.run(line, env=variables, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == ["https://example.org/simple", ["/c", "/d"]]
+    assert json.loads(done.stdout) == ["file:///packages", ["/c", "/d"]]
 
 
 def test_an_environment_that_stays_empty_is_not_noted_as_complete(clone, monkeypatch):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from new_cells import MINIMAL, minimal_gated_equation
 
 from rnnlab import cells, reference
 from rnnlab.cells import CELLS, Cell, Saved
@@ -14,30 +15,6 @@ from rnnlab.network import Network
 
 H = 7  # odd, and no multiple of a vector
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
-
-
-def minimal_gated(gates_x, gates_h, state):
-    """h' = (1 − f)·h + f·n of a minimal gated unit (Zhou et al. 2016), f after the candidate's product."""
-    (h,) = state
-    f = cells.sigmoid(gates_x[..., :H] + gates_h[..., :H])
-    h_n = gates_h[..., H:].copy()
-    n = np.tanh(gates_x[..., H:] + f * h_n)
-    return ((1 - f) * h + f * n,), Saved(state, np.concatenate([f, n], -1), h_n)
-
-
-def minimal_gated_backward(dstate, saved):
-    (h,) = saved.state
-    (dh,) = dstate
-    f, n = np.split(saved.gates, 2, -1)
-    dn = dh * f * (1 - n**2)
-    df = (dh * (n - h) + dn * saved.auxiliary) * f * (1 - f)
-    return np.concatenate([df, dn], -1), np.concatenate([df, dn * f], -1), (dh * (1 - f),)
-
-
-def minimal_gated_equation(g, x, h, t):
-    f = g.name("f" + t, sigmoid(x @ g.W_f.T + h @ g.U_f.T + g.b_f))
-    n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + f * (h @ g.U_n.T + g.c_n)))
-    return {"h": (1 - f) * h + f * n}
 
 
 def coupled_lstm(gates_x, gates_h, state):
@@ -71,7 +48,7 @@ def coupled_lstm_equation(g, x, h, t, c):
 
 NEW = {
     "mgu": (
-        Cell("mgu", ("f", "n"), ("h",), minimal_gated, minimal_gated_backward, inner_bias="n"),
+        MINIMAL,
         minimal_gated_equation,
     ),
     "coupled_lstm": (

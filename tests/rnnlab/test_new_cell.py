@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from new_cells import MINIMAL, minimal_gated_equation
 from test_ladder import CPU_RUNGS, in_float64
 
 from pocketgpu import cuda
@@ -9,35 +10,10 @@ from rnnlab import cells, reference
 from rnnlab.cells import Cell, Saved
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.graphs import cells as graph_cells
-from rnnlab.graphs.graph import sigmoid, tanh
 from rnnlab.ladder import RUNGS
 from rnnlab.network import Network
 
 SIZES = T, B, I, H, L = 6, 5, 3, 4, 2
-
-
-def minimal_gated(gates_x, gates_h, state):
-    """h' = (1 − f)·h + f·n of a minimal gated unit (Zhou et al. 2016), f after the candidate's product."""
-    (h,) = state
-    units = h.shape[-1]
-    f = cells.sigmoid(gates_x[..., :units] + gates_h[..., :units])
-    h_n = gates_h[..., units:].copy()
-    n = np.tanh(gates_x[..., units:] + f * h_n)
-    return ((1 - f) * h + f * n,), Saved(state, np.concatenate([f, n], -1), h_n)
-
-
-def minimal_gated_backward(dstate, saved):
-    (h,), (dh,) = saved.state, dstate
-    f, n = np.split(saved.gates, 2, -1)
-    dn = dh * f * (1 - n**2)
-    df = (dh * (n - h) + dn * saved.auxiliary) * f * (1 - f)
-    return np.concatenate([df, dn], -1), np.concatenate([df, dn * f], -1), (dh * (1 - f),)
-
-
-def minimal_gated_equation(g, x, h, t):
-    f = g.name("f" + t, sigmoid(x @ g.W_f.T + h @ g.U_f.T + g.b_f))
-    n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + f * (h @ g.U_n.T + g.c_n)))
-    return {"h": (1 - f) * h + f * n}
 
 
 def softsign(gates_x, gates_h, state):
@@ -51,7 +27,6 @@ def softsign_backward(dstate, saved):
     return da, da, (np.zeros_like(da),)
 
 
-MINIMAL = Cell("mgu", ("f", "n"), ("h",), minimal_gated, minimal_gated_backward, inner_bias="n")
 SOFTSIGN = Cell("softsign", ("h",), ("h",), softsign, softsign_backward)
 
 
