@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 to 3.14 is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab lab-first update test test-slow test-corpus test-cuda test-gpu check course site peers gpu-peers frameworks environment test-environment
+.PHONY: findings help lab lab-first update test test-slow test-corpus test-cuda test-gpu check course site peers gpu-peers frameworks environment test-environment
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
@@ -104,6 +104,10 @@ site:  ## build the static site in build/site (OPTIONS="--repository https://git
 	$(USABLE_PYTHON)
 	$(SET_UP) .venv-site 'lab,site,lite'
 	@.venv-site/bin/python -m pages $(OPTIONS)
+
+findings:  ## run what surprised us about other programs, and say what has changed
+	@status=0; for finding in findings/*.sh; do echo "$$finding"; \
+		"$$finding" || { status=1; echo "$$finding: changed"; }; done; exit $$status
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' Makefile

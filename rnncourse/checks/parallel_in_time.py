@@ -13,7 +13,6 @@ from nbjudge.exercise import Shell, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 
-MOST_TOLERANCE = 0.1  # beyond it the last change of a state may be smaller than its error
 ANSWERS = answers("parallel_in_time")
 MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
 MOST_BARRIERS = 14  # a block: two for each of six levels of 64 threads, one before and one after
@@ -283,7 +282,7 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
 def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tuple:
     """(network, first [B,n], tolerance) for which the rule needs `rounds`, and three others stop earlier:
     by the mean change, by the residual, each at its own round, and by the change of sequence 0 of several.
-    Two more stop later: by the length of all changes as one vector, and by that of each state's changes."""
+    One more stops later, by the length of all changes as one vector."""
     while True:
         network = HiddenNetwork(rng, T, B, n, gain)
         first = rng.normal(size=(B, n))
@@ -296,25 +295,22 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tupl
                 continue  # where a round changes so little, a rule with a relative tolerance stops
             network.reset()
             return network, first, 1e-12 if gain else 0.0  # without weights round 2 changes nothing at all
-        residual, change = np.abs(_changes(network, first))  # [rounds,T,B,n] both
+        signed = _changes(network, first)  # [2,rounds,T,B,n]
+        residual, change = np.abs(signed)
+        error = np.abs(signed[1, rounds:].sum(axis=0)).max()  # of the states after so many rounds
         largest = lambda sizes: sizes.max(axis=(1, 2, 3))
         rules = [largest(change), change.mean(axis=(1, 2, 3)), largest(residual), largest(change[:, :, :1])]
         rules = np.stack(rules[: 3 + (B > 1)])
         if len(change) < rounds or 1.1 * rules[0, rounds - 1] > rules[0, rounds - 2]:
             continue
-        # rules that stop later: the length of all changes, and that of each state's
-        lengths = [
-            np.sqrt((change**2).sum(axis=(1, 2, 3))),
-            np.sqrt((change**2).sum(axis=3)).max(axis=(1, 2)),
-        ]
-        later = min(length[rounds - 1] for length in lengths[: 1 + (n > 1)])
+        length = np.linalg.norm(change[rounds - 1])  # a rule that looks at it stops later
         for tolerance in np.geomspace(*rules[0, [rounds - 1, rounds - 2]], 27)[1:-1]:
-            if later < 1.05 * tolerance or tolerance > MOST_TOLERANCE:
+            if length < 1.05 * tolerance:
                 break
             right, *others = 1 + np.argmax(rules <= tolerance, axis=1)
             near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
             apart = right == rounds and max(others) < rounds and others[0] != others[1] and others[2:] != [4]
-            if apart and not near.any():
+            if apart and error <= tolerance and not near.any():
                 network.reset()
                 return network, first, float(tolerance)
 
