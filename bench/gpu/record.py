@@ -18,6 +18,7 @@ MEASURED = (
     "ranks/cores.py",
     "rnnlab/cells.py",
     "rnnlab/compare.py",
+    "rnnlab/exchange.py",
     "pocketgpu/compiling",
     "pocketgpu/cuda.py",
     "pocketgpu/device_words.py",

@@ -264,7 +264,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
         for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
-# Only rounding differs, about 1e-15: this is back-propagation through time itself. (Where products of Jacobians overflow, `scan.states` cuts time in parts.) Blelloch's scan has about 2·log₂T levels. Its price is the matrices: for a state of S numbers (an LSTM's h and c: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
+# Only rounding differs, about 1e-15: this is BPTT. (`scan.states` cuts time where products of Jacobians overflow.) Blelloch's scan has about 2·log₂T levels. The price: for a state of S numbers (an LSTM: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
 #
 # ### Exercise: BPTT by a scan
 #
