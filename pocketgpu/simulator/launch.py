@@ -271,8 +271,9 @@ def _beyond(error: Exception, launch: Launch) -> Finding:
 def _line_in_kernel(error: Exception) -> Line | None:
     """Line outside the simulator where the error was raised."""
     own = str(Path(__file__).parent)
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = (Line(frame.lineno, frame.filename) for frame in reversed(frames))
+    # traceback.extract_tb would read the simulator's own files, which a judge forbids an answer's process
+    frames = [*traceback.walk_tb(error.__traceback__)]
+    lines = (Line(number, frame.f_code.co_filename) for frame, number in reversed(frames))
     return next((line for line in lines if not line.file.startswith(own)), None)
 
 

@@ -68,9 +68,10 @@ def call(
             return wire.pack(
                 None, kind="changed", which=_parameter(function, changed[0], len(arguments), keywords)
             )
+        frame = wire.pack(result, kind="returned")  # first: it refuses what is too deep or too large to walk
         if earlier is not None and earlier.is_overwritten_for(result):
             return wire.pack(None, kind="overwritten")
-        return wire.pack(result, kind="returned")
+        return frame
     except BaseException as error:
         missing = isinstance(error, NameError) and failure is not None
         return wire.pack(None, **(failure if missing else outcome(error, function)))
