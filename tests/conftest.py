@@ -14,6 +14,7 @@ tries a tenth, drawn by a hash of the commit; `--leg corpus` tries them all, as 
 import gc
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -46,6 +47,9 @@ SLOWEST = (
     "test_attacks",
     "test_exercises",
 )  # first, so that two processes end together
+
+# a shell that starts tests in the background has them ignore Ctrl-C, and an attack is one
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 ALONE = "RNNLAB_TEST_ALONE"  # set in the process that runs a single test on the GPU

@@ -7,6 +7,7 @@ fails.  It says nothing about what WebAssembly computes, nor about the front end
 where a Pyodide can be had.
 """
 
+import ast
 import importlib.abc
 import importlib.util
 import json
@@ -72,6 +73,7 @@ def run_lesson(lesson: str, folder: str = "notebooks") -> float:
     """Seconds in which the cells of a lesson or its exercises ran; the exception of the first that fails."""
     import __main__
     from pages.recorded import needs
+    from rnncourse.guesses import Guesses
 
     (notebook,) = ROOT.glob(f"{folder}/{lesson}_*.ipynb")
     marks, begin = needs(notebook), perf_counter()
@@ -81,7 +83,8 @@ def run_lesson(lesson: str, folder: str = "notebooks") -> float:
         label = f"{notebook.name}, code cell {number}"
         linecache.cache[label] = len(program), None, program.splitlines(True), label  # as IPython does
         try:
-            exec(compile(program, label, "exec"), vars(__main__))
+            tree = Guesses().visit(ast.parse(program, label))  # as the banner has IPython do it
+            exec(compile(tree, label, "exec"), vars(__main__))
         except Exception as error:
             error.add_note(f"in {label}:\n{program}")
             raise
