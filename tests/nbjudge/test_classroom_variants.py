@@ -267,7 +267,10 @@ def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tm
         0, f"{two}: {of_a_class.describe(all_numbers[two])}\n",
     )  # fmt: skip
     (folder / "class.key").unlink()
-    for command in (("grade", folder), ("variants", folder, "--lesson", "bptt", "--variant-of", one)):
+    for command in (
+        ("grade", folder, "--plain"),
+        ("variants", folder, "--lesson", "bptt", "--variant-of", one),
+    ):
         code, words = rnnlab(*command)
         assert code == 2
         assert holds(words, "class.key", "2")
