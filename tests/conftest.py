@@ -8,7 +8,8 @@ except where a selection (-k, a name) leaves nothing else. `corpus`: a long tabl
 tries a tenth, drawn by a hash of the commit; `--leg corpus` tries them all, as does a selection by name.
 `--leg all` runs every test. What a run left out is counted in its last lines.
 
-`--skipped-to FILE` writes the tests that were skipped; `--also FILE` adds them to a leg on another machine.
+`--skipped-to=FILE` writes the tests that were skipped; `--also=FILE` adds them to a leg on another machine.
+(With a space before it, pytest takes a FILE that exists for tests to run, and does not find these options.)
 """
 
 import gc

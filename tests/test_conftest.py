@@ -1,6 +1,7 @@
 """A missing program skips a test with the command that mends it, and fails it in continuous integration."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,16 +13,22 @@ from nbjudge.authoring.course import ROOT
 
 
 def run_beside_the_conftest(folder, options="", before="", after="", **files):
-    """What pytest prints where the course's conftest.py stands beside these test files alone."""
+    """What pytest prints, run as `make` runs it, where conftest.py stands beside these test files alone."""
+    tests = folder / "tests"
+    tests.mkdir(exist_ok=True)
     conftest = (ROOT / "tests/conftest.py").read_text()
-    (folder / "conftest.py").write_text(before + conftest + after)
+    (tests / "conftest.py").write_text(before + conftest + after)
     for name, text in files.items():
-        (folder / f"{name}.py").write_text(text)
+        (tests / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text(
-        "[pytest]\nmarkers =\n  gpu: on a GPU\n  slow: in a leg of its own\n  corpus: a tenth at each run\n"
+        "[pytest]\ntestpaths = tests\n"
+        "markers =\n  gpu: on a GPU\n  slow: in a leg of its own\n  corpus: a tenth at each run\n"
     )
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rp", "--rootdir", folder, folder]
-    return subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+    # no path is named: one that an option seems to name would hide the options of tests/conftest.py
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rp", *options.split()]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(run, capture_output=True, text=True, cwd=folder, env=environment)
+    return done.stdout + done.stderr
 
 
 TESTS = """
@@ -187,14 +194,14 @@ def test_what_was_skipped_on_one_machine_is_added_to_a_leg_on_another(tmp_path):
     file = tmp_path / "skipped.txt"
     whole = "import pytest\npytest.importorskip('nothing_of_that_name', reason='not here')\n"
     text = run_beside_the_conftest(
-        tmp_path, f"--skipped-to {file} -n 2", test_small=TESTS, test_legs=LEGS, test_whole=whole
+        tmp_path, f"--skipped-to={file} -n 2", test_small=TESTS, test_legs=LEGS, test_whole=whole
     )
     assert "skipped: 1 (sudo apt-get install chromium)" in text
     assert "not run: 2 slow tests (`make test-slow`), 3 skipped" in text
     names = [line.rpartition("/")[2] for line in file.read_text().splitlines()]
     assert names == ["test_small.py::test_that_needs_a_program", "test_small.py::test_that_needs_hardware",
                      "test_whole.py"]  # fmt: skip
-    text = run_beside_the_conftest(tmp_path, f"--leg slow --also {file}", test_small=TESTS, test_legs=LEGS)
+    text = run_beside_the_conftest(tmp_path, f"--leg slow --also={file}", test_small=TESTS, test_legs=LEGS)
     assert "2 passed, 3 skipped" in text
 
 
@@ -217,7 +224,7 @@ def test_ci_is_a_newcomer_before_it_installs_anything_and_skips_no_leg():
     lines = (ROOT / ".ci/run").read_text().splitlines()
     places = [lines.index(line) for line in (
         '.ci/newcomer "$skipped"', "install_programs", "export CI=true",
-        'make test-slow OPTIONS="--also $skipped"', "make test-cuda",
+        'make test-slow OPTIONS="--also=$skipped"', "make test-cuda",
     )]  # fmt: skip
     assert places == sorted(places)
     assert "make test-corpus" in (ROOT / ".github/workflows/nightly.yml").read_text()
