@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
@@ -211,6 +213,71 @@ def test_blas_has_its_threads_back_afterwards_even_after_an_error():
     assert [entry["num_threads"] for entry in threadpool_info()] == before
 
 
+def blas_threads():
+    """Threads of every BLAS that is loaded, as threadpoolctl reports them."""
+    return [entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"]
+
+
+def held_and_after(only=""):
+    """Threads of BLAS inside the limit and after it, in the calling thread."""
+    with threads.single_threaded_blas(only):
+        limited = blas_threads()
+    return limited, blas_threads()
+
+
+@pytest.mark.parametrize("first", ["here", "there"])
+def test_every_thread_can_hold_blas_and_leaves_limits_to_others(first):
+    before = blas_threads()
+    one = [1] * len(before)
+    with ThreadPoolExecutor(1) as pool:
+        in_the_pool = lambda: pool.submit(held_and_after).result(10)
+        runs = [held_and_after, in_the_pool] if first == "here" else [in_the_pool, held_and_after]
+        for run in runs * 2:
+            assert run() == (one, before)
+        with threadpool_limits(1):  # the user's own has an effect afterwards, and stands in other threads
+            assert blas_threads() == one
+            assert in_the_pool() == (one, one)
+            assert threads.count() == 1
+        assert blas_threads() == before
+
+
+def test_blas_is_limited_until_the_last_of_several_threads_lets_it_go():
+    before = blas_threads()
+    whole = threads.count()
+    meet = Barrier(2, timeout=10)
+
+    def hold_longer():
+        with threads.single_threaded_blas():
+            meet.wait()  # both hold
+            meet.wait()  # the other one does no longer
+            return blas_threads()
+
+    with ThreadPoolExecutor(1) as pool:
+        longer = pool.submit(hold_longer)
+        with threads.single_threaded_blas():
+            meet.wait()
+            assert threads.count() == 1
+        assert threads.count() == whole  # what this thread may use once the other has ended
+        meet.wait()
+        assert longer.result(10) == [1] * len(before)
+    assert blas_threads() == before
+
+
+def test_calls_from_several_threads_at_once_give_one_threads_bits():
+    rung = find("numba_parallel").module
+    network = Network.create("lstm", 24, 40, seed=3)
+    x = np.random.default_rng(1).normal(size=(30, 48, 24)).astype("float32")
+
+    def gradient(_):
+        y, _, saved = rung.forward(network, x)
+        return rung.backward(network, saved, np.ones_like(y))[2]["weight_hh_l0"].tobytes()
+
+    with threadpool_limits(2), ThreadPoolExecutor(3) as pool:
+        alone = gradient(0)
+        assert set(pool.map(gradient, range(12))) == {alone}
+        assert threads.count() == 2
+
+
 def test_an_error_in_another_thread_arrives_in_this_one():
     with pytest.raises(ZeroDivisionError):
         threads.together([lambda: None, lambda: 1 / 0])
@@ -281,3 +348,31 @@ def test_a_forked_process_has_threads_of_its_own():
     is_over = child.exitcode == 0
     child.kill()
     assert is_over
+
+
+def has_all_threads(expected):
+    assert threads.count() == expected
+    assert held_and_after() == ([1] * len(blas_threads()), blas_threads())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_forked_while_another_thread_holds_blas_has_all_its_threads():
+    whole = threads.count()
+    holds, done = Event(), Event()
+
+    def hold():
+        with threads.single_threaded_blas():
+            holds.set()
+            done.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        assert holds.wait(10)
+        child = multiprocessing.get_context("fork").Process(target=has_all_threads, args=(whole,))
+        child.start()
+        child.join(20)
+        done.set()
+    is_right = child.exitcode == 0
+    child.kill()
+    assert is_right

@@ -6,14 +6,16 @@ we split what BLAS would have split.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 import scipy.linalg.cython_blas  # noqa: F401  what compiled loops multiply with: it must be loaded to be limited
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 Task = Callable[[], object]
 Share = tuple[int, int]  # first, and one past the last
@@ -32,21 +34,99 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 
 def count() -> int:
-    """Number of threads that BLAS may use: OPENBLAS_NUM_THREADS, threadpoolctl, or the number of cores."""
-    return max((lib.num_threads for lib in _libraries()), default=1)
+    """Number of threads that BLAS may use: OPENBLAS_NUM_THREADS, threadpoolctl, or the number of cores.
+
+    In a thread that holds BLAS it is one; a limit that only other threads hold is not counted.
+    """
+    with _lock:
+        return max(map(_threads_of, _libraries()), default=1)
 
 
 @contextmanager
 def single_threaded_blas(only: str = "") -> Iterator[None]:
-    """Limit every BLAS to one thread; with `only`, those whose file's path contains it."""
-    limits = [(lib, lib.num_threads) for lib in _libraries() if only in lib.filepath]
+    """Limit every BLAS to one thread; with `only`, those whose file's path contains it.
+
+    The limit is one of the process: the first thread that holds a library sets it, and the last one restores
+    the number of before.
+    """
+    with ExitStack() as stack:
+        for lib in _libraries():
+            if only in lib.filepath:
+                stack.enter_context(_one_thread(lib))
+        yield
+
+
+@dataclass
+class Hold:
+    """Threads that need a library to have one thread, and how many it had before the first of them."""
+
+    lib: LibController
+    before: int
+    threads: list[int]
+
+
+_lock = threading.Lock()
+_holds: dict[tuple, Hold] = {}
+
+
+@contextmanager
+def _one_thread(lib: LibController) -> Iterator[None]:
+    with _lock:
+        hold = _holds.setdefault(_scope(lib), Hold(lib, lib.num_threads, []))
+        hold.threads.append(threading.get_ident())
+        _limit(lib, 1)
     try:
-        for lib, _ in limits:
-            lib.set_num_threads(1)
         yield
     finally:
-        for lib, before in limits:
-            lib.set_num_threads(before)
+        with _lock:
+            hold.threads.remove(threading.get_ident())
+            _end_unused(hold)
+
+
+def _scope(lib: LibController) -> tuple:
+    """The library, and the thread where a limit is one of the calling thread alone: OpenBLAS with OpenMP."""
+    is_own = getattr(lib, "threading_layer", "") == "openmp"
+    return lib.filepath, threading.get_ident() if is_own else 0
+
+
+def _threads_of(lib: LibController) -> int:
+    hold = _holds.get(_scope(lib))
+    is_of_others = hold is not None and threading.get_ident() not in hold.threads
+    return hold.before if is_of_others else lib.num_threads
+
+
+def _end_unused(hold: Hold) -> None:
+    if not hold.threads:
+        del _holds[_scope(hold.lib)]
+        _limit(hold.lib, hold.before)
+
+
+def _limit(lib: LibController, number: int) -> None:
+    """Set a library's number of threads, in any thread.
+
+    threadpoolctl 3.8 lets one thread limit OpenBLAS, the first that did, and ignores others without a word.
+    """
+    forget = getattr(lib, "clear_controlling_thread", None)
+    if forget:
+        forget(force=True)
+    lib.set_num_threads(number)
+    if forget:
+        forget(force=True)
+
+
+def _release_after_fork() -> None:
+    """In a forked process, end what threads of its parent held: none of them exists there."""
+    own = threading.get_ident()
+    for hold in [*_holds.values()]:
+        hold.threads = [thread for thread in hold.threads if thread == own]
+        _end_unused(hold)
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_release_after_fork
+    )
 
 
 def together(tasks: Sequence[Task]) -> None:
