@@ -88,10 +88,14 @@ def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
 
 
 def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
-    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped)."""
+    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped).
+
+    A check that names mistakes itself ends with the first case that goes wrong: nothing else is compared.
+    """
     transcript = Transcript()
     for _ in _cases(exercise, submission, seed, transcript):
-        pass
+        if exercise.diagnoses and transcript.first:
+            break
     return transcript
 
 

@@ -27,6 +27,22 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
         hi = lo
     return k, np.array(out, dtype=np.int32)
 
+# %% [wrong] has eight streams, too few for the hundred layers of the board
+# -         out.append([F, l, j, l % 16])
+# -     hi = layers
+# +         out.append([F, l, j, l % 8])
+# +     hi = layers
+# -                 out.append([F, l, j, l % 16])
+# +                 out.append([F, l, j, l % 8])
+# -             out.append([Bw, l, j, l % 16])
+# -             out.append([W, l, j, 16 + l % 16])
+# +             out.append([Bw, l, j, l % 8])
+# +             out.append([W, l, j, 8 + l % 8])
+
+# %% [wrong] takes segments of two layers, whose inputs do not fit beside each other in the deepest network
+# - n = layers if fits else max(2, round(layers**0.5 * 0.7))
+# + n = layers if fits else 2
+
 # %% [right]
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     small = min(2, steps) if layers > 1 else min(6, steps)
