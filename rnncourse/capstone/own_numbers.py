@@ -4,6 +4,7 @@ All is read on this machine: the roofs and the rungs are measured when the poste
 from the progress file, the schedule from the best line of the learner's board, run again in the sandbox.
 """
 
+import json
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -24,7 +25,7 @@ from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.schedule_picture import Run, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import DEVICE, PROBLEMS
 from rnncourse.lab import roofline
-from rnncourse.lab.start import course_folder
+from rnncourse.lab.start import course_folder, shipped
 from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.ladder import RUNGS
 from rnnlab.ladder.chooser import Abilities, choose
@@ -61,7 +62,7 @@ class OwnNumbers(NamedTuple):
     day: str
     measured: Measured
     predicted: dict[str, float]  # way: microseconds a step on DEVICE
-    points: dict[str, tuple[int, int]]  # lesson: earned, possible
+    points: dict[str, tuple[int, int]]  # title of a lesson: earned, possible
     row: Row | None
 
 
@@ -96,10 +97,14 @@ def predicted_steps() -> dict[str, float]:
 
 
 def points() -> dict[str, tuple[int, int]]:
-    """Points that the learner earned in each lesson, and those that are possible."""
+    """{title of a lesson: points that the learner earned there, points that are possible}."""
     entries = progress_file.entries()
     lessons = course.current()
-    catalogues = {lesson: lessons.catalogue(lesson) for lesson in lessons.lessons}
+    notebooks = shipped()
+    catalogues = {
+        title(notebooks[f"notebooks/{stem}.ipynb"]): lessons.catalogue(lesson)
+        for lesson, stem in lessons.lessons.items()
+    }
 
     def own(name, most):
         return min(entries[name].points, most) if name in entries else 0
@@ -108,6 +113,12 @@ def points() -> dict[str, tuple[int, int]]:
         lesson: (sum(own(*pair) for pair in catalogue.items()), sum(catalogue.values()))
         for lesson, catalogue in catalogues.items()
     }
+
+
+def title(notebook: Path) -> str:
+    """The first heading of a lesson's notebook: its number and its name."""
+    heading, *_ = json.loads(notebook.read_bytes())["cells"]
+    return "".join(heading["source"]).partition("\n")[0].removeprefix("# ")
 
 
 def best_row(folder: Path, box: Sandbox) -> Row | None:

@@ -5,9 +5,11 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from markupsafe import escape
 
+from nbjudge.authoring.course import ROOT
 from nbjudge.running import sandbox
-from rnncourse import cli
+from rnncourse import checks, cli
 from rnncourse.capstone import board, own_numbers
 from rnncourse.capstone.launches import BACKWARD, FORWARD, NAMES, WEIGHTS, Illegal, Problem
 from rnncourse.capstone.page import TEMPLATE, coverage, read_page
@@ -102,7 +104,11 @@ def test_the_page_command_makes_the_poster_beside_the_page(tmp_path, monkeypatch
     assert not path.with_suffix(".html").exists()  # a page with a mistake becomes no poster
     path.write_text(page())
     assert cli.main(["page", str(path), "--board", str(tmp_path)]) == 0
-    assert "1.31" in path.with_suffix(".html").read_text()
+    html = path.with_suffix(".html").read_text()
+    assert "1.31" in html
+    for stem in checks.LESSONS.values():
+        heading = (ROOT / f"notebooks/source/{stem}.py").read_text("utf-8").split("\n# # ", 1)[1]
+        assert html.count(escape(heading.partition("\n")[0])) == 1
     assert "page.html" in capsys.readouterr().out
 
 
