@@ -80,6 +80,22 @@ check(count_rnn_flops)
 # - H * (I + H)
 # + H * (I + H + 1)
 
+# %% [mistake] counts one addition fewer than multiplications
+# -     first = H * (I + H)
+# -     deeper = H * (H + H)
+# -     return 2 * T * B
+# +     first = H * (2 * I - 1 + 2 * H - 1)
+# +     deeper = H * (2 * H - 1 + 2 * H - 1)
+# +     return T * B
+
+# %% [mistake] counts one addition fewer than multiplications, of both products together
+# -     first = H * (I + H)
+# -     deeper = H * (H + H)
+# -     return 2 * T * B
+# +     first = H * (2 * (I + H) - 1)
+# +     deeper = H * (2 * (H + H) - 1)
+# +     return T * B
+
 # %% [mistake] counts one layer too many
 # - (L - 1) * deeper
 # + L * deeper

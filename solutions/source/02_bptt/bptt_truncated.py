@@ -92,6 +92,11 @@ check(bptt_truncated)
 # - dh = np.zeros_like(dh)
 # + dh = -dy[t]
 
+# %% [mistake] adds dy[t] after the step instead of before it
+# - dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# + dh, *step = cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dh = dh + dy[t]
+
 # %% [mistake] drops dh0
 # - return dx, dh,
 # + return dx, np.zeros_like(dh),

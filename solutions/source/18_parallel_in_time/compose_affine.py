@@ -63,9 +63,17 @@ check(compose_affine)
 # +     product[..., -1:] = earlier[..., -1:] + b
 # +
 
-# %% [mistake] multiplies element by element
+# %% [mistake] multiplies the matrices element by element
 # - a @ earlier
-# + a.diagonal(axis1=-2, axis2=-1)[..., None] * earlier
+# + np.concatenate([a * earlier[..., :-1], a @ earlier[..., -1:]], -1)
+
+# %% [mistake] multiplies whole arrays element by element
+# - a @ earlier
+# + later * earlier
+
+# %% [mistake] adds the earlier b in place of the later one
+# - += b
+# + += earlier[..., -1:]
 
 # %% [mistake] takes the transpose of the later matrix
 # - a @ earlier

@@ -57,6 +57,36 @@ check(median_interval)
 # - (times[k - 1], times[n - k]) if k
 # + (times[max(0, k - 2)], times[min(n - 1, n - k + 1)]) if k
 
+# %% [mistake] counts P(k) among those outside, so that k is one too small
+# - while 2 * outside <= 1 - confidence
+# + while k < n and 2 * (outside + comb(n, k + 1) / 2**n) <= 1 - confidence
+
+# %% [mistake] leaves P(k - 1) out, so that k is one too large
+# -     k, outside = 0, comb(n, 0) / 2**n
+# -     while 2 * outside <= 1 - confidence:
+# -         k += 1
+# -         outside += comb(n, k) / 2**n
+# +     k, outside = 0, 0
+# +     while k < n // 2 and 2 * outside <= 1 - confidence:
+# +         outside += comb(n, k) / 2**n
+# +         k += 1
+
+# %% [mistake] leaves P(0) out
+# -     k, outside = 0, comb(n, 0) / 2**n
+# -     while 2 * outside <= 1 - confidence:
+# -
+# +     k, outside = 0, 0
+# +     while k < n // 2 and 2 * outside <= 1 - confidence:
+# +
+
+# %% [mistake] wants more than the confidence
+# - 2 * outside <= 1 - confidence
+# + 2 * outside < 1 - confidence
+
+# %% [mistake] never takes the two in the middle
+# - 2 * outside <= 1 - confidence
+# + k < (n - 1) // 2 and 2 * outside <= 1 - confidence
+
 # %% [mistake] does not sort
 # - sorted(times), len(times)
 # + list(times), len(times)

@@ -93,8 +93,24 @@ def count_rnn_flops(T, B, I, H, L):
     below = [I, *[H] * (L - 1)]
     return sum(2 * T * B * H * (width + H + 1) for width in below)
 
-# %% [wrong] adds are one fewer than multiplications
+# %% [wrong] counts one addition fewer than multiplications
 def count_rnn_flops(T, B, I, H, L):
     first = H * (2 * I - 1) + H * (2 * H - 1)
     other = 2 * H * (2 * H - 1)
     return T * B * (first + (L - 1) * other)
+
+# %% [wrong] counts one addition fewer than multiplications, of both products together
+def count_rnn_flops(T, B, I, H, L):
+    def dot(k):  # k products, k - 1 sums
+        return k + (k - 1)
+
+    total, width = 0, I
+    for _ in range(L):
+        total += T * B * H * dot(width + H)
+        width = H
+    return total
+
+# %% [wrong] counts one addition more, of the two products
+def count_rnn_flops(T, B, I, H, L):
+    layers = [I] + [H] * (L - 1)
+    return sum(T * B * H * (2 * width + 2 * H + 1) for width in layers)

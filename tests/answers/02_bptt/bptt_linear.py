@@ -84,3 +84,18 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
         dU += b
         db += c
     return dx, dh, dW, dU, db
+
+# %% [wrong] adds dy[t] after the step instead of before it
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx = np.empty_like(x)
+    grads = [0, 0, 0]
+    carried = 0 * h[-1]
+    for t in range(len(x) - 1, -1, -1):
+        dx[t], carried, *step = cell_backward(carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        grads = [a + b for a, b in zip(grads, step)]
+        carried += dy[t]
+    return dx, carried, *grads
+
+# %% [wrong] counts the last loss twice, and each loss behind the call
+# -     carried = 0 * h[-1]
+# +     carried = dy[-1].copy()

@@ -49,6 +49,24 @@ def compose_affine(later, earlier):
     product[..., -1] += later[..., -1]
     return product
 
+# %% [wrong] multiplies the matrices element by element
+def compose_affine(later, earlier):
+    a2, b2 = later[..., :-1], later[..., -1]
+    a1, b1 = earlier[..., :-1], earlier[..., -1]
+    a = a2 * a1
+    b = np.einsum("...ij,...j->...i", a2, b1) + b2
+    return np.concatenate([a, b[..., None]], axis=-1)
+
+# %% [wrong] multiplies the matrices in the wrong order
+# -     a = a2 * a1
+# +     a = a1 @ a2
+
+# %% [wrong] adds b1 to the vector twice
+# -     a = a2 * a1
+# +     a = a2 @ a1
+# - a2, b1) + b2
+# + a2, b1) + b2 + b1
+
 # %% [wrong] returns a pair in place of one array
 def compose_affine(later, earlier):
     product = later[..., :-1] @ earlier

@@ -38,6 +38,26 @@ def median_interval(times, confidence):
 # -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
 # +         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
 
+# %% [wrong] counts P(k) among those outside, so that k is one too small
+# -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+# +         if sum(comb(n, i) for i in range(k + 1, n - k)) / 2**n >= confidence:
+
+# %% [wrong] leaves P(k - 1) out, so that k is one too large
+# -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+# +         if 1 - 2 * sum(comb(n, i) for i in range(k - 1)) / 2**n >= confidence:
+
+# %% [wrong] leaves P(0) out
+# -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+# +         if 1 - 2 * sum(comb(n, i) for i in range(1, k)) / 2**n >= confidence:
+
+# %% [wrong] takes one measurement too few from each end
+# -             best = t[k - 1], t[-k]
+# +             best = t[k], t[-k - 1]
+
+# %% [wrong] counts one measurement too many at the upper end
+# -             best = t[k - 1], t[-k]
+# +             best = t[k - 1], t[-max(1, k - 1)]
+
 # %% [wrong] changes its input
 # -     t, n, best = sorted(times), len(times), None
 # +     times.sort()
@@ -63,7 +83,7 @@ def median_interval(times, confidence):
 def median_interval(times, confidence):
     return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))
 
-# %% [wrong] never returns the two in the middle
+# %% [wrong] never takes the two in the middle
 def median_interval(times, confidence):
     s = sorted(times)
     n = len(s)
