@@ -2,6 +2,7 @@
 
 import statistics
 
+from rnncourse.records import gpu_report
 from rnncourse.records.cmu_report import PUBLISHED, THEIRS, heading, median, size, timed
 
 HEAD = ("contestant", "seconds", "GFLOP/s", "of numpy theirs", "epochs", "first", "published, 61 cores")
@@ -9,13 +10,9 @@ HEAD = ("contestant", "seconds", "GFLOP/s", "of numpy theirs", "epochs", "first"
 
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
-    table = [HEAD, *map(tuple, rows(record))]
-    widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
-
-    def line(row):
-        return "  ".join(f"{cell:{'<' if not c else '>'}{widths[c]}}" for c, cell in enumerate(row))
-
-    return "\n".join([heading(record), "", *map(line, table), "", *notes(record)])
+    return "\n".join(
+        [heading(record), "", gpu_report.aligned([HEAD, *rows(record)], texts=1), "", *notes(record)]
+    )
 
 
 def markdown(record: dict) -> str:

@@ -22,7 +22,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     _add_day(
         subparsers.add_parser(
             "gpu-day",
-            help="a first day with a GPU, in three parts of under ten minutes: probe, test, measure",
+            help="nine minutes with a borrowed GPU: import, test, measure, most valuable first",
         )
     )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
@@ -86,7 +86,9 @@ def _add_gpu(gpu: argparse.ArgumentParser) -> None:
     gpu.add_argument("--quick", action="store_true", help="LSTM only, fewer sizes and rounds")
     gpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
     several = {"nargs": "+", "metavar": "NAME"}
-    gpu.add_argument("--suite", **several, help="any of persistent, stages, peers (default: all)")
+    gpu.add_argument(
+        "--suite", **several, help="any of persistent, stages, peers, once (default: the first three)"
+    )
     gpu.add_argument("--rounds", type=int, metavar="N", help="turns of each contestant (default: 7)")
     _add_choice(gpu)
     gpu.add_argument("--minutes", type=float, metavar="M", help="time for everything (default: 8)")
@@ -114,19 +116,9 @@ def _add_choice(command: argparse.ArgumentParser) -> None:
 
 
 def _add_day(day: argparse.ArgumentParser) -> None:
-    day.add_argument(
-        "part",
-        type=int,
-        choices=(1, 2, 3),
-        help="1 probes, tests, quick suites; 2 persistent; 3 stages, peers",
-    )
-    day.add_argument(
-        "--wheels", metavar="DIR", help="wheels to use in place of installed packages, for this run"
-    )
-    day.add_argument(
-        "--minutes", type=float, default=9.5, metavar="M", help="time for the part (default: 9.5)"
-    )
-    _add_choice(day)
+    day.add_argument("part", type=int, nargs="?", default=1, help="1, the only part there is")
+    day.add_argument("--minutes", type=float, default=9.0, metavar="M", help="time for all (default: 9)")
+    day.add_argument("--out", metavar="DIR", default="results", help="folder of the page and the records")
     day.set_defaults(handler=_day)
 
 

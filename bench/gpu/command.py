@@ -15,7 +15,7 @@ Beside what every record has (see rnncourse.records):
 import argparse
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 from bench.gpu.children import Limits, Outcome, run_task
@@ -38,30 +38,16 @@ LEAST_SECONDS = 10.0  # a task is not begun with less
 REPEATS = 6  # how often a task is begun again, each time without the contestant that ended it
 
 
-@dataclass
-class Findings:
-    """What a caller knows of the GPU, and what a run saw."""
-
-    has_gpu: bool = False  # has a child process found one already?
-    wrong: list[str] = field(default_factory=list)
-    measured: int = 0  # contestants that were timed, and right before and after it
-    unmeasured: list[str] = field(default_factory=list)  # tasks that --continue would measure
-
-
-def run(chosen: argparse.Namespace, seen: Findings | None = None) -> int:
-    """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is not there.
-
-    What went wrong is printed, and kept in `seen`.
-    """
-    seen = seen or Findings()
+def run(chosen: argparse.Namespace) -> int:
+    """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is missing."""
     try:
         tasks = tasks_of(chosen.suite, chosen.quick, chosen.only or (), chosen.skip or ())
     except ValueError as error:
         print(f"rnnlab bench gpu: {error}", file=sys.stderr)
         return 2
-    if not seen.has_gpu and (why := card.why_not()):
+    if why := card.why_not():
         return _without_gpu(why, tasks, chosen)
-    return _with_gpu(tasks, chosen, seen)
+    return _with_gpu(tasks, chosen)
 
 
 def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int:
@@ -80,7 +66,7 @@ def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int
     return 2 if chosen.record or chosen.out else 0
 
 
-def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, seen: Findings) -> int:
+def _with_gpu(tasks: list[Task], chosen: argparse.Namespace) -> int:
     end = time.monotonic() + 60 * (chosen.minutes or MINUTES)
     settings = Settings(rounds=chosen.rounds or (3 if chosen.quick else Settings.rounds))
     described = run_task({"kind": "probe", "probe": "describe"}, Limits(QUIET_SECONDS))
@@ -97,16 +83,13 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, seen: Findings) -> 
     for task in tasks:
         try:
             measure_task(task, settings, store, end)
-            seen.wrong += findings(store.record, task)
+            lines = findings(store.record, task)
         except Exception as error:  # what a task's process sent may be anything
             store.record["left_out"][task.name] = reason = first_line(error)
-            print(f"WRONG: {task.name}: {reason}", flush=True)
-            seen.wrong.append(f"{task.name}: {reason}")
+            lines = [f"{task.name}: {reason}"]
+        for line in lines:
+            print(f"WRONG: {line}", flush=True)
     store.finish()
-    seen.wrong += [f"{folder}: {reason}" for folder, reason in store.failed.items()]
-    results = [result for case in store.record["cases"] for result in case["results"]]
-    seen.measured = sum(bool(result["seconds"] and not result["left_out"]) for result in results)
-    seen.unmeasured = [*store.record["left_out"]]
     return 1 if store.failed else 0
 
 
@@ -175,7 +158,6 @@ def run_without_failures(
         broken = next((entry for entry in entries if str(entry) == outcome.at), None)
         if not outcome.reason or outcome.is_late or broken is None:
             return outcome, excluded
-        print(f"WRONG: {task.name}: {broken}: {outcome.reason}", flush=True)
         excluded.append(Result(broken.name, broken.dtype, left_out=outcome.reason))
         again = len(excluded) <= REPEATS and end - time.monotonic() > LEAST_SECONDS
         if not again or len(entries) == 1:
@@ -200,7 +182,7 @@ def _has(record: dict, task: Task) -> bool:
 def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], seconds: float) -> None:
     """Put what came back into the record, with the reason where it is not all."""
     if outcome.reason:
-        print(f"WRONG: {task.name}: {outcome.reason}", *outcome.printed, sep="\n  ", flush=True)
+        print(*(f"  {line}" for line in outcome.printed), sep="\n", flush=True)
     if task.workload is None:
         record[task.kind] = outcome.facts.get(task.kind) or {"left_out": outcome.reason}
         words = {"latencies": report.latencies, "depth": report.residual}[task.kind]

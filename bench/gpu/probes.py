@@ -1,10 +1,12 @@
-"""One look each at a machine with a GPU, before anything is measured: versions, products, kernels, abilities.
+"""Probes of a machine with a GPU, before anything is measured: versions, products, kernels, abilities.
 
-Each runs in a process of its own (child.py), raises what is wrong, and returns facts in words.
+Each raises what is wrong, and returns facts in words.  `python -m bench.gpu.probes` prints them all.
 """
 
+import json
 import os
 import platform
+import sys
 from importlib import metadata
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x", "torch")
 PACKAGES += ("nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
 SIZE = 64
+NO_GPU = 77  # exit status where no probe worked that needs a GPU
 
 
 def describe() -> dict:
@@ -92,10 +95,29 @@ PROBES = {
     "describe": describe,
     "product": product,
     "numba": numba,
+    "abilities": abilities,
     "torch": torch,
     "cudnn": cudnn,
-    "abilities": abilities,
 }
+NEEDS_NONE = {"cudnn"}  # its library is found without a GPU, too
+
+
+def main() -> int:
+    """Print every finding; 0, 1 if a probe raised, NO_GPU if all did that need one."""
+    working = set()
+    for name, probe in PROBES.items():
+        try:
+            facts = probe()
+        except Exception as error:  # a package that is missing or broken is the finding
+            words = f"{type(error).__name__}: {error}".splitlines()[0]
+            print(f"WRONG: {name}: {words}", flush=True)
+            continue
+        working.add(name)
+        print(f"{name}: {facts.get('finding') or json.dumps(facts)}", flush=True)
+    if not working - NEEDS_NONE:
+        print("WRONG: nothing can be measured: no probe worked on a GPU")
+        return NO_GPU
+    return int(working != PROBES.keys())
 
 
 def _version(name: str) -> str | None:
@@ -103,3 +125,7 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

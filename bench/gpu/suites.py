@@ -14,6 +14,7 @@ from rnnlab.ladder import stage_passes
 
 APPLEYARD = Workload("lstm", 100, 64, 512, 512, 4)  # the size of LSTM.cu and of the article's ladder
 DIAMOS = Workload("rnn_tanh", 256, 4, 1152, 1152, 1)  # the layer of Persistent RNNs
+SMALL = Workload("lstm", 6, 5, 64, 64, 2)
 DIAMOS_SEQUENCES = 4, 64, 1, 16, 32, 2, 8  # flat from 4 on, claims the paper: both ends first
 ALGORITHMS = ("standard", "persist_static", "persist_dynamic", "persist_static_small_h")
 HALVES = ("float16", "bfloat16")
@@ -100,17 +101,22 @@ def persistent(quick: bool) -> Iterator[Task]:
     yield Task("persistent", "workload", Workload("lstm", 256, 62, 168, 168, 1), PEERS)
 
 
-SUITES = {"persistent": persistent, "stages": stages, "peers": peers}
+def once(quick: bool) -> Iterator[Task]:
+    """One task so small that every contestant can be held against the reference in a minute."""
+    yield Task("once", "workload", SMALL, OURS + PEERS)
+
+
+SUITES = {"persistent": persistent, "stages": stages, "peers": peers, "once": once}
 
 
 def tasks_of(
     names: Iterable[str] | None, quick: bool, only: Sequence[str], skip: Sequence[str]
 ) -> list[Task]:
-    """Tasks of these suites (None: of all) that --only and --skip leave, by parts of names or patterns.
+    """Tasks of these suites (None: of all but `once`) that --only and --skip leave.
 
-    Raises ValueError for a suite, or a word of the two options, that nothing is called by.
+    The two options hold parts of names, or patterns. Raises ValueError for a word that fits no name.
     """
-    names = names or list(SUITES)
+    names = names or [name for name in SUITES if name != "once"]
     for name in names:
         if name not in SUITES:
             raise ValueError(f"no suite is called {name!r}; there are {', '.join(SUITES)}")

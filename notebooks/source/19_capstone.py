@@ -461,4 +461,4 @@ print("your poster, in a terminal: rnnlab page")
 # - To go on with recurrence: *Were RNNs All We Needed?*, Mamba and xLSTM; ParaRNN (lesson 18).
 # - To go on with measuring: Hoefler and Belli (above).
 #
-# What nobody has measured yet: this course's persistent kernels on a GPU. `rnnlab gpu-day` does it on a rented one, in three parts of ten minutes. If you run it, send the record to the course.
+# What nobody has measured yet: this course's persistent kernels on a GPU. `rnnlab gpu-day 1` tests and times them on a rented one in nine minutes. If you run it, send the record to the course.

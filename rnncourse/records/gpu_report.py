@@ -1,5 +1,7 @@
 """A GPU record as tables."""
 
+from collections.abc import Sequence
+
 from rnncourse import records
 from rnncourse.records.workload import PARTS, Result, Workload
 
@@ -116,12 +118,12 @@ def table(workload: Workload, results: list[Result]) -> str:
     return aligned([HEAD, *rows])
 
 
-def aligned(rows: list[tuple[str, ...]]) -> str:
-    """Rows as columns of equal width."""
+def aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> str:
+    """Rows as columns of equal width, the first `texts` of them aligned on the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
 
     def line(row):
-        return "  ".join(f"{cell:{'<' if c < 2 else '>'}{widths[c]}}" for c, cell in enumerate(row))
+        return "  ".join(f"{cell:{'<' if c < texts else '>'}{widths[c]}}" for c, cell in enumerate(row))
 
     return "\n".join(line(row).rstrip() for row in rows)
 

@@ -1,7 +1,8 @@
-"""The GPU benchmark's processes and the day's script on a pretended card, with all that can go wrong."""
+"""The GPU benchmark's processes and the nine minutes with a GPU, rehearsed on a pretended card."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,9 +11,8 @@ import time
 import pytest
 from values_in import holds
 
-from bench.gpu import command, day, day_tests
+from bench.gpu import children, command, day, probes
 from bench.gpu.children import ROOT, Limits, run_task
-from bench.gpu.children import environment as children_environment
 from bench.gpu.measure import Entry
 from bench.gpu.suites import Task, tasks_of
 from rnncourse import cli, records
@@ -255,135 +255,135 @@ def test_nothing_of_a_gpu_is_imported_before_the_first_child():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_day_without_a_gpu_says_what_is_wrong_and_how_to_go_on(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(day, "PROBES", ["describe", "product"])
-    for part in ("1", "2", "3"):
-        assert cli.main(["gpu-day", part, "--out", str(tmp_path)]) == 1
-        page = (tmp_path / f"day{part}.txt").read_text(encoding="utf-8")
-        assert page.startswith("WRONG: describe: ")
-        assert "WRONG: nothing can be measured" in page
-        assert "To go on:\n- mend the first WRONG line" in page
-    assert cli.main(["gpu-day", "1", "--wheels", str(tmp_path)]) == 2
-    assert "has no file *.whl" in capsys.readouterr().err
-
-
-SANITIZER = """#!{python}
-import subprocess, sys
-print("========= COMPUTE-SANITIZER")
-status = subprocess.call(sys.argv[3:])
-print("========= Invalid __global__ write of size 4 bytes" if {errors} else "", flush=True)
-print("========= ERROR SUMMARY: {errors} errors")
-sys.exit(status)
-"""
-
-
-@pytest.fixture
-def pretended_tool(monkeypatch, tmp_path):
-    """A compute-sanitizer that runs its program and reports so many errors."""
-
-    def make(errors):
-        tool = tmp_path / "bin" / "compute-sanitizer"
-        tool.parent.mkdir(exist_ok=True)
-        tool.write_text(SANITIZER.format(python=sys.executable, errors=errors), encoding="utf-8")
-        tool.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tool.parent), prepend=os.pathsep)
-
-    return make
-
-
-@pytest.mark.slow
-def test_the_first_part_goes_through_every_step_on_a_pretended_card(
-    machine, monkeypatch, pretended_tool, capsys, tmp_path
-):
-    pretended_tool(errors=0)
-    task = Task("persistent", "workload", SMALL, [entry("Right"), entry("RaisesLate")])
-    suites = {"persistent": lambda quick: iter([task])}
-    monkeypatch.setattr("bench.gpu.suites.SUITES", suites | {"stages": lambda quick: iter(())})
-    monkeypatch.setattr(day, "OURS", [entry("Right"), entry("WrongLate")])
-    monkeypatch.setattr(day, "PEERS", [entry("IsKilled")])
-    monkeypatch.setattr(day, "SANITIZED", [entry("graph_replay")])
-    monkeypatch.setattr(day, "SMALL", SMALL)
-    monkeypatch.setattr(day_tests, "PYTEST", (sys.executable, "-c", "print('no tests ran'); exit(5)"))
-    out = tmp_path / "out"
-    assert cli.main(["gpu-day", "1", "--out", str(out)]) == 1
-    page = (out / "day1.txt").read_text(encoding="utf-8")
-    wrong, fine, proved, advice = page.split("\n\n")
-    assert holds(wrong, "WRONG", "IsKilled", "float32", "SIGKILL")
-    assert holds(wrong, "WRONG", "WrongLate")
-    assert "WRONG: tests: no test passed: no tests ran" in wrong
-    assert "WRONG: persistent/rnn_tanh-T3-B2-H5-L1: RaisesLate, float32: RuntimeError" in wrong
-    assert "WRONG: torch: " in wrong  # there is no PyTorch that sees a GPU here
-    assert "describe: " in fine
-    assert "product: cuBLAS multiplies" in fine
-    assert "small step of Right, float32: right" in fine
-    assert "memcheck of graph_replay, float32: nothing found" in fine
-    assert "racecheck of graph_replay, float32: nothing found" in fine
-    assert "bench gpu persistent stages: done" in fine
-    assert len([path for path in out.glob("bench_gpu_*.json")]) == 1
-    assert "- 1 of 3 contestants computed a small training step that is right" in proved
-    assert "- compute-sanitizer: 2 of 2 looks" in proved
-    assert "- 1 times of contestants" in proved
-    assert f"rnnlab gpu-day 2 --out {out}" in advice
-
-
-def test_what_compute_sanitizer_finds_is_told(machine, pretended_tool, monkeypatch):
-    pretended_tool(errors=2)
-    monkeypatch.setattr(day, "SMALL", SMALL)
-    reason = day.sanitized(entry("Right"), 30, ("compute-sanitizer", "--tool", "memcheck"))
-    assert "ERROR SUMMARY: 2 errors" in reason
-    assert "Invalid __global__ write" in reason
-
-
-def test_a_tool_that_reports_nothing_has_checked_nothing(machine, monkeypatch):
-    monkeypatch.setattr(day, "SMALL", SMALL)
-    assert "no summary" in day.sanitized(entry("Right"), 30, ("env",))
-
-
-@pytest.mark.parametrize(("part", "suites"), [(2, ["persistent"]), (3, ["stages", "peers"])])
-def test_the_other_parts_measure_their_suites_in_the_time_that_is_left(part, suites, machine, monkeypatch):
-    chosen = []
-    monkeypatch.setattr(command, "run", lambda options, seen: chosen.append(options) or 0)
-    assert cli.main(["gpu-day", str(part), "--minutes", "3", "--continue", "--skip", "depth"]) == 0
-    (options,) = chosen
-    assert options.suite == suites
-    assert 2.5 < options.minutes < 3
-    assert (options.skip, getattr(options, "continue")) == (["depth"], "")
-
-
-def test_wheels_come_before_what_is_installed_in_child_processes_only(machine, monkeypatch, tmp_path):
-    wheel = tmp_path / "wheels" / "carried-1.0-py3-none-any.whl"
-    make_wheel(wheel)
-    seen = []
-    program = "import carried; print(carried.__file__)"
-
-    def look(part, chosen):
-        environment = children_environment()
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-        )
-        seen.append(done.stdout.strip())
-
-    monkeypatch.setitem(day.PARTS, 2, look)
-    before = dict(os.environ)
-    assert cli.main(["gpu-day", "2", "--wheels", str(wheel.parent)]) == 0
-    assert seen[0].endswith("carried.py")
-    assert dict(os.environ) == before
-    with pytest.raises(ModuleNotFoundError):
-        import carried  # noqa: F401
-
-
-def make_wheel(path):
-    """The smallest wheel that pip takes."""
-    import zipfile
-
-    path.parent.mkdir()
-    info = "carried-1.0.dist-info"
-    files = {
-        "carried.py": "",
-        f"{info}/METADATA": "Metadata-Version: 2.1\nName: carried\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+@pytest.mark.parametrize("error", ["ImportError", "RuntimeError", "OSError"])
+def test_a_cupy_that_cannot_be_imported_is_a_reason_and_no_traceback(tmp_path, error):
+    (tmp_path / "cupy.py").write_text(f"raise {error}('libnvrtc.so.12 is missing')", encoding="utf-8")
+    program = "from rnnlab.gpu import card; print(card.why_not())"
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]),
+        "RNNLAB_CUDA": "gpu",
     }
-    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in files) + f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(path, "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(name, text)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=variables, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (
+        0, f"CuPy cannot be imported: {error}: libnvrtc.so.12 is missing\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line", ["3", '"at"', "[1]", "null", '{"at": 3}', '{"facts": 7}', '{"failed": []}', "{"]
+)
+def test_a_line_that_is_no_message_is_kept_as_printed(line):
+    outcome = children.Outcome()
+    children._apply_message(line, outcome, print)
+    assert (outcome.printed, outcome.facts, outcome.at, outcome.reason) == ([line], {}, "", "")
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_result_says_whether_its_numbers_were_compared():
+    task = {"kind": "workload", "workload": SMALL, "settings": {"rounds": 1, "turn": 1e-9}}
+    task["entries"] = [[name, MODULE, "float32"] for name in ("Right", "WrongAtOnce", "RaisesAtOnce")]
+    results = results_of(run_task(task, Limits(60)).facts)
+    assert [result["checked"] for result in results.values()] == [True, True, False]
+
+
+def program(text, seconds=60.0, proof="proved"):
+    return day.Step(text, seconds, (sys.executable, "-c", text), proof)
+
+
+DEAF = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('begun', flush=True); "
+PROGRAMS = {  # what a step may do, and how the day says that it ended
+    program("print('proved 3')"): "done",
+    program("print('proved 3'); exit(7)"): "WRONG: status 7",
+    program("import time; print('proved', flush=True); time.sleep(600)", 2): "WRONG: not done within 2 s",
+    program(f"{DEAF}time.sleep(600)", 2): "WRONG: not done within 2 s: begun",
+    program("import os; os.write(1, b'proved \\xff\\n')"): "done",
+    program("print('hello')"): "WRONG: it proved nothing: hello",
+    program("exit()"): "WRONG: it proved nothing: it printed nothing",
+    program("print('WRONG: one'); print('proved')"): "WRONG: 1 of",
+    day.Step("absent", 60, ("no-such-program-here",), ""): "not run: no-such-program-here",
+    program("print('proved all the same')"): "done",
+}
+
+
+def test_each_step_ends_alone_and_the_page_says_how(monkeypatch, tmp_path):
+    monkeypatch.setattr(day, "steps", lambda out: [*PROGRAMS])
+    monkeypatch.setattr(day, "KILLED_AFTER", 1)
+    assert cli.main(["gpu-day", "1", "--out", str(tmp_path)]) == 1
+    page = (tmp_path / "day1.txt").read_text(encoding="utf-8")
+    for step, outcome in PROGRAMS.items():
+        assert f"\n{step.name}: {outcome}" in page
+    assert "\nproved 3\n" in page
+
+
+@pytest.mark.parametrize("minutes", ["0", "0.05"])
+def test_what_did_not_run_for_want_of_time_is_said(minutes, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(day, "steps", lambda out: [program("print('proved')")])
+    assert cli.main(["gpu-day", "--minutes", minutes, "--out", str(tmp_path)]) == 1
+    assert "not run: time was over" in capsys.readouterr().out
+
+
+def test_a_machine_without_a_gpu_ends_the_day_at_its_first_step(monkeypatch, tmp_path, capsys):
+    refusing = program(f"exit({probes.NO_GPU})")
+    monkeypatch.setattr(day, "steps", lambda out: [refusing, program("print('proved')")])
+    assert cli.main(["gpu-day", "1", "--out", str(tmp_path)]) == 1
+    assert "\nprint('proved'): not run\n" in capsys.readouterr().out
+
+
+def test_an_interrupted_day_leaves_its_page(monkeypatch, tmp_path):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(day, "steps", lambda out: [program("print(1)"), program("print(2)")])
+    monkeypatch.setattr(day, "run_step", interrupted)
+    assert cli.main(["gpu-day", "1", "--out", str(tmp_path)]) == 130
+    page = (tmp_path / "day1.txt").read_text(encoding="utf-8")
+    assert page.splitlines()[-2:] == ["print(1): interrupted", "print(2): not run"]
+
+
+def test_another_part_is_refused_with_the_command_to_use(capsys):
+    assert cli.main(["gpu-day", "3"]) == 2
+    assert holds(capsys.readouterr().err, "3", "rnnlab bench gpu --record")
+
+
+def test_every_step_that_measures_is_rehearsed_on_a_pretended_card(machine, monkeypatch, capsys, tmp_path):
+    task = Task("any", "workload", SMALL, [entry("Right"), entry("WrongLate")])
+    suites = dict.fromkeys(("persistent", "stages", "once"), lambda quick: iter([task]))
+    monkeypatch.setattr("bench.gpu.suites.SUITES", suites)
+    benches = [step for step in day.steps(tmp_path) if step.command[: len(day.BENCH)] == day.BENCH]
+    assert len(benches) == 3
+    for step in benches:
+        capsys.readouterr()
+        assert cli.main([*step.command[3:]]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert any(re.search(step.proof, line) for line in lines)
+        assert [line for line in lines if line.startswith("WRONG") and "WrongLate" in line]
+    assert len([*tmp_path.glob("bench_gpu*.json")]) >= 1
+
+
+def test_every_step_that_tests_collects_tests_marked_gpu(tmp_path):
+    tests = [step for step in day.steps(tmp_path) if step.command[: len(day.TESTS)] == day.TESTS]
+    files = {step.command[-1] for step in tests}
+    marked = {path.name for path in (ROOT / "tests").rglob("test_*_on_gpu.py")}
+    assert {name.rpartition("/")[2] for name in files} == marked
+    for step in tests:
+        assert (ROOT / step.command[-1]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("working", "status"), [((), probes.NO_GPU), (("cudnn",), probes.NO_GPU), (("numba",), 1)]
+)
+def test_probes_tell_what_works_and_whether_anything_can_be_measured(working, status, monkeypatch, capsys):
+    def probe(name):
+        if name not in working:
+            raise ImportError("libnvrtc.so.12 is missing")
+        return {"finding": "works"}
+
+    fake = {name: lambda name=name: probe(name) for name in probes.PROBES}
+    monkeypatch.setattr(probes, "PROBES", fake)
+    assert probes.main() == status
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(": works")] == [f"{name}: works" for name in working]
+    assert sum("libnvrtc" in line for line in lines) == len(fake) - len(working)
