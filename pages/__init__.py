@@ -6,7 +6,7 @@ another computer for anything, and all of them open from a disk.
   run       lessons with their outputs, kept by content so that an unchanged one runs once
   frames    every picture that a view can show, drawn while its lesson runs; moving puts sliders under it
   quiz      fields for predictions and recall questions, from the marks that lessons have
-  covers    a drawing for each lesson, on its card and at the head of its page
+  covers    a drawing for each lesson, on its card
   prose     Markdown to HTML: headings with anchors, mathematics as MathML, code with colours
   notebook  a notebook to HTML, by nbconvert with the template in template/
   mend      the HTML of outputs: pictures into files, tables with headings, links to pages of the site

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import jinja2
 import nbformat
+from bs4 import BeautifulSoup
 
 import rnnlab
 from nbjudge.files import ROOT, write_whole
@@ -248,8 +249,7 @@ def lesson_facts(site: Site, stem: str, run: Run) -> str:
     outputs = f"Outputs: computed on {escape(run.machine)}, {run.date}, in {run.seconds:.0f} s"
     warning = f'<p class="disturbed">{DISTURBED}</p>' if run.is_disturbed else ""
     facts = f"<p>{outputs}. GPU kernels were simulated.</p><p>{' · '.join(ways)}</p>"
-    picture = cover(opening(stem), site.keep(f"lessons/{stem}.html"))
-    return f'<div class="facts">{picture}<div>{facts}{warning}{QUIZ_NOTE}</div></div>'
+    return f'<div class="facts"><div>{facts}{warning}{QUIZ_NOTE}</div></div>'
 
 
 def list_entry(site: Site, lesson: Opening) -> str:
@@ -297,7 +297,7 @@ def cells_with_hints(
 
 
 def write_documents(site: Site) -> None:
-    """docs/*.md, CHANGELOG.md and CONTRIBUTING.md as pages, and their list."""
+    """docs/*.md, CHANGELOG.md and CONTRIBUTING.md as pages, and their list with first sentences."""
     entries = ['<li><a href="about.html">About the course</a></li>']
     for source, page in places.documents(ROOT):
         prose = site.prose(source, page)
@@ -305,9 +305,17 @@ def write_documents(site: Site) -> None:
         body = mended_prose(site, page, prose, text)
         title = prose.sections[0].title
         site.write(page, title, body, prose)
-        entries.append(f'<li><a href="{PurePosixPath(page).name}">{escape(title)}</a></li>')
+        link = f'<a href="{PurePosixPath(page).name}">{escape(title)}</a>'
+        entries.append(f"<li>{link}<p>{escape(first_sentence(body))}</p></li>")
     body = f"<h1>Documents</h1>\n<ul>{''.join(entries)}</ul>"
     site.write("documents/index.html", "Documents", body)
+
+
+def first_sentence(body: str) -> str:
+    """The first sentence of a page's first paragraph; empty for a page without prose."""
+    paragraph = BeautifulSoup(body, "html.parser").find("p")
+    words = " ".join(paragraph.get_text().split()) if paragraph else ""
+    return re.split(r"(?<=[.:]) (?=[A-Z✔])", words, maxsplit=1)[0]
 
 
 def write_search(site: Site) -> None:

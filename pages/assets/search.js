@@ -4,19 +4,27 @@
 (function () {
   const MOST = 40; // results shown
   const AROUND = 70; // letters shown on each side of a match
+  const ENDING = /(?<=\p{L}{4})(ing|ed|es|s)$/u;
   const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+  // Where a word begins, whatever its ending: "vanishing" finds "vanishes", and "race" does not find "trace".
+  function pattern(word) {
+    const letters = word.replace(ENDING, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return new RegExp(`(?<![\\p{L}\\p{N}])${letters}`, "giu");
+  }
+
+  const count = (text, wanted) => (text.match(wanted) || []).length;
 
   // A section matches if it holds every word; words in a heading count ten times.
   function find(query) {
-    const wanted = words(query);
+    const wanted = words(query).map(pattern);
     if (!wanted.length) return [];
     const matches = [];
     for (const section of window.RNNLAB_SECTIONS) {
-      const heading = `${section.page} ${section.title}`.toLowerCase();
-      const text = section.words.toLowerCase();
-      if (!wanted.every((word) => heading.includes(word) || text.includes(word))) continue;
-      const score = wanted.reduce(
-        (sum, word) => sum + (heading.includes(word) ? 10 : 0) + Math.min(5, text.split(word).length - 1), 0);
+      const heading = `${section.page} ${section.title}`;
+      const counts = wanted.map((word) => [count(heading, word), count(section.words, word)]);
+      if (!counts.every(([above, below]) => above || below)) continue;
+      const score = counts.reduce((sum, [above, below]) => sum + (above ? 10 : 0) + Math.min(5, below), 0);
       matches.push({ section, score });
     }
     return matches.sort((a, b) => b.score - a.score);
@@ -29,14 +37,14 @@
   // The words around the first match, with the match marked.
   function excerpt(section, word) {
     const paragraph = document.createElement("p");
-    const place = section.words.toLowerCase().indexOf(word);
+    const place = section.words.search(pattern(word));
     if (place < 0) { paragraph.textContent = cut(section.words, 2 * AROUND); return paragraph; }
     const before = section.words.slice(Math.max(0, place - AROUND), place);
     const mark = document.createElement("mark");
-    mark.textContent = section.words.slice(place, place + word.length);
+    mark.textContent = section.words.match(pattern(word))[0];
     paragraph.append(
       place > AROUND ? "… " + before.replace(/^\S*\s/, "") : before, mark,
-      cut(section.words.slice(place + word.length), AROUND));
+      cut(section.words.slice(place + mark.textContent.length), AROUND));
     return paragraph;
   }
 

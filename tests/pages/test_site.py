@@ -325,6 +325,14 @@ def test_the_search_finds_a_section_and_says_how_many(site, browser):
     links = browser.browser.find_elements(By.CSS_SELECTOR, "#search-results a")
     assert any("02_bptt.html#" in link.get_attribute("href") for link in links)
     assert "sections hold these words" in browser.browser.find_element(By.ID, "search-status").text
+    field.clear()
+    field.send_keys("races")
+    marks = browser.browser.find_elements(By.CSS_SELECTOR, "#search-results mark")
+    assert {mark.text.lower() for mark in marks} == {"race"}, "not the end of trace"
+    field.clear()
+    field.send_keys("vanishing")
+    marks = browser.browser.find_elements(By.CSS_SELECTOR, "#search-results mark")
+    assert "vanish" in {mark.text.lower() for mark in marks}
     field.send_keys(" zyxw")
     assert browser.browser.find_element(By.ID, "search-status").text == "0 sections hold these words."
 
