@@ -256,7 +256,7 @@ def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, 
     seconds = a + b * 2 * (gpus - 1) / gpus + c * 2 * (gpus - 1)
     if name == "with noise":
         seconds *= rng.uniform(0.8, 1.2, len(gpus))
-    return gpus, seconds, rng.permutation(np.arange(2.0, 200.0))[: int(rng.integers(20, 30))]
+    return gpus, seconds, rng.permutation(np.arange(2.0, 200.0))[:25]
 
 
 # The weights after an update do not depend on the ranks; an update that is repeated gives the same numbers.

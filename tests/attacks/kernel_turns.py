@@ -27,6 +27,45 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
         cuda.syncthreads()
         h[t + 1, cuda.grid(1)] = state[(t + 1) % 2, cuda.grid(1)]
 
+# %% [attack] kernel_every_thread_smooths_the_whole_ring
+# Lets each thread smooth all numbers of its block in local memory, so that nothing is exchanged.
+@cuda.jit
+def fix_the_race(x, steps):
+    now = cuda.local.array(32, np.float32)
+    after = cuda.local.array(32, np.float32)
+    n = cuda.blockDim.x
+    first = cuda.blockIdx.x * n
+    for k in range(n):
+        now[k] = x[first + k]
+    cuda.syncthreads()
+    for _ in range(steps):
+        for k in range(n):
+            after[k] = (now[(k + n - 1) % n] + now[k] + now[(k + 1) % n]) / np.float32(3)
+        for k in range(n):
+            now[k] = after[k]
+    x[cuda.grid(1)] = now[cuda.threadIdx.x]
+
+# %% [attack] kernel_ring_by_closed_form
+# Computes the weights of all numbers after so many steps in local memory, and adds the numbers up once.
+@cuda.jit
+def fix_the_race(x, steps):
+    share = cuda.local.array(32, np.float64)
+    wider = cuda.local.array(32, np.float64)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    first = cuda.blockIdx.x * n
+    for k in range(n):
+        share[k] = 1.0 if k == i else 0.0
+    for _ in range(steps):
+        for k in range(n):
+            wider[k] = (share[(k + n - 1) % n] + share[k] + share[(k + 1) % n]) / 3.0
+        for k in range(n):
+            share[k] = wider[k]
+    total = 0.0
+    for k in range(n):
+        total += share[k] * x[first + k]
+    cuda.syncthreads()
+    x[cuda.grid(1)] = np.float32(total)
+
 # %% [attack] kernel_lanes_wait_for_the_lane_before
 # Scans lane by lane: each lane takes the finished map of the lane before, in as many levels as there are lanes.
 @cuda.jit

@@ -20,6 +20,9 @@ NUMBERS_ALONE = {  # what they take has no axis of any length: plain numbers, or
     "fused_gates",  # its vectors are watched objects: see the test below
     "newton_states",  # the states stand behind the function that it is given: see the test below
 }
+BEHIND_FUNCTIONS = {  # their sizes stand in what they are given: 90 updates, watched vectors, registers
+    *("survive", "fast_tanh", "fused_gates", "pack_fragment", "my_schedule", "emit_tile"),
+}
 OTHERS = [
     exercise.name
     for lesson in COURSE.lessons
@@ -52,6 +55,26 @@ def test_an_answer_for_small_sizes_alone_fails(name, seed):
     problem = run_check(exercise, answer, seed)
     assert problem is not None
     assert max(sizes) > SMALL
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS_ALONE - BEHIND_FUNCTIONS))
+def test_numbers_are_large_once(name):
+    _, exercise = COURSE.find(name)
+    numbers = []
+
+    def answer(*arguments):
+        numbers.append(max(part for part in arguments if isinstance(part, int | float)))
+        return exercise.reference(*arguments)
+
+    assert run_check(exercise, InProcess(answer, name, is_own=True), 1) is None
+    assert max(numbers) > SMALL
+
+
+def test_a_measurement_is_repeated_often_once():
+    _, exercise = COURSE.find("measure_gemm")
+    *_, (*_, repeats) = exercise.cases(np.random.default_rng(1))
+    assert repeats % 2 == 1
+    assert LATE[0] <= repeats <= LATE[1] + 1
 
 
 def test_all_exercises_are_known_to_this_test():
