@@ -24,11 +24,16 @@ SMALL = (np.float16, np.float32)
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
     """An operation on an integer, and the reflected one, as Numba computes them: in 64 bits."""
     is_shift = operation in (operator.lshift, operator.rshift)
+    is_division = operation is operator.truediv
 
     def forward(self, other: object):
+        if is_division and isinstance(other, int | np.integer):
+            return operation(np.float64(self), other)
         return _as_unsigned(operation(*_widened(self, other, is_shift)))
 
     def reflected(self, other: object):
+        if is_division and isinstance(other, int | np.integer):
+            return operation(other, np.float64(self))
         return _as_unsigned(operation(*_widened(self, other)[::-1]))
 
     return forward, reflected
@@ -37,12 +42,12 @@ def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
 def _widened(value: np.integer, other: object, is_shift: bool = False) -> tuple[object, object]:
     """Both as 64-bit integers; unsigned only where both are, or where an unsigned number is shifted.
 
-    A float stays what it is: with 8 and 16 bits a float32 gives a float32.
+    A float stays what it is: with 8 and 16 bits a float32 gives a float32, but for uint16, as Numba types it.
     """
     is_unsigned = value.own.kind == "u"
     if not isinstance(other, int | np.integer):
         if value.own.itemsize < 4 and isinstance(other, SMALL):
-            return np.float32(value), other
+            return (np.float64 if value.own == np.uint16 else np.float32)(value), other
         return (np.uint64 if value.own.itemsize == 8 else np.int64)(value), other
     if is_unsigned and is_shift:
         return np.uint64(value), np.uint64(int(other) & 0xFFFFFFFFFFFFFFFF)
@@ -115,9 +120,11 @@ def as_register(value: object) -> object:
 
 
 class Wrapping(np.ndarray):
-    """Integers that wrap where they are stored, as in a register."""
+    """Integers that wrap where they are stored, as in a register; a float is converted as by int()."""
 
     def __setitem__(self, index, value):
+        if isinstance(value, float | np.floating) and self.dtype.kind != "b":
+            value = converted_float(value, self.dtype)
         try:
             super().__setitem__(index, value)
         except OverflowError:

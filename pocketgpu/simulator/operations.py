@@ -66,7 +66,7 @@ def _power_of_integers(a: int | np.integer, b: int | np.integer) -> int | np.int
     exponent = int(b)
     if exponent >= 0:
         return within_64_bits(pow(a, exponent, WHOLE)) if type(a) is int else a ** type(a)(exponent)
-    base = int(a)
+    base = within_64_bits(int(a))
     if base in (1, -1):
         return base if exponent % 2 else 1
     return 0 if base else -HALF  # Numba's result for a division by zero in a power of integers

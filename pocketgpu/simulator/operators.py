@@ -190,7 +190,7 @@ class Operators(ast.NodeTransformer):
     def _is_safe(self, node: ast.BinOp) -> bool:
         """Does Python's own operator have the result of compiled code?"""
         number = node.right.value if isinstance(node.right, ast.Constant) else None
-        if isinstance(node.left, ast.Constant) and _is_number(node.right):
+        if _is_number(node.left) and _is_number(node.right):
             return True  # the compiler of Python works it out
         match node.op:
             case ast.Div() | ast.FloorDiv() | ast.Mod():

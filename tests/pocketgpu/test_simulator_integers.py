@@ -12,11 +12,10 @@ NUMBERS = np.array(
 )
 BINARY = ("a + b", "a - b", "a * b", "a ^ b", "a & b", "a | b", "a << 3", "a >> 3", "a // 7", "a % 7")
 BINARY += ("a * 3 + 1", "a / 2")
-CASES = [
-    (name, operation) for name in NAMES if name != "uint64" for operation in BINARY
-]  # that makes float64
+CASES = [(name, operation) for name in NAMES if name != "uint64" for operation in BINARY]
+CASES += [("uint64", operation) for operation in ("a * 3 + 1", "a / 2", "5 / (a | 1)")]
 CASES += [(name, operation) for name in NAMES if name != "uint64" for operation in ("-a", "~a", "abs(a)")]
-CASES += [(name, "divmod(a, 1000)[1] + a * np.float32(0.1)") for name in ("int8", "int16", "int32")]
+CASES += [(name, "divmod(a, 1000)[1] + a * np.float32(0.1)") for name in ("int8", "int16", "uint16", "int32")]
 
 
 def simulated(function, values, dtype, checks=False):
