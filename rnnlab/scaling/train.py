@@ -58,7 +58,7 @@ class Run:
         self.team.check_replicas(self.point.model)
         if self.settings.checkpoint is not None:
             self.team.pen.write(SAVING)
-            self.team.on_rank_0(lambda: save(self.settings, self.point, self.recipe, len(self.team.shares)))
+            self.team.on_rank_0(lambda: save(self.settings, self.point, self.recipe, self.team.shares))
         self.must_save = False
 
 
@@ -78,6 +78,8 @@ def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any
     team = Team(comm, sums, shares_for(settings, comm.Get_size()), pen)
     team.check_agreement(facts(settings, start, recipe))
     point = team.on_rank_0(lambda: begin(settings, start, recipe, note))
+    if point.history.losses:
+        pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
     run = Run(settings, recipe, team, note, point)
     if settings.survive:
         from rnnlab.scaling.survive import advance_with_survivors as advance
@@ -106,21 +108,17 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
         )
         raise ValueError(f"{path}: {finding}; {remedy}")
     if not settings.resume:
-        save(settings, start, recipe, settings.ranks)  # a disk that is full is noticed before the work
+        save(settings, start, recipe, settings.shares)  # a disk that is full is noticed before the work
         return start
     point = resume.begin(path, start, recipe, steps)
-    before = checkpoint.load(path)  # one process without ranks has not written how many there were
-    counts = (int(before.get("ranks", 1)), int(before.get("threads", 0))), (settings.ranks, _threads())
-    change = _describe_change(*counts)
-    if (then := str(before.get("arithmetic", arithmetic()))) != arithmetic():
-        change = f"computed by {arithmetic()} instead of {then}: last bits can differ"
+    change = _describe_change(_circumstances_of(path, settings), _circumstances(settings.shares))
     note(f"resumed at step {point.step} of {steps}, from {path}; {change}")
     return point
 
 
-def save(settings: Settings, point: resume.Point, recipe: Recipe, ranks: int) -> None:
-    """Write the checkpoint, with the numbers of ranks and threads; see rnnlab.training.resume.save."""
-    resume.save(settings.checkpoint, point, recipe, ranks=ranks, threads=_threads(), arithmetic=arithmetic())
+def save(settings: Settings, point: resume.Point, recipe: Recipe, shares: tuple[int, ...]) -> None:
+    """Write the checkpoint, with what the last bits depend on; see rnnlab.training.resume.save."""
+    resume.save(settings.checkpoint, point, recipe, ranks=len(shares), **_circumstances(shares))
 
 
 def shares_for(settings: Settings, ranks: int) -> tuple[int, ...]:
@@ -149,20 +147,39 @@ def _threads() -> int:
     return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
 
 
-def _describe_change(before: tuple[int, int], now: tuple[int, int]) -> str:
-    """What numbers of ranks, and of threads of each, mean for the result."""
-    if before == now:
-        return f"on {_ranks(now[0])} as before: the run is, bit for bit, the one that was never stopped"
-    change = f"on {_ranks(now[0])} instead of {before[0]}"
-    if before[0] == now[0]:
-        change = f"on {_ranks(now[0])} as before, but with {now[1]} threads each instead of {before[1]}"
+def _circumstances(shares: tuple[int, ...]) -> dict[str, int | str]:
+    """What the last bits of a run depend on, beside its settings."""
+    return {"shares": " + ".join(map(str, shares)), "threads": _threads(), "arithmetic": arithmetic()}
+
+
+def _circumstances_of(path: str, settings: Settings) -> dict[str, int | str]:
+    """Those of the run that wrote a checkpoint: one process without ranks has written none of them."""
+    stored = checkpoint.load(path)
+    now = _circumstances((settings.batch,) if "ranks" not in stored else ()) | {"threads": 0}
+    return {name: type(value)(stored.get(name, value)) for name, value in now.items()}
+
+
+def _describe_change(before: dict[str, int | str], now: dict[str, int | str]) -> str:
+    """What the first circumstance that is another one means for the result."""
+    changed = [name for name in now if before[name] != now[name]]
+    if not changed:
+        return f"{_in_words(now)} as before: the run is, bit for bit, the one that was never stopped"
+    change = f"{_in_words(now, changed[0])} instead of {_in_words(before, changed[0])}"
     return (
         f"{change}: the sequences are the same, sums are added in another order, so that last bits can differ"
     )
 
 
-def _ranks(count: int) -> str:
-    return f"{count} rank{('s' if count != 1 else '')}"
+def _in_words(circumstances: dict[str, int | str], name: str = "shares") -> str:
+    value = circumstances[name]
+    if not value:
+        return f"{name} that are not recorded"
+    ranks = str(value).count("+") + 1
+    words = {
+        "shares": f"{ranks} rank{'s' if ranks > 1 else ''} with {{}} sequences",
+        "threads": "{} threads each",
+    }
+    return words.get(name, "{}").format(value)
 
 
 def _outcome(run: Run) -> dict[str, Any]:

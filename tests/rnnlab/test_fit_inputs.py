@@ -124,3 +124,23 @@ def test_a_run_resumed_by_other_kernels_of_the_blas_promises_no_equal_bits(tmp_p
     assert "bit for bit" in notes[0]
     assert "Prescott" in notes[1]
     assert "bit for bit" not in notes[1]
+
+
+@pytest.mark.parametrize(
+    ("split", "now", "is_equal"),
+    [(None, (3, 3), True), ((3, 3), None, True), ((5, 1), (3, 3), False), ((1, 5), (5, 1), False)],
+)
+def test_only_a_run_resumed_with_the_same_shares_promises_equal_bits(tmp_path, split, now, is_equal):
+    from rnnlab.scaling import train as on_ranks
+    from rnnlab.scaling.settings import Settings
+
+    settings = Settings(
+        ranks=2, steps=2, batch=6, hidden_size=5, split=split, checkpoint=str(tmp_path / "run")
+    )
+    recipe = settings.recipe()
+    start = recipe.start(settings.model())
+    on_ranks.begin(settings, start, recipe, print)
+    notes = []
+    again = dataclasses.replace(settings, split=now, resume=True)
+    on_ranks.begin(again, start, recipe, notes.append)
+    assert ("bit for bit" in notes[0]) == is_equal

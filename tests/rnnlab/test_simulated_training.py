@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from ranks import simulated_world
+from ranks.faults import COMPUTING, Pen
 from ranks.simulated_ranks import RankLost
+from rnnlab.scaling import simulated_training
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train
 from rnnlab.training import Adam, fit
@@ -45,9 +47,27 @@ def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tm
         train(Settings(ranks=3, checkpoint=file, **JOB), lost={1: 25})
     notes = []
     again = train(Settings(ranks=2, checkpoint=file, resume=True, **JOB), note=notes.append)
-    assert "on 2 ranks instead of 3" in notes[0]
+    assert "2 ranks" in notes[0]
+    assert "instead of 3 ranks" in notes[0]
     assert 0 < int(notes[0].split()[3]) < 6
     np.testing.assert_allclose(again["losses"], whole["losses"], rtol=1e-5)
+
+
+def test_a_resumed_run_shows_the_loss_of_its_checkpoint_until_it_has_one_of_its_own(tmp_path, monkeypatch):
+    lines = []
+
+    class Watched(Pen):
+        def write(self, phase, step=None, **values):
+            super().write(phase, step, **values)
+            if phase == COMPUTING:
+                lines.append((int(self.line["step"][0]), float(self.line["loss"][0])))
+
+    file = str(tmp_path / "run.npz")
+    before = train(Settings(ranks=2, checkpoint=file, **JOB))
+    monkeypatch.setattr(simulated_training, "Pen", Watched)
+    train(Settings(ranks=2, checkpoint=file, resume=True, **{**JOB, "steps": 8}), note=lambda sentence: None)
+    assert lines[0] == (6, before["losses"][-1])
+    assert all(loss > 0 for _, loss in lines)
 
 
 @pytest.mark.usefixtures("ranks_are")
