@@ -18,7 +18,15 @@ FACTS = Facts(
     ledger=Ledger("packings", lambda n: 1, lambda n: 1),
 )
 FEWEST = 2  # sequences that make a tile
-why_not = only_reset_after
+
+
+def why_not(network, T, B):
+    """Reason for a GRU that resets before its product, or where Numba does not compile; else None."""
+    from numba import config
+
+    if config.DISABLE_JIT and B >= FEWEST:
+        return "it exists compiled alone, and NUMBA_DISABLE_JIT is set"
+    return only_reset_after(network, T, B)
 
 
 def forward(network, x, state=None):

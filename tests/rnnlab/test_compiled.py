@@ -10,7 +10,7 @@ from threading import Barrier, Event
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab import reference
@@ -184,6 +184,33 @@ def test_products_are_as_many_as_the_ledger_says():
         rung, cell = name.split()
         sizes, ledger = LedgerSizes(5, B=3, H=6, G=len(find_cell(cell).gates)), ledgers[rung]
         assert tuple(products) == (ledger.forward(sizes), ledger.backward(sizes)), name
+
+
+def test_packed_weights_refuse_a_batch_where_nothing_is_compiled(monkeypatch):
+    rung = find("packed_weights")
+    network = Network.create("gru", 3, 5)
+    assert rung.refuses(network, 4, 3) is None
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert "NUMBA_DISABLE_JIT" in rung.refuses(network, 4, 3)
+    assert rung.refuses(network, 4, 1) is None  # one sequence is numba_fused's, which runs in Python as well
+
+
+@pytest.mark.parametrize("cell", WITH_KERNELS)
+def test_weights_in_another_order_of_memory_are_laid_out_once_not_at_every_step(cell, monkeypatch):
+    network = Network.create(cell, 4, 6)
+    turned = network.with_parameters({name: np.asfortranarray(a) for name, a in network.parameters.items()})
+    x = np.ones((5, 3, 4), "float32")
+    rung = find("numba_fused").module
+    y, _, saved = rung.forward(turned, x)
+    layouts = []
+    monkeypatch.setattr(passes, "together", lambda tasks: layouts.append(layouts_of(tasks[0])))
+    rung.backward(turned, saved, np.ones_like(y))
+    assert all(layouts[0])  # the loop over time; later come products, which BLAS computes from any order
+
+
+def layouts_of(task):
+    """Is each matrix that a loop over time multiplies with in C order?"""
+    return [a.flags.c_contiguous for a in task.args if getattr(a, "ndim", 0) == 2]
 
 
 @pytest.mark.corpus

@@ -115,6 +115,7 @@ def _last_state(network: Network, h: np.ndarray, auxiliary: np.ndarray) -> State
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
     """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
     layer = network.layer(index)
+    weights = np.ascontiguousarray(layer.weight_hh)
     (T, B, I) = saved.x.shape
     H = network.hidden_size
     rows = network.gates * H
@@ -125,18 +126,16 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     loops = _loops(B, layer.weight_hh.size, threads)
     db_u = db
     if network.cell == "lstm":
-        loop = partial(loops.lstm_backward, layer.weight_hh, saved.gates, saved.auxiliary, dy, *state, dgates)
+        loop = partial(loops.lstm_backward, weights, saved.gates, saved.auxiliary, dy, *state, dgates)
     elif network.cell == "gru":
         du = np.empty_like(dgates)
         db_u = np.zeros_like(db)
         loop = partial(
-            loops.gru_backward, layer.weight_hh, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
+            loops.gru_backward, weights, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
         )
     else:
         check_cell(network, ("rnn_tanh", "rnn_relu"))
-        loop = partial(
-            loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, saved.h, dy, *state, dgates
-        )
+        loop = partial(loops.rnn_backward, network.cell == "rnn_relu", weights, saved.h, dy, *state, dgates)
 
     def sums(part):
         return (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
