@@ -207,7 +207,8 @@ def _opened(cell: list[Operation], total: Operation) -> list[Operation]:
         for k, product in enumerate(products)
     ]
     cell = [operation for operation in cell if operation not in products]
-    if len(rest) == 1:
+    readers = [operation for operation in cell if set(rest) & set(operation.reads)]
+    if len(rest) == 1 and readers == [total]:
         cell = [_writing(operation, rest[0], write) for operation in cell]
     elif rest:
         adding.insert(0, total._replace(reads=rest, body=(Elementary("sum", rest, write),)))
