@@ -8,6 +8,8 @@ import sys
 
 from nbjudge.authoring.course import main
 from nbjudge.course import choose
+from nbjudge.files import ROOT
+from rnncourse.lab.environment import forget_compiled
 from rnnlab.emit import files
 
 
@@ -16,6 +18,8 @@ def build_loops(is_check: bool) -> int:
     paths = files.stale() if is_check else files.write()
     for path in paths:
         print(f"{'stale' if is_check else 'built'} {path}")
+    if paths and not is_check:
+        forget_compiled(ROOT)  # Numba looks at a loop's own file only, not at those whose functions it calls
     return int(is_check and bool(paths))
 
 

@@ -267,4 +267,3 @@ CELLS = {
         Cell("min_gru", ("z", "n"), ("h",), _min_gru, _min_gru_backward, reads_state=False),
     )
 }
-KINDS = {name: number for number, name in enumerate(CELLS)}  # of a cell in compiled loops, by its name

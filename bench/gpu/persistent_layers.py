@@ -4,8 +4,11 @@ import numpy as np
 
 from bench.gpu.events import seconds
 from bench.workload import Problem
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
+from rnnlab.kernels.persistence.numba_layer import inner_bias_of
+from rnnlab.network import merged_bias
 
 FORWARD = "weight_hh", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
 
@@ -55,23 +58,28 @@ class PersistentLayers:
         T = self.T
         B = self.B
         H = self.H
-        layer = {
-            name: self.cupy.asarray(array) for name, array in self.network.layer(index)._asdict().items()
+        facts = KERNEL_FACTS[self.cell]
+        parameters = self.network.layer(index)
+        biases = {
+            "bias": merged_bias(self.network, parameters),
+            "inner_bias": inner_bias_of(self.network, parameters),
         }
-        bias = layer["bias_ih"] + layer["bias_hh"]
-        if self.cell == "gru":
-            bias[2 * H :] = layer["bias_ih"][2 * H :]
+        layer = {name: self.cupy.asarray(array) for name, array in (parameters._asdict() | biases).items()}
         room = lambda *shape: self.cupy.zeros(shape, "float32")
         inputs = layer["weight_ih"].shape[1]
         rows = layer["weight_ih"].shape[0]
-        layer |= {"bias": bias, "inner_bias": layer["bias_hh"][-H:].copy(), "dx": room(T, B, inputs)}
-        layer |= {"gates": room(T, B, rows), "dgates": room(T, B, rows), "h": room(T + 1, B, H)}
         layer |= {
-            "reserve": room(T + (self.cell == "lstm"), B, H),
-            "carry": room(B, H),
+            "dx": room(T, B, inputs),
+            "gates": room(T, B, rows),
+            "dgates": room(T, B, rows),
+            "h": room(T + 1, B, H),
+        }
+        layer |= {
+            "reserve": room(T + facts.has_c, B, H, max(1, facts.has_c + facts.saves)),
+            "carry": room(B, H, max(1, facts.has_c + facts.passes_h)),
             "nothing": room(B, H),
         }
-        layer["dgates_u"] = room(T, B, rows) if self.cell == "gru" else layer["dgates"]
+        layer["dgates_u"] = room(T, B, rows) if facts.inner >= 0 else layer["dgates"]
         return layer
 
     def _forward(self) -> None:

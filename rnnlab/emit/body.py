@@ -5,6 +5,7 @@ any other gets a name: that of its gate, or one made from the array where it lie
 language spells a function, and where an array's number is read and written.
 """
 
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from rnnlab.schedule.plan import Operation, Region, Sizes
 
 SIZES = Sizes(T=3, B=2, I=3, H=5, L=1)  # of the pattern; the loop that is emitted serves all sizes
 INNER_STEP = (1, 2)  # neither the first nor the last
+WIDTH = 110  # columns of a line
 SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
 
 
@@ -87,6 +89,11 @@ def suitable() -> tuple[str, ...]:
     )
 
 
+def gate_is_h(cell: Cell) -> bool:
+    """Is a cell's only gate the next h?  It is not stored apart from it then."""
+    return cell.gates == ("h",)
+
+
 def lines(work: Work, target: Target) -> list[str]:
     """The statements of one unit, loads at first use, stores at the end."""
     writer = _Writer(work, target)
@@ -116,7 +123,7 @@ def _place(facts: Cell, region: Region, direction: str, is_written: bool) -> Pla
     if name == "hU":
         return Place("recurrent", gate)
     if name in facts.states and is_after:
-        is_product = facts.gates == ("h",) and direction == "forward" and not is_written
+        is_product = gate_is_h(facts) and direction == "forward" and not is_written
         return Place("gates") if is_product else Place(f"{name}_next")
     return Place(name, gate)
 
@@ -317,3 +324,20 @@ def _stored_name(cell: Cell, place: Place) -> str:
     if place.array.endswith("_next"):
         return f"next_{place.array.removesuffix('_next')}"
     return {"saved": "inner"}.get(place.array, f"{place.array}_before")
+
+
+def signature(name: str, arguments: list[str]) -> str:
+    """The first lines of a function."""
+    return folded(f"def {name}", arguments, end=":")
+
+
+def folded(name: str, arguments: list[str], indent: int = 0, end: str = "") -> str:
+    """A name and its arguments in brackets, folded as the formatter does, or kept from it."""
+    text = ", ".join(arguments)
+    if indent + len(f"{name}({text}){end}") <= WIDTH:
+        return textwrap.indent(f"{name}({text}){end}", " " * indent)
+    inner = "    "
+    if indent + len(inner) + len(text) <= WIDTH:
+        return textwrap.indent(f"{name}(\n{inner}{text}\n){end}", " " * indent)
+    body = textwrap.fill(f"{text},", WIDTH - indent, initial_indent=inner, subsequent_indent=inner)
+    return textwrap.indent(f"{name}(\n{body}\n){end}  # fmt: skip", " " * indent)

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from rnnlab.emit import numba_device, numba_rows, numba_vectors
+from rnnlab.emit import kernel_facts, numba_device, numba_rows, numba_vectors
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SOURCES = {  # path in KERNELS -> function that gives its text
+    "cells.py": kernel_facts.source,
     "compiled/gates.py": numba_rows.source,
     "packed/steps.py": numba_vectors.source,
     "persistence/pointwise.py": numba_device.source,

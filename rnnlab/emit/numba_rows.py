@@ -5,7 +5,7 @@ overlap, and the loop would take six times as long.
 """
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import SUM, Place, Target, Work, lines, suitable, work_of
+from rnnlab.emit.body import SUM, Place, Target, Work, lines, signature, suitable, work_of
 
 HEADER = '''"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
 
@@ -15,13 +15,13 @@ Rows: gates [G·H] holds the input product and is left holding the gates; recurr
 product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
 where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
 past the products, its gradient is left as the one before the step, without what the products add.
+ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
 """
 
 from numba import njit
 
-from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
-
-OPTIONS = {**FAST, "nogil": True, "cache": True}
+from rnnlab.kernels.compiled.nonlinear import sigmoid, tanh
+from rnnlab.kernels.compiled.rows import OPTIONS, Rows, add_gradients, add_up
 '''
 ORDER = {
     "forward": "gates recurrent bias inner_bias h c saved c_next h_next".split(),
@@ -31,7 +31,11 @@ ORDER = {
 
 def source() -> str:
     """The text of the module."""
-    return HEADER + "".join(_function(cell, way) for cell in suitable() for way in ORDER)
+    makers = (_function, _row_loop)
+    functions = "".join(make(cell, way) for cell in suitable() for make in makers for way in ORDER)
+    modes = [CELLS[cell].mode for cell in suitable()]
+    rows = "".join(f'    "{mode}": Rows(_{mode}_rows, _{mode}_rows_backward),\n' for mode in modes)
+    return f"{HEADER}{functions}\n\nROWS = {{\n{rows}}}\n"
 
 
 def _place(place: Place) -> str:
@@ -78,3 +82,28 @@ def _function(cell: str, direction: str) -> str:
     statements = [*head, "for j in range(H):", *(f"    {line}" for line in body)]
     inside = "".join(f"    {line}\n" for line in statements)
     return f"\n\n@njit(**OPTIONS)\ndef {name}({', '.join(own)}):\n{inside}"
+
+
+ROW_ARGUMENTS = {
+    "forward": "gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next",
+    "backward": "gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h",
+}
+SHARED = ("bias", "inner_bias")  # by all rows
+
+
+def _row_loop(cell: str, direction: str) -> str:
+    """The loop over sequences, whose arguments are those of every cell."""
+    work = work_of(cell, direction)
+    own = arguments(work, direction)
+    scratch = "row" if Place("dh") in work.stores else "0"  # dh is read again by nobody
+    places = {name: name if name in SHARED else f"{name}[row]" for name in own} | {"dh": f"dh[{scratch}]"}
+    call = f"{function_name(cell, direction)}({', '.join(places[name] for name in own)})"
+    body = [call]
+    if direction == "backward":
+        body.insert(0, f"add_gradients(dh[{scratch}], carry[row], dy[row])")
+        sums = {"db": "dgates", "db_h": "dgates_h"}
+        body += [f"add_up({total}, {array}[row])" for total, array in sums.items() if array in own]
+    name = function_name(cell, direction).replace(CELLS[cell].mode, f"_{CELLS[cell].mode}_rows", 1)
+    inside = "".join(f"        {line}\n" for line in body)
+    head = signature(name, ROW_ARGUMENTS[direction].split(", "))
+    return f"\n\n@njit(**OPTIONS)\n{head}\n    for row in range(len({own[0]})):\n{inside}"

@@ -4,10 +4,9 @@ Arrays are flat; rnnlab.kernels.packed.vectors loads and stores them.  The type 
 a vector are the arrays' own (`lanes`), that of a panel is the target's (`VECTORS`): no text depends on them.
 """
 
-import textwrap
 from dataclasses import replace
 
-from rnnlab.emit.body import Place, Target, Work, lines, suitable, work_of
+from rnnlab.emit.body import Place, Target, Work, folded, gate_is_h, lines, signature, suitable, work_of
 from rnnlab.emit.numba_rows import function_name
 
 HEADER = '''"""The pointwise work of a step, forward and backward, on the units of one panel, as vectors.
@@ -27,6 +26,8 @@ Backward: dg is written from dh, the sum of carry [P,B,width], what later steps 
 [P,B,width], what reached h past the products; dc and past are left as those before the step.  Where a gate
 multiplies a recurrent product, dg has one column more: the gradient of that product's gate for the inputs
 comes first, then the other gates', then its gradient for the product.
+
+`forward` and `backward`, at the end, are the steps of all cells, with the arguments of any.
 """
 
 from numba import njit
@@ -35,7 +36,11 @@ from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import OPTIONS
 from rnnlab.kernels.packed.vectors import lanes, load, positive, sigmoid, step, store, tanh
 '''
-WIDTH = 110
+STATES = "c c_at c_next saved saved_at h before h_at h_row"
+ORDER = {  # arguments of any cell's step, after the number of rows
+    "forward": f"rows gates gates_at bias bias_at bias_row {STATES}",
+    "backward": f"rows gates gates_at {STATES} carry dc past at dy dy_at dy_row dg dg_at dg_row dg_gate",
+}
 FUNCTIONS = {
     "one_minus": "1 - {}".format,
     "negative": "-1 * {}".format,
@@ -57,21 +62,22 @@ NUMBERS = {  # role -> array and place of a vector with one number a unit
 
 def source() -> str:
     """The text of the module."""
-    directions = ("forward", "backward")
-    return HEADER + "".join(_function(cell, way) for cell in suitable() for way in directions)
+    functions = "".join(_function(cell, way) for cell in suitable() for way in ORDER)
+    return HEADER + functions + "".join(map(_any_step, ORDER))
 
 
 def _target(work: Work) -> Target:
     cell = work.cell
     gates = len(cell.gates)
     inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else None
+    is_h = gate_is_h(cell)
 
     def place(place: Place) -> tuple[str, str]:
         """Array and place of a vector."""
         if place.array == "recurrent":
             return NUMBERS["saved"]
         if place.array == "gates":
-            return ("gates", _plus("gate", place.gate, "width")) if gates > 1 else NUMBERS["h_next"]
+            return NUMBERS["h_next"] if is_h else ("gates", _plus("gate", place.gate, "width"))
         if place.array == "bias":
             return "bias", _plus("bias_at", place.gate, "bias_row") + " + j"
         if place.array == "inner_bias":
@@ -117,8 +123,8 @@ def _function(cell: str, direction: str) -> str:
     head = [f"vector = lanes({like})", "width = VECTORS * vector"]
     statements = [*head, *loop, *(f"        {line}" for line in body)]
     inside = "".join(f"    {line}\n" for line in statements)
-    signature = _signature(function_name(cell, direction), _arguments(work, direction))
-    return f"\n\n@njit(**OPTIONS)\n{signature}\n{inside}"
+    opening = signature(function_name(cell, direction), _arguments(work, direction))
+    return f"\n\n@njit(**OPTIONS)\n{opening}\n{inside}"
 
 
 def _roles(work: Work) -> set[str]:
@@ -134,7 +140,7 @@ def _head(work: Work, direction: str) -> list[str]:
         head.append("unit = row * width + j")
     if "h_next" in roles:
         head.append("after = h_at + row * h_row + j")
-    if gates > 1:
+    if not gate_is_h(work.cell):
         head.append(f"gate = gates_at + row * {gates} * width + j")
     if direction == "backward":
         parts = ["load(carry, at + unit)", "load(dy, dy_at + row * dy_row + j)"]
@@ -148,7 +154,7 @@ def _arguments(work: Work, direction: str) -> list[str]:
     """Arrays, and their places, of those that the step has."""
     roles = _roles(work)
     many = len(work.cell.gates) > 1
-    pieces = [("rows", True), ("gates gates_at", many)]
+    pieces = [("rows", True), ("gates gates_at", not gate_is_h(work.cell))]
     if direction == "forward":
         pieces += [("bias bias_at", True), ("bias_row", many)]
     pieces += [("c c_at c_next", "c" in roles), ("saved saved_at", "saved" in roles)]
@@ -160,11 +166,12 @@ def _arguments(work: Work, direction: str) -> list[str]:
     return [name for names, is_there in pieces if is_there for name in names.split()]
 
 
-def _signature(name: str, arguments: list[str]) -> str:
-    text = ", ".join(arguments)
-    if len(f"def {name}({text}):") <= WIDTH:
-        return f"def {name}({text}):"
-    if len(text) + 4 <= WIDTH:
-        return f"def {name}(\n    {text}\n):"
-    folded = textwrap.fill(f"{text},", WIDTH, initial_indent="    ", subsequent_indent="    ")
-    return f"def {name}(\n{folded}\n):  # fmt: skip"
+def _any_step(direction: str) -> str:
+    """The function that runs the step of the cell with a number."""
+    body = ""
+    for number, cell in enumerate(suitable()):
+        arguments = _arguments(work_of(cell, direction), direction)
+        call = folded(function_name(cell, direction), arguments, indent=8)
+        body += f"    {'elif' if number else 'if'} number == {number}:\n{call}\n"
+    opening = signature(direction, ["number", *ORDER[direction].split()])
+    return f"\n\n@njit(**OPTIONS)\n{opening}\n{body}"

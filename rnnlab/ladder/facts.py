@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.network import Network
 from rnnlab.schedule.plan import Plan
 
-WITH_KERNELS = "rnn_tanh", "rnn_relu", "gru", "lstm"  # cells that compiled loops and kernels are written for
+WITH_KERNELS = tuple(KERNEL_FACTS)  # cells for which compiled loops and kernels are derived
 GPUS = ("cpu", "cuda", "sm80", "sm90")
 
 

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from rnnlab.cells import KINDS, State
+from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
 from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network, check_input
@@ -53,7 +53,7 @@ class Inference:
             from rnnlab.kernels.compiled import passes
 
             self.rung = numba_fused
-            self._write_step = partial(passes.write_step, KINDS[network.facts.name], network)
+            self._write_step = partial(passes.write_step, network)
         elif is_compiled and not in_browser():
             warnings.warn(f"Numba is not installed, so that no step is compiled: {INSTALL}", stacklevel=2)
         if is_narrow:

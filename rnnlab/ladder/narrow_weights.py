@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.cells import KINDS, State
+from rnnlab.cells import State
 from rnnlab.kernels.compiled import narrow, one_step
 from rnnlab.kernels.compiled.threads import count, shares, together
 from rnnlab.narrow import CONVERSIONS, Bfloat16Weights, Int8Weights
@@ -26,7 +26,6 @@ class NarrowWeights:
         self.network = network
         self.few = few
         self._convert = CONVERSIONS[precision]
-        self._kind = KINDS[network.facts.name]
         self._names = [name for name, array in network.parameters.items() if array.ndim == 2]
         self._sources: dict[str, np.ndarray] = {}
         self._matrices: dict[str, Bfloat16Weights | Int8Weights] = {}
@@ -82,13 +81,13 @@ class NarrowWeights:
         states = before[0], before[-1], after[0], after[-1]
         parts = (weights[0].values.nbytes + weights[1].values.nbytes) // SHARE
         if parts < 2 or count() < 2:
-            return narrow.layer_step(self._kind, x, *weights, *biases, *states)
+            return narrow.layer_step(self.network.cell)(x, *weights, *biases, *states)
         if not all(np.isfinite(array).all() for array in (x, *before)):
             return False
         gates = [np.empty((len(x), len(bias)), np.float32) for bias in biases]
         cuts = shares(len(biases[0]), min(count(), parts))
         together([partial(narrow.products, x, before[0], *weights, *gates, *cut) for cut in cuts])
-        one_step.finish(self._kind, *gates, *biases, *states)
+        one_step.one_step(self.network.cell).finish(*gates, *biases, *states)
         return True
 
     def _freeze(self, array: np.ndarray | None) -> None:

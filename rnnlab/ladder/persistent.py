@@ -27,8 +27,7 @@ def forward(network, x, state=None):
 
     def run(index, x, state):
         saved = numba_layer.layer_forward(network, index, x, state)
-        last = (saved["h"][-1], saved["reserve"][-1]) if network.cell == "lstm" else (saved["h"][-1],)
-        return saved["h"][1:], last, saved
+        return saved["h"][1:], numba_layer.last_state(network, saved), saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
     return y.copy(), state, saved

@@ -2,60 +2,20 @@
 
 import numpy as np
 import pytest
-from new_cells import MINIMAL, minimal_gated_equation
+from new_cells import NEW_CELLS
+from two_files import copy_with_new_cells, errors_of
 
-from rnnlab import cells, reference
-from rnnlab.cells import CELLS, Cell, Saved
+from rnnlab import reference
+from rnnlab.cells import CELLS
 from rnnlab.compare import relative_error
 from rnnlab.emit import files, numba_rows
 from rnnlab.emit.body import suitable, work_of
-from rnnlab.graphs import cells as graph_cells
-from rnnlab.graphs.graph import sigmoid, tanh
+from rnnlab.ladder import RUNGS
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 H = 7  # odd, and no multiple of a vector
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
-
-
-def coupled_lstm(gates_x, gates_h, state):
-    """An LSTM whose forget gate is 1 − i (Greff et al. 2017)."""
-    _, c = state
-    a_i, a_g, a_o = np.split(gates_x + gates_h, 3, -1)
-    i = cells.sigmoid(a_i)
-    g = np.tanh(a_g)
-    o = cells.sigmoid(a_o)
-    c = (1 - i) * c + i * g
-    return (o * np.tanh(c), c), Saved(state, np.concatenate([i, g, o], -1), np.tanh(c))
-
-
-def coupled_lstm_backward(dstate, saved):
-    dh, dc = dstate
-    _, c = saved.state
-    i, g, o = np.split(saved.gates, 3, -1)
-    tanh_c = saved.auxiliary
-    dc = dc + dh * o * (1 - tanh_c**2)
-    da = np.concatenate([dc * (g - c) * i * (1 - i), dc * i * (1 - g**2), dh * tanh_c * o * (1 - o)], -1)
-    return da, da, (np.zeros_like(dh), dc * (1 - i))
-
-
-def coupled_lstm_equation(g, x, h, t, c):
-    i = g.name("i" + t, sigmoid(x @ g.W_i.T + h @ g.U_i.T + g.b_i))
-    k = g.name("g" + t, tanh(x @ g.W_g.T + h @ g.U_g.T + g.b_g))
-    o = g.name("o" + t, sigmoid(x @ g.W_o.T + h @ g.U_o.T + g.b_o))
-    c_next = (1 - i) * c + i * k
-    return {"h": o * tanh(c_next), "c": c_next}
-
-
-NEW = {
-    "mgu": (
-        MINIMAL,
-        minimal_gated_equation,
-    ),
-    "coupled_lstm": (
-        Cell("coupled_lstm", ("i", "g", "o"), ("h", "c"), coupled_lstm, coupled_lstm_backward),
-        coupled_lstm_equation,
-    ),
-}
 
 
 def step_of(cell, dtype):
@@ -111,18 +71,68 @@ def test_a_derived_row_is_the_step_written_by_hand(cell, dtype):
     assert max(errors.values()) < TOLERANCE[dtype]
 
 
-@pytest.mark.parametrize("cell", NEW)
-def test_the_loops_of_a_new_cell_follow_from_its_equation(cell, monkeypatch):
-    facts, equation = NEW[cell]
-    monkeypatch.setitem(CELLS, cell, facts)
-    monkeypatch.setitem(graph_cells.EQUATIONS, cell, equation)
-    assert cell in suitable()
-    functions = {"tanh": np.tanh, "sigmoid": cells.sigmoid}
-    text = numba_rows.source().split("OPTIONS = ", 1)[1].split("\n", 1)[1].replace("@njit(**OPTIONS)\n", "")
-    exec(text, functions)
-    errors = errors_of_rows(functions, cell, "float64")
-    assert len(errors) >= 5
-    assert max(errors.values()) < TOLERANCE["float64"]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A copy of rnnlab in which two files were changed."""
+    folder = tmp_path_factory.mktemp("two_files")
+    copy_with_new_cells(folder)
+    return folder
+
+
+ANY_CELL = (
+    "one_step_at_a_time",
+    "one_big_gemm",
+    "numba_fused",
+    "numba_parallel",
+    "fused_cell",
+    "graph_replay",
+)
+
+
+def assert_right(errors, rungs):
+    assert errors.keys() == set(rungs)
+    wrong = {
+        (rung, cell): error
+        for rung, by_cell in errors.items()
+        for cell, error in by_cell.items()
+        if not (isinstance(error, float) and error < 1e-14)
+    }
+    assert not wrong
+    assert all(by_cell.keys() == NEW_CELLS.keys() for by_cell in errors.values())
+
+
+def test_a_cell_in_two_files_runs_on_every_rung_that_computes_any_cell(folder):
+    rungs = [rung.name for rung in RUNGS if {*WITH_KERNELS} <= {*rung.cells}]
+    run = [rung for rung in rungs if rung not in ("packed_weights", "persistent_grid", "persistent_cluster")]
+    assert len(run) == 10
+    assert_right(errors_of(folder, [*NEW_CELLS], run, NUMBA_DISABLE_JIT="1"), run)
+
+
+@pytest.mark.slow
+def test_a_cell_in_two_files_is_compiled(folder):
+    rungs = ("numba_fused", "packed_weights")
+    assert_right(errors_of(folder, [*NEW_CELLS], rungs), rungs)
+
+
+@pytest.mark.parametrize("cell", NEW_CELLS)
+def test_the_gradients_of_new_cells_are_those_of_finite_differences(cell, monkeypatch):
+    """The tests above compare with these, which are written by hand."""
+    monkeypatch.setitem(CELLS, cell, NEW_CELLS[cell])
+    network = Network.create(cell, 2, 3, gain=2.0, dtype="float64", seed=1)
+    rng = np.random.default_rng(2)
+    draw = lambda *shape: rng.normal(size=shape)
+    states = [tuple(draw(1, 2, 3) for _ in network.facts.states) for _ in range(2)]
+    x, dy, change = draw(4, 2, 2), draw(4, 2, 3), {k: draw(*p.shape) for k, p in network.parameters.items()}
+
+    def loss(step):
+        moved = network.with_parameters({k: p + step * change[k] for k, p in network.parameters.items()})
+        y, final, _ = reference.forward(moved, x, states[0])
+        return np.sum(y * dy) + sum(np.sum(a * b) for a, b in zip(final, states[1], strict=True))
+
+    _, _, stored = reference.forward(network, x, states[0])
+    gradients = reference.backward(network, stored, dy, states[1])[2]
+    along = sum(np.sum(gradients[name] * change[name]) for name in gradients)
+    assert along == pytest.approx((loss(1e-6) - loss(-1e-6)) / 2e-6, rel=1e-7)
 
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])

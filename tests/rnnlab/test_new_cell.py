@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from new_cells import MINIMAL, minimal_gated_equation
+from new_cells import MINIMAL
+from new_equations import NEW_EQUATIONS
 from test_ladder import CPU_RUNGS, in_float64
 
 from pocketgpu import cuda
@@ -35,7 +36,7 @@ def cell(request, monkeypatch):
     """A new cell, known to rnnlab.cells; only the minimal gated unit has a graph."""
     monkeypatch.setitem(cells.CELLS, request.param.name, request.param)
     if request.param is MINIMAL:
-        monkeypatch.setitem(graph_cells.EQUATIONS, MINIMAL.name, minimal_gated_equation)
+        monkeypatch.setitem(graph_cells.EQUATIONS, MINIMAL.name, NEW_EQUATIONS[MINIMAL.name])
     with cuda.settings(checks=False):
         yield request.param
 

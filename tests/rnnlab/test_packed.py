@@ -11,6 +11,7 @@ from numba.core.dispatcher import Dispatcher
 from rnnlab import reference
 from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
 from rnnlab.kernels.packed import panels, passes, products, steps, vectors
@@ -250,7 +251,7 @@ def test_what_is_no_input_is_refused_in_the_words_of_the_network():
 
 
 def sizes(B, H, G=4):
-    return forward_loop.Sizes(forward_loop.LSTM, 10, B, H, H, G, panels.panel_count(H, "float32"), 1)
+    return forward_loop.Sizes(KERNEL_FACTS["lstm"], 10, B, H, H, G, panels.panel_count(H, "float32"), 1)
 
 
 def test_sequences_are_split_where_the_weights_fit_the_cache_and_units_where_they_do_not():

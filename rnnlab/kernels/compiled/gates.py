@@ -6,13 +6,13 @@ Rows: gates [G·H] holds the input product and is left holding the gates; recurr
 product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
 where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
 past the products, its gradient is left as the one before the step, without what the products add.
+ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
 """
 
 from numba import njit
 
-from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
-
-OPTIONS = {**FAST, "nogil": True, "cache": True}
+from rnnlab.kernels.compiled.nonlinear import sigmoid, tanh
+from rnnlab.kernels.compiled.rows import OPTIONS, Rows, add_gradients, add_up
 
 
 @njit(**OPTIONS)
@@ -32,6 +32,22 @@ def rnn_tanh_backward(h_next, dh, dgates):
 
 
 @njit(**OPTIONS)
+def _rnn_tanh_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(gates)):
+        rnn_tanh(gates[row], recurrent[row], bias, h_next[row])
+
+
+@njit(**OPTIONS)
+def _rnn_tanh_rows_backward(
+    gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
+):
+    for row in range(len(h_next)):
+        add_gradients(dh[0], carry[row], dy[row])
+        rnn_tanh_backward(h_next[row], dh[0], dgates[row])
+        add_up(db, dgates[row])
+
+
+@njit(**OPTIONS)
 def rnn_relu(gates, recurrent, bias, h_next):
     H = h_next.size
     zero = h_next.dtype.type(0)
@@ -47,6 +63,22 @@ def rnn_relu_backward(h_next, dh, dgates):
     one = dh.dtype.type(1)
     for j in range(H):
         dgates[j] = dh[j] * (one if h_next[j] > zero else zero)
+
+
+@njit(**OPTIONS)
+def _rnn_relu_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(gates)):
+        rnn_relu(gates[row], recurrent[row], bias, h_next[row])
+
+
+@njit(**OPTIONS)
+def _rnn_relu_rows_backward(
+    gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
+):
+    for row in range(len(h_next)):
+        add_gradients(dh[0], carry[row], dy[row])
+        rnn_relu_backward(h_next[row], dh[0], dgates[row])
+        add_up(db, dgates[row])
 
 
 @njit(**OPTIONS)
@@ -87,6 +119,21 @@ def gru_backward(gates, saved, h, dh, dgates, dgates_h):
 
 
 @njit(**OPTIONS)
+def _gru_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(gates)):
+        gru(gates[row], recurrent[row], bias, inner_bias, h[row], saved[row], h_next[row])
+
+
+@njit(**OPTIONS)
+def _gru_rows_backward(gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h):
+    for row in range(len(gates)):
+        add_gradients(dh[row], carry[row], dy[row])
+        gru_backward(gates[row], saved[row], h[row], dh[row], dgates[row], dgates_h[row])
+        add_up(db, dgates[row])
+        add_up(db_h, dgates_h[row])
+
+
+@njit(**OPTIONS)
 def lstm(gates, recurrent, bias, c, c_next, h_next):
     H = h_next.size
     for j in range(H):
@@ -120,3 +167,25 @@ def lstm_backward(gates, c, c_next, dh, dc, dgates):
         dgates[2 * H + j] = dc_total * i * (one - g * g)
         dgates[3 * H + j] = dh_j * tanh_c * o * (one - o)
         dc[j] = dc_total * f
+
+
+@njit(**OPTIONS)
+def _lstm_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(gates)):
+        lstm(gates[row], recurrent[row], bias, c[row], c_next[row], h_next[row])
+
+
+@njit(**OPTIONS)
+def _lstm_rows_backward(gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h):
+    for row in range(len(gates)):
+        add_gradients(dh[0], carry[row], dy[row])
+        lstm_backward(gates[row], c[row], c_next[row], dh[0], dc[row], dgates[row])
+        add_up(db, dgates[row])
+
+
+ROWS = {
+    "rnn_tanh": Rows(_rnn_tanh_rows, _rnn_tanh_rows_backward),
+    "rnn_relu": Rows(_rnn_relu_rows, _rnn_relu_rows_backward),
+    "gru": Rows(_gru_rows, _gru_rows_backward),
+    "lstm": Rows(_lstm_rows, _lstm_rows_backward),
+}

@@ -5,6 +5,9 @@ which multiplies unsigned by signed bytes), and a loop elsewhere.  Unsigned inpu
 OFFSET, so a row's sum of weights times OFFSET is subtracted again.  rnnlab/narrow.py has the two formats.
 """
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -12,7 +15,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from rnnlab.kernels.compiled import one_step
-from rnnlab.kernels.compiled.recurrence import OPTIONS
+from rnnlab.kernels.compiled.of_cell import compiled_for
+from rnnlab.kernels.compiled.rows import OPTIONS
 from rnnlab.kernels.packed.host import FEATURES
 from rnnlab.narrow import BLOCK, LARGEST, Bfloat16Weights
 
@@ -179,16 +183,24 @@ def products(x, h, weights_ih, weights_hh, gates_x, gates_h, lo, hi):
     multiply(h, weights_hh, gates_h, lo, hi)
 
 
-@njit(**OPTIONS)
-def layer_step(kind, x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next):
-    """Write the layer's h_next and c_next [B,H], from x [B,I] and the state; False if one is not finite.
+finish = None  # of the cell: `layer_step` gives each copy of the function below its own
 
+
+@cache
+def layer_step(cell: str) -> Callable:
+    """A step of one layer of a cell, compiled, on x [B,I] and its state; False if one is not finite.
+
+    (x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next): h_next and c_next [B,H] are written.
     A cell without c takes h twice.
     """
+    return compiled_for(cell, _layer_step, finish=one_step.one_step(cell).finish)
+
+
+def _layer_step(x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next):
     if not (one_step.is_finite(x) and one_step.is_finite(h) and one_step.is_finite(c)):
         return False
     gates_x = np.empty((len(x), bias_ih.size), np.float32)
     gates_h = np.empty((len(x), bias_hh.size), np.float32)
     products(x, h, weights_ih, weights_hh, gates_x, gates_h, 0, bias_ih.size)
-    one_step.finish(kind, gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
+    finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
     return True

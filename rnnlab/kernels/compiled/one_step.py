@@ -2,24 +2,45 @@
 
 x [B,I], states h and c [L,B,H], weights [G·H,I] and [G·H,H].  h_next and c_next [L,B,H] are written at one
 layer; a cell without c is given h in its place.  Calling a BLAS costs more than the products of small
-weights; `finish` is for products that a BLAS has computed.
+weights; `finish` is for products that a BLAS has computed.  `one_step(cell)` has both functions.
 """
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from rnnlab.cells import KINDS
-from rnnlab.kernels.compiled import rows
-from rnnlab.kernels.compiled.recurrence import OPTIONS, product_by_rows
+from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.compiled.gates import ROWS
+from rnnlab.kernels.compiled.of_cell import compiled_for
+from rnnlab.kernels.compiled.recurrence import product_by_rows
+from rnnlab.kernels.compiled.rows import OPTIONS
 
-RELU = KINDS["rnn_relu"]
-GRU = KINDS["gru_after"]
-LSTM = KINDS["lstm"]
+rows_forward = finish = None  # of the cell: `one_step` gives each copy of the two functions below its own
+saves = False
 
 
-@njit(**OPTIONS)
-def step(kind, x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
-    """The layer's h_next and c_next; False if x or its state holds a number that is not finite."""
+class OneStep(NamedTuple):
+    """The two functions of a cell."""
+
+    # (x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next): the layer's h_next and c_next;
+    # False if x or its state holds a number that is not finite
+    step: Callable
+    # (gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next): the same from the products [B,G·H], which
+    # are changed
+    finish: Callable
+
+
+@cache
+def one_step(cell: str) -> OneStep:
+    """The compiled functions of a cell in KERNEL_FACTS."""
+    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=KERNEL_FACTS[cell].saves)
+    return OneStep(compiled_for(cell, _step, finish=end), end)
+
+
+def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
     h = h[layer]
     c = c[layer]
     h_next = h_next[layer]
@@ -30,7 +51,7 @@ def step(kind, x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c
     gates_h = np.empty((len(x), len(weight_hh)), x.dtype)
     product_by_rows(x, weight_ih, gates_x)
     product_by_rows(h, weight_hh, gates_h)
-    finish(kind, gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
+    finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
     return True
 
 
@@ -44,16 +65,10 @@ def is_finite(values):
     return True
 
 
-@njit(**OPTIONS)
-def finish(kind, gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next):
-    """h_next and c_next from the products [B,G·H], which are changed."""
+def _finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next):
     for row in gates_h:
         for j in range(row.size):
             row[j] += bias_hh[j]
-    if kind == LSTM:
-        rows.lstm(gates_x, gates_h, bias_ih, c, c_next, h_next)
-    elif kind == GRU:
-        inner = np.empty_like(h)  # for a gradient that nobody asks for
-        rows.gru(gates_x, gates_h, bias_ih, np.zeros(h.shape[1], h.dtype), h, inner, h_next)
-    else:
-        rows.rnn(kind == RELU, gates_x, gates_h, bias_ih, h_next)
+    saved = np.empty_like(h) if saves else h  # for a gradient that nobody asks for
+    inner_bias = np.zeros(h.shape[1], h.dtype) if saves else bias_ih  # it is in gates_h
+    rows_forward(gates_x, gates_h, bias_ih, inner_bias, h, c, saved, c_next, h_next)

@@ -5,13 +5,14 @@ are threads; so is the minibatch, each share with a loop over time of its own.
 """
 
 from functools import partial
-from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.compiled import one_step, recurrence
+from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.compiled import recurrence
+from rnnlab.kernels.compiled.one_step import one_step
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
 from rnnlab.network import Layer, Network, check_cell, merged_bias
@@ -26,8 +27,9 @@ class Saved(NamedTuple):
 
     x: np.ndarray  # [T,B,I]
     h: np.ndarray  # [T+1,B,H]
-    gates: np.ndarray  # [T,B,G·H]; empty for a plain RNN, whose gate is h
-    auxiliary: np.ndarray  # lstm: c [T+1,B,H]; gru: the candidate's h U_nᵀ + b_n [T,B,H]; else empty
+    gates: np.ndarray  # [T,B,G·H]; h of a plain RNN, whose gate it is
+    c: np.ndarray  # [T+1,B,H]; h of a cell without it
+    saved: np.ndarray  # [T,B,H], what a gradient needs beside them; h if it needs nothing
 
 
 def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
@@ -35,7 +37,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
 
     def run(index, x, state):
         saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
-        return saved.h[1:], _last_state(network, saved.h, saved.auxiliary), saved
+        return saved.h[1:], (saved.h[-1], saved.c[-1])[: len(network.facts.states)], saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
     y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
@@ -53,63 +55,46 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def write_step(kind: int, network: Network, x: np.ndarray, state: State, final: State) -> bool:
-    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite.
-
-    kind: the cell's number in cells.KINDS.
-    """
+def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
+    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite."""
+    step, finish = one_step(network.cell)
     states = state[0], state[-1], final[0], final[-1]
     for index in range(network.layers):
         parameters = list(map(np.ascontiguousarray, network.layer(index)))
         if not _is_large(len(x), parameters[1].size):
-            if not one_step.step(kind, x, *parameters, index, *states):
+            if not step(x, *parameters, index, *states):
                 return False
         else:
             h, c, *_ = own = [part[index] for part in states]  # of a cell without c: h once more
             if not all(np.isfinite(part).all() for part in (x, h, c)):
                 return False
             gates = x @ parameters[0].T, h @ parameters[1].T  # by all threads of BLAS
-            one_step.finish(kind, *gates, *parameters[2:], *own)
+            finish(*gates, *parameters[2:], *own)
         x = final[0][index]
     return True
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
+    check_cell(network, KERNEL_FACTS)
+    facts = KERNEL_FACTS[network.cell]
     layer = network.layer(index)
     (T, B, I) = x.shape
     H = network.hidden_size
     h = history(T, state[0])
+    c = history(T, state[1]) if facts.has_c else h
+    reserve = np.empty((T, B, H), h.dtype) if facts.saves else h
     gates = np.empty((T, B, network.gates * H), x.dtype)
     weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
     _products(x.reshape(T * B, I), weight_ih, gates.reshape(T * B, -1), threads)
     by_rows = B == 1
     weights = np.ascontiguousarray(layer.weight_hh if by_rows else layer.weight_hh.T)
-    loops = _loops(B, layer.weight_hh.size, threads)
-    loop, auxiliary = _loop_of(network, loops, layer, weights, gates, h, state)
+    bias = merged_bias(network, layer)
+    inner_bias = layer.bias_hh[network.facts.inner_bias_rows(H)]
+    loops = _loops(network, B, threads)
+    loop = partial(loops.forward, gates, weights, bias, inner_bias, h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
-    return Saved(x, h, np.empty((0, 0, 0), x.dtype) if network.gates == 1 else gates, auxiliary)
-
-
-def _loop_of(network: Network, loops, layer: Layer, weights, gates, h, state: State):
-    """The cell's loop over time, which then takes (lo, hi, by_rows), and Saved.auxiliary, which it fills."""
-    bias = merged_bias(network, layer)
-    (T, B, H) = (len(gates), *h.shape[1:])
-    if network.cell == "lstm":
-        c = history(T, state[1])
-        return partial(loops.lstm_forward, gates, weights, bias, h, c), c
-    if network.cell == "gru":
-        inner = np.empty((T, B, H), h.dtype)
-        return partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, inner), inner
-    check_cell(network, ("rnn_tanh", "rnn_relu"))
-    is_relu = network.cell == "rnn_relu"
-    empty = np.empty((0, 0, 0), h.dtype)
-    return partial(loops.rnn_forward, is_relu, gates, weights, bias, h), empty
-
-
-def _last_state(network: Network, h: np.ndarray, auxiliary: np.ndarray) -> State:
-    """The state [B,H] after the last step."""
-    return (h[-1], auxiliary[-1]) if network.cell == "lstm" else (h[-1],)
+    return Saved(x, h, h if facts.gate_is_h else gates, c, reserve)
 
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
@@ -121,34 +106,25 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     rows = network.gates * H
     dgates = np.empty((T, B, rows), dy.dtype)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
-    du = dgates
     db = np.zeros((len(parts), rows), dy.dtype)
-    loops = _loops(B, layer.weight_hh.size, threads)
-    db_u = db
-    if network.cell == "lstm":
-        loop = partial(loops.lstm_backward, weights, saved.gates, saved.auxiliary, dy, *state, dgates)
-    elif network.cell == "gru":
-        du = np.empty_like(dgates)
-        db_u = np.zeros_like(db)
-        loop = partial(
-            loops.gru_backward, weights, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
-        )
-    else:
-        check_cell(network, ("rnn_tanh", "rnn_relu"))
-        loop = partial(loops.rnn_backward, network.cell == "rnn_relu", weights, saved.h, dy, *state, dgates)
-
-    def sums(part):
-        return (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
-
-    together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
+    dgates_h = dgates
+    db_h = db
+    if network.facts.inner_bias:
+        dgates_h = np.empty_like(dgates)
+        db_h = np.zeros_like(db)
+    loop = partial(
+        _loops(network, B, threads).backward, weights, saved.gates, saved.saved, saved.h, saved.c,
+        dy, state[0], state[-1], dgates, dgates_h,
+    )  # fmt: skip
+    together([partial(loop, db[part], db_h[part], *share) for part, share in enumerate(parts)])
 
     flat = dgates.reshape(T * B, rows)
-    flat_u = du.reshape(T * B, rows)
+    flat_h = dgates_h.reshape(T * B, rows)
     dx = np.empty((T * B, I), dy.dtype)
     _products(flat, layer.weight_ih, dx, threads)
     dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)
-    dw_hh = _product_over_steps(flat_u, saved.h[:-1].reshape(T * B, H), threads)
-    return dx.reshape(T, B, I), Layer(dw_ih, dw_hh, db.sum(0), db_u.sum(0))
+    dw_hh = _product_over_steps(flat_h, saved.h[:-1].reshape(T * B, H), threads)
+    return dx.reshape(T, B, I), Layer(dw_ih, dw_hh, db.sum(0), db_h.sum(0))
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
@@ -191,6 +167,7 @@ def _is_large(B: int, weights: int) -> bool:
     return 2 * B * weights >= LARGE_PRODUCT
 
 
-def _loops(B: int, weights: int, threads: int) -> ModuleType | SimpleNamespace:
+def _loops(network: Network, B: int, threads: int) -> recurrence.Loops:
     """The loops to run: if one thread has the whole minibatch and a large product, BLAS splits it better."""
-    return recurrence.IN_PYTHON if threads == 1 and _is_large(B, weights) else recurrence
+    in_python = threads == 1 and _is_large(B, network.layer(0).weight_hh.size)
+    return (recurrence.loops_in_python if in_python else recurrence.loops)(network.cell)

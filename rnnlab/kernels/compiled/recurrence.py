@@ -5,19 +5,24 @@ block given.  The recurrent product is BLAS's, on weights laid out as it likes t
 single sequence it is a matrix times a vector, where calling BLAS costs more than the work, and forward reads
 the rows of the weights where they lie, [G·H,H]: `by_rows` says which of the two.  Backward writes the
 gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
-dc [B,H] as the gradients of the initial state.
+dc [B,H] as the gradients of the initial state; dgates_h and db_h are those of the recurrent product, the same
+arrays where a cell does not tell them apart.
+
+`loops(cell)` has both loops of a cell, whose arguments are those of every cell: where it has no c or saves
+nothing, any array with as many rows may take the place, such as h.
 """
 
 from collections.abc import Callable
-from types import FunctionType, SimpleNamespace
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from rnnlab.kernels.compiled import rows
-from rnnlab.kernels.compiled.nonlinear import FAST
-
-OPTIONS = {**FAST, "nogil": True, "cache": True}
+from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.compiled.gates import ROWS
+from rnnlab.kernels.compiled.of_cell import compiled_for, with_names
+from rnnlab.kernels.compiled.rows import OPTIONS
 
 
 @njit(**OPTIONS)
@@ -74,62 +79,59 @@ def recurrent_product(rows, weights, by_rows, out):
         product(rows, weights, out)
 
 
-@njit(**OPTIONS)
-def rnn_forward(is_relu, gates, weights, b, h, lo, hi, by_rows=False):
-    u = np.empty((hi - lo, h.shape[2]), gates.dtype)
-    for t in range(len(gates)):
-        recurrent_product(h[t, lo:hi], weights, by_rows, u)
-        rows.rnn(is_relu, gates[t, lo:hi], u, b, h[t + 1, lo:hi])
+rows_forward = rows_backward = None  # of the cell: `loops` gives each copy of the two functions below its own
+passes_h = False
 
 
-@njit(**OPTIONS)
-def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
-    carry = dh[lo:hi].copy()
-    for t in range(len(dy) - 1, -1, -1):
-        rows.rnn_backward(is_relu, h[t + 1, lo:hi], dy[t, lo:hi], carry, dgates[t, lo:hi], db)
-        product(dgates[t, lo:hi], weights, carry)
-    dh[lo:hi] = carry
-
-
-@njit(**OPTIONS)
-def lstm_forward(gates, weights, b, h, c, lo, hi, by_rows=False):
+def _forward(gates, weights, bias, inner_bias, h, c, saved, lo, hi, by_rows=False):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
-        recurrent_product(h[t, lo:hi], weights, by_rows, u)
-        rows.lstm(gates[t, lo:hi], u, b, c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi])
+        states = h[t, lo:hi], c[t, lo:hi]
+        recurrent_product(states[0], weights, by_rows, u)
+        after = c[t + 1, lo:hi], h[t + 1, lo:hi]
+        rows_forward(gates[t, lo:hi], u, bias, inner_bias, *states, saved[t, lo:hi], *after)
 
 
-@njit(**OPTIONS)
-def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
-    carry = dh[lo:hi].copy()
-    for t in range(len(dy) - 1, -1, -1):
-        cs = c[t, lo:hi], c[t + 1, lo:hi]
-        rows.lstm_backward(gates[t, lo:hi], cs, dy[t, lo:hi], carry, dc[lo:hi], dgates[t, lo:hi], db)
-        product(dgates[t, lo:hi], weights, carry)
-    dh[lo:hi] = carry
-
-
-@njit(**OPTIONS)
-def gru_forward(gates, weights, b, b_n, h, h_n, lo, hi, by_rows=False):
-    u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
-    for t in range(len(gates)):
-        recurrent_product(h[t, lo:hi], weights, by_rows, u)
-        rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], h_n[t, lo:hi], h[t + 1, lo:hi])
-
-
-@njit(**OPTIONS)
-def gru_backward(weights, gates, h_n, h, dy, dh, dgates, du, db, dub, lo, hi):
+def _backward(weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_h, lo, hi):
     carry = dh[lo:hi].copy()
     past = np.empty_like(carry)
     for t in range(len(dy) - 1, -1, -1):
-        saved = gates[t, lo:hi], h_n[t, lo:hi], h[t, lo:hi]
-        rows.gru_backward(saved, dy[t, lo:hi], carry, past, dgates[t, lo:hi], du[t, lo:hi], db, dub)
-        product(du[t, lo:hi], weights, carry)
-        carry += past
+        stored = gates[t, lo:hi], saved[t, lo:hi], h[t, lo:hi], c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi]
+        written = dgates[t, lo:hi], dgates_h[t, lo:hi]
+        rows_backward(*stored, dy[t, lo:hi], carry, past, dc[lo:hi], *written, db, db_h)
+        product(written[1], weights, carry)
+        if passes_h:
+            carry += past
     dh[lo:hi] = carry
 
 
-LOOPS = (rnn_forward, rnn_backward, lstm_forward, lstm_backward, gru_forward, gru_backward)
+class Loops(NamedTuple):
+    """The two loops over time of a cell."""
+
+    forward: Callable  # (gates, weights, bias, inner_bias, h, c, saved, lo, hi, by_rows=False)
+    backward: Callable  # (weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_h, lo, hi)
+
+
+@cache
+def loops(cell: str) -> Loops:
+    """The compiled loops of a cell in KERNEL_FACTS."""
+    return Loops(*(compiled_for(cell, loop, **_names(cell)) for loop in (_forward, _backward)))
+
+
+@cache
+def loops_in_python(cell: str) -> Loops:
+    """The loops in Python, for products so large that they want NumPy's BLAS and all of its threads."""
+    products = {"product": np.dot, "recurrent_product": _blas_product}
+    return Loops(*(with_names(loop, **products, **_names(cell)) for loop in (_forward, _backward)))
+
+
+def _names(cell: str) -> dict:
+    rows = ROWS[cell]
+    return {
+        "rows_forward": rows.forward,
+        "rows_backward": rows.backward,
+        "passes_h": KERNEL_FACTS[cell].passes_h,
+    }
 
 
 def _blas_product(rows, weights, by_rows, out):
@@ -138,12 +140,3 @@ def _blas_product(rows, weights, by_rows, out):
         np.dot(weights, rows[0], out=out[0])
     else:
         np.dot(rows, weights.T if by_rows else weights, out=out)
-
-
-def _in_python(loop: Callable) -> Callable:
-    """The loop in Python, for products so large that they want NumPy's BLAS and all of its threads."""
-    code = getattr(loop, "py_func", loop).__code__  # under NUMBA_DISABLE_JIT it is Python already
-    return FunctionType(code, globals() | {"product": np.dot, "recurrent_product": _blas_product})
-
-
-IN_PYTHON = SimpleNamespace(**{loop.__name__: _in_python(loop) for loop in LOOPS})

@@ -15,7 +15,7 @@ from numba import njit
 
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
-from rnnlab.kernels.packed.forward import GRU, LSTM, RELU, ROWS_AT_ONCE, part
+from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
 from rnnlab.kernels.packed.products import (
@@ -35,11 +35,12 @@ FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
 
 class Gradients(NamedTuple):
-    """Flat arrays of a layer's backward pass; D = G columns of dg a unit, a GRU's D = 4."""
+    """Flat arrays of a layer's backward pass; D columns of dg a unit, see `_columns`."""
 
     dy: object  # [T,B,H']
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
-    memory: object  # [P,B,width]: an LSTM's dc; a GRU's part of dh that passes the products by; else no size
+    dc: object  # [P,B,width], as carry; of no size for a cell without c
+    past: object  # [P,B,width]: the part of dh that passes the products by; of no size if there is none
     dg: object  # room for a chunk: [B,row_of_dg] of each step, by member
     panels_hh: object  # room for weight_hh as [P,G·H',width]
     panels_ih: object  # room for weight_ih as [panels of I,G·H',width]; of no size where members wait
@@ -111,8 +112,12 @@ def _step(sizes, share, layer, gradients, t, start, stop):
 
 @njit(**INNER)
 def _columns(sizes):
-    """Columns of dg a unit."""
-    return 4 if sizes.kind == GRU else sizes.G
+    """Columns of dg a unit: the gates', and one more where a gate multiplies another one's recurrent product.
+
+    Then the first column belongs to that gate's input weights, the last to its recurrent weights, and the
+    other gates lie between them in their order.
+    """
+    return sizes.G + (sizes.cell.inner >= 0)
 
 
 @njit(**OPTIONS)
@@ -132,15 +137,20 @@ def _place(sizes, share, gradients, slot, low):
 
 
 @njit(**INNER)
-def _gate_of_input(sizes, d):
-    """The gate whose input weights column d of dg belongs to, for d < G."""
-    return (d + 2) % 3 if sizes.kind == GRU else d
+def _gate(sizes, d):
+    """The gate to whose weights column d of dg belongs."""
+    inner = sizes.cell.inner
+    if inner < 0:
+        return d
+    if d == 0 or d == sizes.G:
+        return inner
+    return d - (d <= inner)
 
 
 @njit(**INNER)
 def _first_recurrent(sizes):
-    """The first of the G columns of dg that belong to the recurrent weights, in the order of the gates."""
-    return 1 if sizes.kind == GRU else 0
+    """The first of the G columns of dg that belong to the recurrent weights."""
+    return _columns(sizes) - sizes.G
 
 
 @njit(**INNER)
@@ -149,11 +159,11 @@ def _pack(sizes, share, layer, gradients):
     width = VECTORS * lanes(layer.h)
     for g in range(sizes.G):
         first, last = part(sizes.P, share)
-        _pack_gate(sizes, layer.weight_hh, g, sizes.H, gradients.panels_hh, g, first, last)
+        gate = _gate(sizes, g + _first_recurrent(sizes))
+        _pack_gate(sizes, layer.weight_hh, gate, sizes.H, gradients.panels_hh, g, first, last)
         if not share.waits:
             first, last = part((sizes.I + width - 1) // width, share)
-            gate = _gate_of_input(sizes, g)
-            _pack_gate(sizes, layer.weight_ih, gate, sizes.I, gradients.panels_ih, g, first, last)
+            _pack_gate(sizes, layer.weight_ih, _gate(sizes, g), sizes.I, gradients.panels_ih, g, first, last)
 
 
 @njit(**INNER)
@@ -195,26 +205,11 @@ def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
     dg = _place(sizes, share, gradients, slot, low) + p * width
     dy = (t * B + low) * units + p * width
     now = ((t * P + p) * B + low) * width
-    if sizes.kind == LSTM:
-        steps.lstm_backward(
-            rows, layer.gates, now * 4, layer.extra, now, now + P * B * width,
-            gradients.carry, gradients.memory, at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
-        )  # fmt: skip
-    elif sizes.kind == GRU:
-        steps.gru_backward(
-            rows, layer.gates, now * 3, layer.extra, now, layer.h, dy, units,
-            gradients.carry, gradients.memory, at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
-        )  # fmt: skip
-    elif sizes.kind == RELU:
-        steps.rnn_relu_backward(
-            rows, layer.h, dy + B * units, units, gradients.carry, at,
-            gradients.dy, dy, units, gradients.dg, dg, dg_row,
-        )  # fmt: skip
-    else:
-        steps.rnn_tanh_backward(
-            rows, layer.h, dy + B * units, units, gradients.carry, at,
-            gradients.dy, dy, units, gradients.dg, dg, dg_row,
-        )  # fmt: skip
+    steps.backward(
+        sizes.cell.number, rows, layer.gates, now * sizes.G, layer.c, now, now + P * B * width, layer.saved,
+        now, layer.h, dy, dy + B * units, units, gradients.carry, gradients.dc, gradients.past, at,
+        gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
+    )  # fmt: skip
 
 
 @njit(**INNER)
@@ -236,7 +231,7 @@ def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begi
     _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
     _synchronise(share, counter)
     for d in range(G):
-        at = place + (_gate_of_input(sizes, d) * H + low) * I
+        at = place + (_gate(sizes, d) * H + low) * I
         _add_products(
             high - low, gradients.dg, dg + d * units + low, dg_row, K, room, I, dw, at, not is_first
         )
@@ -244,9 +239,11 @@ def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begi
     _pack_operands(sizes, share, layer.h, units, H, room, begin, end)
     _synchronise(share, counter)
     for g in range(G):
-        column = (g + _first_recurrent(sizes)) * units + low
-        at = place + G * H * I + (g * H + low) * H
-        _add_products(high - low, gradients.dg, dg + column, dg_row, K, room, H, dw, at, not is_first)
+        d = g + _first_recurrent(sizes)
+        at = place + G * H * I + (_gate(sizes, d) * H + low) * H
+        _add_products(
+            high - low, gradients.dg, dg + d * units + low, dg_row, K, room, H, dw, at, not is_first
+        )
     for d in range(_columns(sizes)):
         at = place + G * H * (I + H) + d * H + low
         _add_columns(K, gradients.dg, dg + d * units + low, dg_row, dw, at, high - low, not is_first)
@@ -391,7 +388,7 @@ def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, en
         low, high = part(rows, share)
     place = (begin * sizes.B + low) * I + first
     for d in range(sizes.G):
-        weights = _gate_of_input(sizes, d) * H * I + first
+        weights = _gate(sizes, d) * H * I + first
         multiply_unpacked(
             high - low, dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
             last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,

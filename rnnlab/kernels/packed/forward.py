@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from numba import njit
 
-from rnnlab.cells import KINDS
+from rnnlab.kernels.cells import KernelFacts
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
@@ -17,9 +17,6 @@ from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import lanes
 
-GRU = KINDS["gru_after"]
-LSTM = KINDS["lstm"]
-RELU = KINDS["rnn_relu"]
 ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
 
 
@@ -30,7 +27,7 @@ ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointw
 class Sizes(NamedTuple):
     """Sizes of a layer."""
 
-    kind: int  # of cell: cells.KINDS
+    cell: KernelFacts
     T: int
     B: int
     I: int
@@ -59,10 +56,11 @@ class Layer(NamedTuple):
     x_row: int
     weight_ih: object  # [G·H,I]
     weight_hh: object  # [G·H,H]
-    bias: object  # [G,H'], a GRU's [4,H']: the last is the candidate's inside the reset
+    bias: object  # [G,H'], and one more with the recurrent product that a gate multiplies
     h: object  # [T+1,B,H'], h[0] given
-    gates: object  # [T,P,B,G,width]; of no size for a plain RNN, whose products are computed in h
-    extra: object  # lstm: c [T+1,P,B,width], c[0] given; gru: the candidate's inner sum [T,P,B,width]
+    gates: object  # [T,P,B,G,width]; of no size where the gate is h, in which products are computed then
+    c: object  # [T+1,P,B,width], c[0] given; of no size for a cell without it
+    saved: object  # [T,P,B,width]: what a gradient needs beside them; of no size if it needs nothing
     panels_ih: object  # room for [P,G,I,width]
     panels_hh: object  # room for [P,G,H,width]: in the order in which a step reads them
 
@@ -75,7 +73,7 @@ def part(count, share):
 
 @njit(**OPTIONS)
 def run_forward(sizes, share, layer, counter):
-    """Compute a share of h, gates and extra."""
+    """Compute a share of h, c, gates and what is saved."""
     _pack(sizes, share, layer)
     if not share.waits:
         wait(counter, share.members)
@@ -117,9 +115,9 @@ def _pack(sizes, share, layer):
 
 @njit(**INNER)
 def _place(sizes, layer, t, p, low, g):
-    """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h of a plain RNN."""
+    """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
     width = VECTORS * lanes(layer.h)
-    if sizes.G == 1:
+    if sizes.cell.gate_is_h:
         return ((t + 1) * sizes.B + low) * sizes.P * width + p * width
     return (((t * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
 
@@ -135,9 +133,10 @@ def _input_product(sizes, share, layer, start, stop):
     G = sizes.G
     rows = share.high - share.low
     width = VECTORS * lanes(layer.h)
-    products = layer.h if G == 1 else layer.gates
-    row = sizes.P * width if G == 1 else G * width
-    at_once = PANELS_AT_ONCE if G == 1 else 1
+    in_h = sizes.cell.gate_is_h
+    products = layer.h if in_h else layer.gates
+    row = sizes.P * width if in_h else G * width
+    at_once = PANELS_AT_ONCE if in_h else 1
     for p in range(share.first, share.last, at_once):
         columns = G * min(at_once, share.last - p) * width
         for k in range(0, I, K_BLOCK):
@@ -153,7 +152,7 @@ def _input_product(sizes, share, layer, start, stop):
 
 @njit(**INNER)
 def _recurrent_product(sizes, layer, t, p, low, rows):
-    """Add h U, except to a GRU's candidate, whose part goes into extra."""
+    """Add h U, except to the gate whose part another gate multiplies: this part goes into `saved`."""
     H = sizes.H
     P = sizes.P
     B = sizes.B
@@ -163,16 +162,17 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
     h_row = P * width
     for g in range(G):
         panel = (p * G + g) * H * width
-        if sizes.kind == GRU and g == 2:
+        if g == sizes.cell.inner:
             place = ((t * P + p) * B + low) * width
             multiply_rows(
-                rows, layer.h, h, h_row, layer.panels_hh, panel, H, layer.extra, place, width, False
+                rows, layer.h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
             )
         else:
-            products = layer.h if G == 1 else layer.gates
+            in_h = sizes.cell.gate_is_h
+            products = layer.h if in_h else layer.gates
             multiply_rows(
                 rows, layer.h, h, h_row, layer.panels_hh, panel, H,
-                products, _place(sizes, layer, t, p, low, g), h_row if G == 1 else G * width, True,
+                products, _place(sizes, layer, t, p, low, g), h_row if in_h else G * width, True,
             )  # fmt: skip
 
 
@@ -188,16 +188,7 @@ def _pointwise(sizes, layer, t, p, low, rows):
     after = before + B * h_row
     gates = _place(sizes, layer, t, p, low, 0)
     now = ((t * P + p) * B + low) * width
-    if sizes.kind == LSTM:
-        steps.lstm(
-            rows, layer.gates, gates, layer.bias, b, h_row, layer.extra, now, now + P * B * width,
-            layer.h, after, h_row,
-        )  # fmt: skip
-    elif sizes.kind == GRU:
-        steps.gru(
-            rows, layer.gates, gates, layer.bias, b, h_row, layer.extra, now, layer.h, before, after, h_row
-        )
-    elif sizes.kind == RELU:
-        steps.rnn_relu(rows, layer.bias, b, layer.h, after, h_row)
-    else:
-        steps.rnn_tanh(rows, layer.bias, b, layer.h, after, h_row)
+    steps.forward(
+        sizes.cell.number, rows, layer.gates, gates, layer.bias, b, h_row, layer.c, now, now + P * B * width,
+        layer.saved, now, layer.h, before, after, h_row,
+    )  # fmt: skip

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.cells import KINDS, State
+from rnnlab.cells import State
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
-from rnnlab.kernels.packed.forward import GRU, LSTM, Layer, Share, Sizes, run_forward
+from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.memory import aligned, keep_freed
 from rnnlab.kernels.packed.panels import panel_count, panel_width
@@ -36,20 +37,21 @@ class Saved(NamedTuple):
     inputs: int
     h: np.ndarray  # [T+1,B,H']
     gates: np.ndarray
-    extra: np.ndarray
+    c: np.ndarray
+    saved: np.ndarray
 
 
 def forward(network: Network, x: np.ndarray, state: State | None, members: int):
     """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
     keep_freed()
-    check_cell(network, ("rnn_tanh", "rnn_relu", "gru", "lstm"))
+    check_cell(network, KERNEL_FACTS)
     H = network.hidden_size
 
     def run(index, x, state):
         saved = _layer_forward(network, index, x, state, members)
         last = (saved.h[-1, :, :H],)
-        if network.cell == "lstm":
-            last += (_rows(saved.extra[-1], H),)
+        if saved.c.size:
+            last += (_rows(saved.c[-1], H),)
         return _LayerOutput(saved.h), last, saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
@@ -88,11 +90,12 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     h = aligned((T + 1, B, P * width), dtype)
     h[0, :, :H] = state[0]
     h[0, :, H:] = 0
-    gates = aligned((T, P, B, G, width) if G > 1 else 0, dtype)
-    extra = aligned((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
-    if sizes.kind == LSTM:
-        extra[0] = _panels(state[1], P, width)
-    saved = Saved(x, inputs, h, gates, extra)
+    gates = aligned(0 if sizes.cell.gate_is_h else (T, P, B, G, width), dtype)
+    c = aligned((T + 1, P, B, width) if sizes.cell.has_c else 0, dtype)
+    reserve = aligned((T, P, B, width) if sizes.cell.saves else 0, dtype)
+    if sizes.cell.has_c:
+        c[0] = _panels(state[1], P, width)
+    saved = Saved(x, inputs, h, gates, c, reserve)
     room = (aligned(G * P * columns * width, dtype) for columns in (inputs, H))
     layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
     _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
@@ -103,7 +106,7 @@ def _arrays(network: Network, index: int, saved: Saved, bias, *room: np.ndarray)
     """The flat arrays of a layer's forward pass."""
     parameters = network.layer(index)
     weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
-    results = map(_flat, (saved.h, saved.gates, saved.extra))
+    results = map(_flat, saved[2:])
     return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *results, *room)
 
 
@@ -119,29 +122,28 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
     layer = _arrays(network, index, saved, *[aligned(0, dtype)] * 3)
     carry = _panels(dstate[0], sizes.P, width)
-    memory = aligned(0, dtype)
-    if sizes.kind == LSTM:
-        memory = _panels(dstate[1], sizes.P, width)
-    elif sizes.kind == GRU:
-        memory = _panels(np.zeros_like(dstate[0]), sizes.P, width)
-    inputs = _padded(dy, units), carry, memory
+    dc = past = aligned(0, dtype)
+    if sizes.cell.has_c:
+        dc = _panels(dstate[1], sizes.P, width)
+    if sizes.cell.passes_h:
+        past = _panels(np.zeros_like(dstate[0]), sizes.P, width)
+    inputs = _padded(dy, units), carry, dc, past
     gradients = _gradient_arrays(sizes, shares, dtype, inputs, block, in_place)
     rooms = _rooms(sizes, shares, dtype, block, in_place)
     _run_team(
         shares,
         lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter),
     )
-    first = (_rows(carry, H),)
-    if sizes.kind == LSTM:
-        first += (_rows(memory, H),)
-    elif sizes.kind == GRU:
-        first = (first[0] + _rows(memory, H),)
+    dh = _rows(carry, H)
+    if sizes.cell.passes_h:
+        dh = dh + _rows(past, H)
+    first = (dh, _rows(dc, H)) if sizes.cell.has_c else (dh,)
     dx = gradients.dx[: sizes.T * sizes.B * sizes.I]
     return dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients.dw)
 
 
 def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
-    """The flat arrays of a layer's backward pass, from dy, carry and memory."""
+    """The flat arrays of a layer's backward pass, from dy, carry, dc and past."""
     T = sizes.T
     B = sizes.B
     I = sizes.I
@@ -150,7 +152,7 @@ def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_
     width = panel_width(dtype)
     room = lambda size: aligned(size, dtype)
     units = sizes.P * width
-    columns = 4 if sizes.kind == GRU else G
+    columns = G + (sizes.cell.inner >= 0)
     rows_of_dg = sizes.chunk * B * row_of_dg(sizes, width // VECTORS)
     packed = G * units * units
     numbers = G * H * (I + H) + columns * H
@@ -187,8 +189,14 @@ def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
     H = sizes.H
     rows = sizes.G * sizes.H
     dw_ih, dw_hh, db = np.split(dw, (rows * I, rows * (I + H)))
-    db = db[: (4 if sizes.kind == GRU else sizes.G) * H].reshape(-1, H)
-    db_ih, db_hh = (db[[1, 2, 0]], db[1:]) if sizes.kind == GRU else (db, db.copy())
+    columns = sizes.G + (sizes.cell.inner >= 0)
+    db_ih = db[: columns * H].reshape(columns, H)
+    db_hh = db_ih.copy()
+    if sizes.cell.inner >= 0:
+        others = [gate for gate in range(sizes.G) if gate != sizes.cell.inner]
+        order = np.argsort([sizes.cell.inner, *others])
+        db_hh = np.roll(db_ih[1:], 1, 0)[order]
+        db_ih = db_ih[:-1][order]
     return Parameters(
         dw_ih.reshape(rows, I), dw_hh.reshape(rows, H), db_ih.reshape(rows), db_hh.reshape(rows)
     )
@@ -199,7 +207,7 @@ def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[S
     T, B, _ = x.shape
     H = network.hidden_size
     P = panel_count(network.hidden_size, x.dtype)
-    sizes = Sizes(KINDS[network.facts.name], T, B, inputs, H, network.gates, P, T)
+    sizes = Sizes(KERNEL_FACTS[network.cell], T, B, inputs, H, network.gates, P, T)
     shares = split(sizes, members, x.itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
     return sizes._replace(chunk=min(T, max(1, CHUNK_ROWS // rows))), shares
@@ -240,16 +248,16 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
 
 
 def _bias(network: Network, index: int, units: int) -> np.ndarray:
-    """The biases of all gates [G,units], flat; a GRU has a fourth, the candidate's inside the reset."""
+    """The biases of all gates [G,units], flat, and the one within the product that a gate multiplies."""
     parameters = network.layer(index)
     H = network.hidden_size
     G = network.gates
-    is_gru = network.cell == "gru"
-    bias = aligned((G + is_gru, units), network.dtype)
+    inner = network.facts.inner_bias_rows(H)
+    bias = aligned((G + bool(network.facts.inner_bias), units), network.dtype)
     bias[:G, :H] = merged_bias(network, parameters).reshape(G, H)
     bias[:, H:] = 0
-    if is_gru:
-        bias[G, :H] = parameters.bias_hh[2 * H :]
+    if network.facts.inner_bias:
+        bias[G, :H] = parameters.bias_hh[inner]
     return bias.reshape(-1)
 
 

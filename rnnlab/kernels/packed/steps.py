@@ -15,6 +15,8 @@ Backward: dg is written from dh, the sum of carry [P,B,width], what later steps 
 [P,B,width], what reached h past the products; dc and past are left as those before the step.  Where a gate
 multiplies a recurrent product, dg has one column more: the gradient of that product's gate for the inputs
 comes first, then the other gates', then its gradient for the product.
+
+`forward` and `backward`, at the end, are the steps of all cells, with the arguments of any.
 """
 
 from numba import njit
@@ -160,3 +162,39 @@ def lstm_backward(
             store(dg, out + 2 * dg_gate, dc_total * i * (1 - g * g))
             store(dg, out + 3 * dg_gate, dh * tanh_c * o * (1 - o))
             store(dc, at + unit, dc_total * f)
+
+
+@njit(**OPTIONS)
+def forward(
+    number, rows, gates, gates_at, bias, bias_at, bias_row, c, c_at, c_next, saved, saved_at, h, before, h_at,
+    h_row,
+):  # fmt: skip
+    if number == 0:
+        rnn_tanh(rows, bias, bias_at, h, h_at, h_row)
+    elif number == 1:
+        rnn_relu(rows, bias, bias_at, h, h_at, h_row)
+    elif number == 2:
+        gru(rows, gates, gates_at, bias, bias_at, bias_row, saved, saved_at, h, before, h_at, h_row)
+    elif number == 3:
+        lstm(rows, gates, gates_at, bias, bias_at, bias_row, c, c_at, c_next, h, h_at, h_row)
+
+
+@njit(**OPTIONS)
+def backward(
+    number, rows, gates, gates_at, c, c_at, c_next, saved, saved_at, h, before, h_at, h_row, carry, dc, past,
+    at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate,
+):  # fmt: skip
+    if number == 0:
+        rnn_tanh_backward(rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row)
+    elif number == 1:
+        rnn_relu_backward(rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row)
+    elif number == 2:
+        gru_backward(
+            rows, gates, gates_at, saved, saved_at, h, before, h_row, carry, past, at, dy, dy_at, dy_row, dg,
+            dg_at, dg_row, dg_gate,
+        )  # fmt: skip
+    elif number == 3:
+        lstm_backward(
+            rows, gates, gates_at, c, c_at, c_next, carry, dc, at, dy, dy_at, dy_row, dg, dg_at, dg_row,
+            dg_gate,
+        )  # fmt: skip

@@ -206,7 +206,6 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     point = pointwise(cell, dtype).backward
     scalar_type = np.dtype(dtype).type
     PLACES = G * C
-    carries_h = cell == "gru"
     (load, dot) = weight_loader(tiles, dtype, by_rows=False)
     gather_gradient = gradient_gatherer(tiles, dtype, dot)
 
@@ -218,8 +217,6 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         arrived += dy[before]
         if is_last:
             arrived += dh[place]
-        elif carries_h:
-            arrived += carry[place]
         point(arrived, gates, gate, H, h, before, before + B * H, reserve, carry, place, dgates, dgates_u)
 
     @cuda.jit

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rnnlab.cells import State
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.layers import history, rows
-from rnnlab.network import Layer, Network, merged_bias
+from rnnlab.network import Layer, Network, check_cell, merged_bias
 
 Arrays = dict[str, np.ndarray]
 
@@ -32,20 +33,33 @@ def kernels_of(network: Network, tiles: Tiles) -> tuple[Callable, Callable]:
 def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> Arrays:
     """What a layer saves, from x [T,B,I] and its state [B,H].
 
-    x; gates [T,B,G·H]; h [T+1,B,H]; reserve: an LSTM's c [T+1,B,H], else a GRU's product [T,B,H].
+    x; gates [T,B,G·H]; h [T+1,B,H]; reserve, see pointwise.py, [T,B,H,.], one step more where it has c.
     """
+    check_cell(network, KERNEL_FACTS)
+    facts = KERNEL_FACTS[network.cell]
     layer = network.layer(index)
     (T, B, _) = x.shape
     H = network.hidden_size
     gates = x @ layer.weight_ih.T + merged_bias(network, layer)
     h = history(T, state[0])
-    reserve = np.empty((T, B, H), x.dtype)
-    if network.cell == "lstm":
-        reserve = history(T, state[1])
+    reserve = np.empty((T + facts.has_c, B, H, max(1, facts.has_c + facts.saves)), x.dtype)
+    if facts.has_c:
+        reserve[0, ..., 0] = state[1]
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
-    launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, reserve))
+    launch(kernel, tiles, (T, B), (layer.weight_hh, inner_bias_of(network, layer)), (gates, h, reserve))
     return {"x": x, "gates": gates, "h": h, "reserve": reserve}
+
+
+def last_state(network: Network, saved: Arrays) -> State:
+    """The state [B,H] after the last step."""
+    return (saved["h"][-1], saved["reserve"][-1, ..., 0])[: len(network.facts.states)]
+
+
+def inner_bias_of(network: Network, layer: Layer) -> np.ndarray:
+    """The recurrent bias [H] within the product that a gate multiplies; any other where none does."""
+    H = network.hidden_size
+    return layer.bias_hh[network.facts.inner_bias_rows(H) if network.facts.inner_bias else slice(H)]
 
 
 def layer_backward(
@@ -57,18 +71,21 @@ def layer_backward(
     H = network.hidden_size
     dgates = np.empty_like(saved["gates"])
     dgates_u = np.empty_like(dgates) if network.facts.inner_bias else dgates
-    carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
+    facts = KERNEL_FACTS[network.cell]
+    carry = np.zeros((B, H, max(1, facts.has_c + facts.passes_h)), dy.dtype)
+    if facts.has_c:
+        carry[..., 0] = dstate[1]
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
     launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
-    dh = dgates_u[0] @ layer.weight_hh + (carry if network.cell == "gru" else 0)
+    dh = dgates_u[0] @ layer.weight_hh + (carry[..., -1] if facts.passes_h else 0)
     flat = rows(dgates)
     flat_h = rows(dgates_u)
     dw_ih = flat.T @ rows(saved["x"])
     dw_hh = flat_h.T @ rows(saved["h"][:-1])
     gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
-    return dgates @ layer.weight_ih, (dh, carry)[: len(network.facts.states)], gradients
+    return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.facts.states)], gradients
 
 
 def launch(

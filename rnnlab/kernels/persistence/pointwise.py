@@ -7,11 +7,15 @@ All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H]
 of the state after it; `row` is its place in [B,H].
 
 Forward: sums [G] are the recurrent products; gates hold the input products with the biases, and are left
-holding the gates; reserve is c [T+1,B,H] of an LSTM, the candidate's recurrent sum [T,B,H] of a GRU.
+holding the gates; reserve has what else is stored of a step, a second state c [T+1,B,H] or what a gradient
+needs beside states and gates [T,B,H], such as the recurrent sum that a GRU's reset gate multiplies.
 
-Backward: dh is all that arrives at h after the step.  carry [B,H] goes past the products to the step before:
-dc of an LSTM, dh∘z of a GRU.  dgates and dgates_u [T,B,G·H] get the gradients of the gates, for the inputs
-and for the recurrent product; they differ in a GRU, which resets after it, and are one array elsewhere.
+Backward: dh is what dy, the products and the final state's gradient send to h after the step.  carry [B,H]
+goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_u
+[T,B,G·H] get the gradients of the gates, for the inputs and for the recurrent product; they differ where a
+gate multiplies that product, as in a GRU, and are one array elsewhere.
+
+A cell that has both has pairs of numbers in reserve, or in carry: those of c come first.
 """
 
 import math
@@ -86,6 +90,7 @@ def _gru(scalar_type: type) -> Pointwise:
 
     @cuda.jit(device=True)
     def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+        dh += carry[row]
         z = gates[gate + H]
         n = gates[gate + 2 * H]
         dn = dh * (one - z) * (one - n * n)

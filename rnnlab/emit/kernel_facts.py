@@ -1,0 +1,46 @@
+"""What kernels must know of a cell beside its gates and states: read off its step, forward and backward."""
+
+from rnnlab.cells import CELLS
+from rnnlab.emit.body import Place, gate_is_h, suitable, work_of
+
+HEADER = '''"""Facts of each cell with derived loops and kernels: its number, and the arrays that they need.
+
+Derived from rnnlab.graphs.cells by rnnlab.emit.kernel_facts: change it there, then `make course`.
+"""
+
+from typing import NamedTuple
+
+
+class KernelFacts(NamedTuple):
+    """One cell, as kernels see it."""
+
+    number: int  # in compiled loops, and CELL in CUDA C++
+    gates: int
+    inner: int  # the gate whose recurrent product another gate multiplies; -1: no gate's
+    gate_is_h: bool  # the only gate is the next h, and is not stored apart
+    has_c: bool  # a second state
+    saves: bool  # a gradient needs one number a unit beside gates and states
+    passes_h: bool  # h reaches the next h past the products too
+
+
+'''
+
+
+def source() -> str:
+    """The text of the module."""
+    facts = (facts_of(name, number) for number, name in enumerate(suitable()))
+    rows = (
+        f'    "{CELLS[name].mode}": KernelFacts{values},\n'
+        for name, values in zip(suitable(), facts, strict=True)
+    )
+    return f"{HEADER}KERNEL_FACTS = {{  # by the cell's mode\n{''.join(rows)}}}\n"
+
+
+def facts_of(name: str, number: int) -> tuple:
+    """The fields of a KernelFacts."""
+    cell = CELLS[name]
+    stores = {direction: work_of(name, direction).stores for direction in ("forward", "backward")}
+    inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else -1
+    saves = Place("saved") in stores["forward"]
+    passes_h = Place("dh") in stores["backward"]
+    return number, len(cell.gates), inner, gate_is_h(cell), "c" in cell.states, saves, passes_h

@@ -1,0 +1,72 @@
+"""A copy of rnnlab with new cells in two of its files, and what its rungs then compute."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CHANGED = {"cells.py": "new_cells.py", "graphs/cells.py": "new_equations.py"}  # file of rnnlab: what it gets
+TABLES = {"cells.py": "CELLS |= NEW_CELLS\n", "graphs/cells.py": "EQUATIONS |= NEW_EQUATIONS\n"}
+SIZES = T, B, I, H, L = 4, 3, 2, 5, 2
+
+
+def copy_with_new_cells(folder):
+    """rnnlab in a folder, with two files changed and then what is derived from them."""
+    ignored = shutil.ignore_patterns("__pycache__", "data")
+    shutil.copytree(ROOT / "rnnlab", folder / "rnnlab", ignore=ignored)
+    for name, added in CHANGED.items():
+        path = folder / "rnnlab" / name
+        text = path.read_text(encoding="utf-8") + (ROOT / "tests" / added).read_text(encoding="utf-8")
+        path.write_text(text + TABLES[name], encoding="utf-8")
+    run_in(folder, "from rnnlab.emit import files; files.write()")
+
+
+def run_in(folder, program, **variables):
+    """What a program prints in a fresh process that imports the copy."""
+    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "tests" / "rnnlab")))
+    environment = os.environ | {"PYTHONPATH": path} | variables
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def errors_of(folder, cells, rungs, **variables):
+    """{rung: {cell: the largest relative error of what it computes, or why it refuses}} in the copy."""
+    program = f"import two_files; two_files.print_errors({cells!r}, {rungs!r})"
+    return json.loads(run_in(folder, program, **variables).splitlines()[-1])
+
+
+def print_errors(cells, rungs):
+    import rnnlab
+    from rnnlab.ladder import RUNGS
+
+    assert Path(rnnlab.__file__).parents[1] == Path.cwd()
+    chosen = [rung for rung in RUNGS if rung.name in rungs]
+    print(json.dumps({rung.name: {cell: _error(rung, cell) for cell in cells} for rung in chosen}))
+
+
+def _error(rung, cell):
+    import numpy as np
+
+    from rnnlab import reference
+    from rnnlab.compare import relative_error
+    from rnnlab.network import Network
+
+    network = Network.create(cell, I, H, L, dtype="float64", gain=2.0, seed=3)
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(T, B, I))
+    dy = rng.normal(size=(T, B, H))
+    state, dstate = (tuple(rng.normal(size=(L, B, H)) for _ in network.facts.states) for _ in range(2))
+    if reason := rung.refuses(network, T, B):
+        return reason
+    y, final, saved = rung.module.forward(network, x, state)
+    dx, first, gradients = rung.module.backward(network, saved, dy, dstate)
+    want_y, want_final, stored = reference.forward(network, x, state)
+    want_dx, want_first, wanted = reference.backward(network, stored, dy, dstate)
+    pairs = [(y, want_y), (dx, want_dx), *zip((*final, *first), (*want_final, *want_first), strict=True)]
+    pairs += [(gradients[name], wanted[name]) for name in wanted]
+    return max(relative_error(*pair) for pair in pairs)
