@@ -1,10 +1,13 @@
-"""Small classes of the course's shortest lesson: results written by hand, an engine that makes them up."""
+"""Small classes of the course's shortest lesson: results written by hand, a `map` that makes them up."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 from nbjudge.classroom import results
 from nbjudge.classroom.collect import Assignment, collect
 from nbjudge.classroom.submissions import Submission
+from nbjudge.grading.grade import verdict_entry
 from nbjudge.grading.self_check import notebook
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks, cli
@@ -32,9 +35,9 @@ def result_of(student, other=None, **fields):
     statuses = dict.fromkeys(POINTS, "passed") | (other or {})
     earned = {name: points * (statuses[name] == "passed") for name, points in POINTS.items()}
     verdicts = [Verdict(n, Status(statuses[n]), earned[n], POINTS[n], "Message.") for n in POINTS]
-    facts = {"lesson": LESSON, "submission": student, "grader": "grader", "seed": 1, "variant": None}
-    facts |= {"sandbox": "bubblewrap", "problem": None, "score": sum(earned.values()), "max_score": 6}
-    facts |= {"exercises": tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)}
+    facts = {"lesson": LESSON, "submission": student, "grader": "grader", "seed": 1}
+    facts |= {"sandbox": "bubblewrap", "limits_by": "watching", "score": sum(earned.values()), "max_score": 6}
+    facts |= {"exercises": tuple(map(verdict_entry, verdicts))}
     return results.Result(student, **facts | fields)
 
 
@@ -43,7 +46,7 @@ def graded_entry(folder, result, **facts):
     student, file = result.student, f"files/{result.student}.ipynb"
     (folder / "files").mkdir(parents=True, exist_ok=True)
     (folder / file).write_bytes(SOLVED.read_bytes())
-    results.write(folder / "results", result)
+    results.write(results.path_of(folder / "results", *result.place), result)
     facts = {"layout": "plain", "name": f"Name {student}"} | facts
     return Submission(f"in/{student}.ipynb", student=student, lesson=LESSON, file=file, sha256=student,
                       graded=True, **facts)  # fmt: skip
@@ -67,26 +70,24 @@ def class_of(place, books):
     return place / "class"
 
 
-def outcome(job, failing=()):
-    """What a judge would answer who finds every exercise right but some."""
-    status = lambda name: Status.failed if name in failing else Status.passed
-    names = job["names"] or POINTS
-    verdicts = [Verdict(n, status(n), 0 if n in failing else POINTS[n], POINTS[n], "…") for n in names]
-    entries = [results.exercise_entry(verdict, job["grader"]) for verdict in verdicts]
-    facts = {"problem": None, "sandbox": "bubblewrap", "variant": {}, "max_score": 6}
-    return facts | {"exercises": entries}
+def pretend(job, failing=(), status="failed"):
+    """Write the result of a grade that finds every exercise right but some."""
+    result = result_of(job.student, dict.fromkeys(failing, status), submission=job.submission)
+    result = replace(result, grader=job.grader, seed=job.seed)
+    results.write(Path(job.into), result)
+    return result
 
 
 def pretended(failing=(), stop_after=None):
-    """An engine without processes, which may break off after some jobs."""
+    """A `map` that grades nothing, and may break off after some jobs."""
 
-    def engine(jobs):
+    def mapped(function, jobs):
         for number, job in enumerate(jobs):
             if number == stop_after:
                 raise KeyboardInterrupt
-            yield job, outcome(job, failing)
+            yield pretend(job, failing)
 
-    return engine
+    return mapped
 
 
 def without_times(result):

@@ -8,11 +8,9 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   submissions.jsonl       the submissions list: one line for each file that `collect` saw
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
-  results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
-                          when a run begins and when it ends
   regraded/               results of `regrade` that are shown and not yet written
   exported.json    what `export` wrote into gradebooks of nbgrader, so that it never replaces what others did
-  lock                    held by the process that grades
+  lock                    held by the process that collects or grades
   by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:
@@ -33,26 +31,23 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   graded    true for the one file that counts of this student and lesson
   reason    why it does not count, or what was decided about it; null where there is nothing to say
 
-One line of results.jsonl and one file in results/ (results.Result):
+One file in results/ (results.Result) is what `rnnlab grade --json` writes, and whose it is:
 
-  format, student, lesson, submission (sha256), seed, variant (null, or what variants.py drew)
-  grader    digest of all code that decides a verdict; null where exercises were graded by different ones
-  key       digest of submission, grader, seed and variant: equal keys, equal verdicts
-  sandbox   "bubblewrap" or "plain"
-  limits_by what held the limits of memory and processes: "control group" of the kernel, or "watching"
-  problem   sentence where the notebook could not be graded at all (then `exercises` is empty), else null
-  score, max_score
-  exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "looks",
-            "fault", "grader", "seconds"}]; fault: the grader's own, listed apart, no points are lost to it
-            silently; `looks` are for the teacher only
-  graded    time of grading in ISO 8601, UTC
-  seconds   of grading
+  student, lesson
+  submission  sha256 of the notebook
+  grader      digest of all code that decides the lesson's verdicts
+  score, max_score, sandbox, limits_by, seed, variants    as in the JSON of `rnnlab grade`
+  exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "seconds",
+            "looks"}]; the status "grader_error" is a fault of the grader's own, listed apart, no points are
+            lost to it silently; `looks` are for the teacher only
+  problem     sentence where the notebook could not be graded at all (then `exercises` is empty), else null
 
-Only the fields in results.TIMES differ between two runs.  Programs read with `results.load(folder)` and
-`submissions.load(folder)`, never the text.  `keys.class_key(folder)` is the key as bytes; it stops where the
-key is missing or another one.  `keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the
-words, in hexadecimal digits: a variant is drawn from `token(key, "variant", lesson, student)` alone, so that
-no key travels to another machine.  Grading calls `variants.draw_variant(exercise, token) -> (exercise,
-variant)` for a lesson that class.json lists under "variants"; `variant` is JSON, null where the exercise has
-none.
+Only `seconds` differs between two grades of one file by the same code.
+
+Programs read with `results.load(folder)` and `submissions.load(folder)`, never the text.
+`keys.class_key(folder)` is the key as bytes; it stops where the key is missing or another one.
+`keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the words, in hexadecimal digits: a
+variant is drawn from `token(key, "variant", lesson, student)` alone, so that no key travels to another
+machine. Grading calls `variants.draw_variant(exercise, token)` for a lesson that class.json lists under
+"variants".
 """

@@ -5,8 +5,10 @@ What they need is imported when they run: --help must answer at once.
 
 import argparse
 import os
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -20,7 +22,7 @@ STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 
 LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place
-    "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded",
+    "class.key", "class.json", "submissions.jsonl", "files", "results", "regraded",
     "exported.json",
     "by_hand.csv", "pairs.csv", "rules.csv",
 )  # fmt: skip
@@ -61,8 +63,6 @@ def _add_grade(subparsers: argparse._SubParsersAction) -> None:
     grade = subparsers.add_parser("grade", help="grade a class folder; may be killed and resumed at any time")
     grade.add_argument("folder", type=Path, help="the class folder")
     grade.add_argument("--resume", action="store_true", help="grade what is missing")
-    grade.add_argument("--engine", choices=("local", "dask"), default="local", help="where answers run")
-    grade.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask scheduler, tcp://HOST:8786")
     _add_shared(grade)
     grade.set_defaults(handler=lambda chosen: guarded(chosen, _grade))
 
@@ -72,7 +72,6 @@ def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
     regrade.add_argument("folder", type=Path, help="the class folder")
     regrade.add_argument("--student", help="one student, by identifier")
     regrade.add_argument("--lesson", help="one lesson")
-    regrade.add_argument("--exercise", help="one exercise; the others keep their verdicts")
     regrade.add_argument("--faults", action="store_true", help="only what the grader could not judge")
     regrade.add_argument("--write", action="store_true", help="take over what was shown")
     _add_shared(regrade)
@@ -80,11 +79,14 @@ def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=_count, metavar="N", help="judges at a time; else one for each core")
+    parser.add_argument("--jobs", type=_count, metavar="N", help="files at a time; else one for each core")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, tcp://HOST:8786, and not here"
+    )
     parser.add_argument("--plain", action="store_true", help="without bubblewrap: strangers' code sees all")
     parser.add_argument("--wait", action="store_true", help="wait where another process grades this class")
     parser.add_argument(
-        "--accept-key", action="store_true", help="go on with another class key (other seeds)"
+        "--accept-key", action="store_true", help="continue with another class key (other seeds)"
     )
 
 
@@ -154,49 +156,85 @@ def written(path: Path, write: Callable) -> object:
 
 
 def _collect(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom import lock
     from nbjudge.classroom.collect import Assignment, check_places, collect, command, deadline, describe
 
     check_places(chosen.folder, chosen.sources)
     about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
-    with lock.made(chosen.folder), lock.lock(chosen.folder):
+    with made(chosen.folder), locked(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
     _print(describe(listed, command(chosen.folder, chosen.sources, about)))
     return DONE if all(entry.graded for entry in listed) else NOT_ALL
 
 
-def _grade(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom import engines, lock, run
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a class folder that is not there yet; take it away again if nothing came of it."""
+    is_new = not folder.exists()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new and not (folder / "class.json").exists():
+            shutil.rmtree(folder)
+        raise
+
+
+@contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold a class folder alone. Raises Unusable if another process holds it, unless `wait`.
+
+    A process that is killed holds nothing.
+    """
+    from filelock import FileLock, Timeout
+
     from nbjudge.finding.notebook_file import Unusable
 
-    if (chosen.engine == "dask") != bool(chosen.scheduler):
-        raise Unusable("--engine dask and --scheduler ADDRESS belong together.")
-    with lock.lock(chosen.folder, wait=chosen.wait):
+    if not folder.is_dir():
+        raise Unusable(f"there is no class folder {folder}: begin with rnnlab class collect.")
+    try:
+        with FileLock(folder / "lock", timeout=-1 if wait else 0, mode=0o600):
+            yield
+    except Timeout:
+        raise Unusable(
+            f"{folder} is in use by another process: wait for its end, or let class grade wait with --wait."
+        ) from None
+
+
+def _grade(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import run
+
+    with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
         _accept_key(chosen)
-        local = engines.local(chosen.jobs or engines.most_jobs())
-        engine = engines.dask(chosen.scheduler) if chosen.scheduler else local
-        listed = run.grade_class(chosen.folder, engine, _say, resume=chosen.resume, plain=chosen.plain)
+        listed = run.grade_class(chosen.folder, mapped, _say, resume=chosen.resume, plain=chosen.plain)
     _print(run.describe(listed))
     return DONE if run.without_faults(listed) else OWN_FAULT
 
 
 def _regrade(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom import by_hand, engines, lock, regrade, run, submissions
+    from nbjudge.classroom import by_hand, regrade, run, submissions
 
-    selection = regrade.Selection(chosen.student, chosen.lesson, chosen.exercise, chosen.faults)
+    selection = regrade.Selection(chosen.student, chosen.lesson, chosen.faults)
     hand = by_hand.read(chosen.folder, submissions.load(chosen.folder))  # before hours of grading
-    with lock.lock(chosen.folder, wait=chosen.wait):
+    with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
         _accept_key(chosen)
-        engine = engines.local(chosen.jobs or engines.most_jobs())
-        pairs = regrade.regrade(chosen.folder, engine, selection, chosen.plain)
+        pairs = regrade.regrade(chosen.folder, mapped, selection, chosen.plain)
         _print(regrade.describe(pairs))
         _print(by_hand.kept_marks(hand, regrade.changed_exercises(pairs)))
         if chosen.write:
-            written(chosen.folder, lambda: regrade.take_over(chosen.folder, pairs))
+            regrade.take_over(chosen.folder, pairs)
             _say("written")
         else:
             _say("nothing is written: repeat the command with --write to take it over")
     return DONE if run.without_faults([new for _, new in pairs]) else OWN_FAULT
+
+
+def _mapped(chosen: argparse.Namespace) -> AbstractContextManager[Callable]:
+    """The `map` with which files are graded."""
+    from nbjudge.classroom import processes
+
+    if chosen.scheduler:
+        return processes.on_cluster(chosen.scheduler)
+    return processes.here(chosen.jobs or processes.most())
 
 
 def _accept_key(chosen: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 from pathlib import Path
 
-from nbjudge.classroom.commands import DONE, guarded, written
+from nbjudge.classroom.commands import DONE, guarded, locked, made, written
 from nbjudge.files import ROOT, write_whole
 from nbjudge.printable import printable, quantity
 
@@ -95,7 +95,8 @@ def _variants(chosen: argparse.Namespace) -> int:
         return DONE
     students = variants.students_in(chosen.students)
     out = chosen.out or chosen.folder / "handout" / chosen.lesson
-    handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
+    with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
+        handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
     print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
     print(variants.describe_counts(chosen.lesson))

@@ -73,7 +73,7 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         sandbox=result.sandbox,
         limits_by=result.limits_by,
         seed=result.seed,
-        numbers=result.variant or {},
+        numbers=result.variants,
         note=printable((entry.reason or "").removeprefix("note: ")),
         problem=printable(result.problem or ""),
     )

@@ -1,165 +1,198 @@
-"""Grade a class: plan what is missing, hand it to an engine, and write each result as soon as it stands.
+"""Grade a class: `rnnlab grade --json` for each file that has no result yet.
 
-A run may be killed at any moment. What was graded is in files of its own; the next run with --resume grades
-the rest, with the same seeds, and ends with the same results.
+A run may be killed at any moment: each result is a file of its own, written by the process that has graded.
+The next run with --resume grades the rest, with the same seeds, and ends with the same results.
 """
 
-import contextlib
-import signal
+import hashlib
+import json
+import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from nbjudge.classroom import keys, results, submissions, versions
-from nbjudge.classroom.engines import Engine
+from nbjudge import variants
+from nbjudge.classroom import keys, processes, results, submissions, versions
 from nbjudge.classroom.results import Result
 from nbjudge.classroom.submissions import Submission
+from nbjudge.clock import limited
+from nbjudge.course import current
+from nbjudge.exercise import Exercise
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.finding.reading import Cell
+from nbjudge.grading.clean_start import clean_start
+from nbjudge.grading.grade import OWN_SECONDS, grade, verdict_entry
 from nbjudge.running import sandbox
+from nbjudge.verdict import Status, Verdict
 
 Tell = Callable[[str], None]
-STOPS = signal.SIGTERM, signal.SIGHUP
+TRIES = 2  # at a notebook with an exercise that the grader could not judge, or while it was stopped
 PAUSE = 30.0  # seconds between two lines of progress where nobody watches a terminal
+LOST = "The process that graded it ended twice: not graded."
+BY_HAND = "read this answer yourself: in plain mode an answer can end its judge"
 
 
-@dataclass
-class Plan:
-    """What a run has to do."""
+class Job(NamedTuple):
+    """A file to grade. It holds what is drawn from the class key, and not the key."""
 
-    jobs: list[dict] = field(default_factory=list)
-    done: list[Result] = field(default_factory=list)  # of the code that would grade now
-    outdated: list[Result] = field(default_factory=list)  # of an earlier version of it
+    student: str
+    lesson: str
+    submission: str  # digest of the notebook
+    path: str  # of the notebook
+    into: str  # the file of the result
+    seed: int
+    token: str | None  # from which the student's numbers are drawn; None: no variants were handed out
+    grader: str  # digest of the code that is to decide
+    plain: bool
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Student and lesson."""
+        return self.student, self.lesson
 
 
-def plan(folder: Path, plain: bool = False) -> Plan:
-    """What of a class is graded, and the jobs for the rest. Raises Unusable where nothing is there."""
+def jobs_of(folder: Path, plain: bool = False, below: str = "results") -> list[Job]:
+    """A job for each submission that counts, lesson by lesson, with its result below a folder of the class.
+
+    Raises Unusable where no submission counts.
+    """
     counting = submissions.graded(submissions.load(folder))
-    counting.sort(key=lambda entry: entry.lesson)  # a judge keeps what it has computed for a lesson
     if not counting:
         raise Unusable(
             f"{folder} has no submission to grade; its submissions.jsonl gives each file's reason."
         )
     key = keys.class_key(folder)
-    variants = keys.settings(folder).get("variants") or ()
-    known = {result.place: result for result in results.repair(folder)}
-    planned = Plan()
-    for entry in counting:
-        job = job_of(folder, entry, key, variants, plain)
-        result = known.get(entry.place)
-        if result is None or result.seed != job["seed"]:
-            planned.jobs.append(job)
-        else:
-            (planned.done if is_current(result, job) else planned.outdated).append(result)
-    if problem := next(filter(None, map(results.notebook_problem, planned.jobs)), ""):
-        raise Unusable(problem)
-    return planned
+    varied = keys.settings(folder).get("variants") or ()
+    counting.sort(key=lambda entry: entry.lesson)  # a process keeps what it has computed for a lesson
+    return [_job(folder.absolute(), entry, key, entry.lesson in varied, plain, below) for entry in counting]
 
 
-def job_of(folder: Path, entry: Submission, key: bytes, variants: list[str], plain: bool) -> dict:
-    """The job of a submission. It holds what is drawn from the class key, and not the key."""
-    student = entry.student
-    lesson = entry.lesson
-    digest = entry.sha256
-    return {
-        "student": student,
-        "lesson": lesson,
-        "submission": digest,
-        "path": str((folder / entry.file).absolute()),
-        "seed": keys.seed(key, lesson, student, digest),
-        "token": keys.token(key, "variant", lesson, student) if lesson in variants else None,
-        "grader": versions.grader_digest(lesson),
-        "plain": plain,
-        "names": None,
-        "passed_over": [],
-    }
-
-
-def is_current(result: Result, job: dict) -> bool:
-    """Was all of a result graded by the code that would grade it now?"""
-    graders = {exercise["grader"] for exercise in result.exercises} or {result.grader}
-    return graders == {job["grader"]}
-
-
-def result_of(job: dict, outcome: dict) -> Result:
-    """The result that a job's outcome is."""
-    exercises = tuple(outcome["exercises"])
-    variant = outcome["variant"] or None
-    graders = {exercise["grader"] for exercise in exercises} or {job["grader"]}
-    return Result(
-        student=job["student"],
-        lesson=job["lesson"],
-        submission=job["submission"],
-        grader=graders.pop() if len(graders) == 1 else None,
-        key=results.key_of(job["submission"], graders or {job["grader"]}, job["seed"], variant),
-        seed=job["seed"],
-        variant=variant,
-        sandbox=outcome["sandbox"] or ("plain" if job["plain"] else "bubblewrap"),
-        limits_by=outcome.get("limits_by", ""),
-        problem=outcome["problem"],
-        score=sum(exercise["points"] for exercise in exercises),
-        max_score=outcome["max_score"],
-        exercises=exercises,
-        graded=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(outcome.get("seconds", 0.0), 3),
+def _job(folder: Path, entry: Submission, key: bytes, is_varied: bool, plain: bool, below: str) -> Job:
+    student, lesson = entry.place
+    return Job(
+        student,
+        lesson,
+        entry.sha256,
+        str(folder / entry.file),
+        str(results.path_of(folder / below, student, lesson)),
+        keys.seed(key, lesson, student, entry.sha256),
+        keys.token(key, "variant", lesson, student) if is_varied else None,
+        versions.grader_digest(lesson),
+        plain,
     )
 
 
-def grade_class(
-    folder: Path, engine: Engine, tell: Tell, *, resume: bool = False, plain: bool = False
-) -> list[Result]:
-    """Grade what is missing of a class; all results that there are at the end.
-
-    Raises Unusable where the class has results and `resume` is not set, where answers would not run in the
-    sandbox, or where the disk refuses a result; all earlier ones are kept.
-    """
-    refuse_without_sandbox(plain)
-    planned = plan(folder, plain)
-    graded = len(planned.done) + len(planned.outdated)
-    if graded and not resume:
-        raise Unusable(
-            f"{graded} of {graded + len(planned.jobs)} submissions are graded: --resume grades the rest, "
-            "rnnlab class regrade shows what another run would change."
-        )
-    for line in _before(folder, planned, graded):
-        tell(line)
-    with _stopped_by_signals():
-        write_outcomes(folder, planned.jobs, engine)
-    return results.repair(folder)
-
-
-def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = "results") -> None:
-    """Grade the jobs and write each result below a folder of the class."""
-    faults = 0
-    with progress_bar(len(jobs)) as bar:
-        try:
-            for number, (job, outcome) in enumerate(engine(jobs), 1):
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                result = result_of(job, outcome)
-                _write(folder, below, result, number)
-                faults += bool(result.faults)
-                bar.set_postfix_str((f"{faults} with a fault of the grader" if faults else ""), refresh=False)
-                bar.update()
-        except KeyboardInterrupt:
-            state = f"stopped: {bar.n} of {len(jobs)} are graded and kept"
-            bar.write(f"{state}; the same command goes on, grade with --resume", file=bar.fp)
-            raise
-
-
-def _write(folder: Path, below: str, result: Result, number: int) -> None:
+def grade_apart(job: Job) -> Result:
+    """What grade_file returns, from a process of this thread: a file that ends it costs its student alone."""
     try:
-        results.write(folder / below, result)
-    except OSError as error:
+        return processes.apart(grade_file, job)
+    except processes.Lost:
+        return lost(job)
+
+
+def grade_file(job: Job) -> Result:
+    """Grade a file as `rnnlab grade --json` does, and write the result. Raises Unusable where the file is
+    another one, this machine has other code or no sandbox, or the disk refuses."""
+    refuse_changed(job)
+    refuse_without_sandbox(job.plain)
+    if versions.grader_digest(job.lesson) != job.grader:
         raise Unusable(
-            f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
-            "before it are kept: make room, or make the folder writable, then go on with --resume."
-        ) from error
+            f"the code of {job.lesson} on {os.uname().nodename} is another one than where the run was "
+            "planned: bring both to one version, then continue with --resume."
+        )
+    with clean_start(), threadpool_limits(1):  # other files are graded on the other cores
+        result = _graded(job)
+    results.write(Path(job.into), result)
+    return result
+
+
+def _graded(job: Job) -> Result:
+    doubts: dict[str, str] = {}
+    numbers = partial(_numbers_of_student, job.token, doubts)
+    for _ in range(TRIES):
+        stops = len(processes.stops)
+        try:
+            report = grade(Path(job.path), seed=job.seed, plain=job.plain, lesson=job.lesson, vary=numbers)
+        except Unusable as unusable:
+            problem = str(unusable).replace(job.path, f"{current().lessons[job.lesson]}.ipynb")
+            return _without_report(job, problem=problem)
+        if not report.own_faults and len(processes.stops) == stops:
+            break
+    facts = json.loads(report.to_json())
+    for entry in facts["exercises"]:
+        if entry["status"] == Status.failed and entry["name"] in doubts:
+            entry["message"] += doubts[entry["name"]]
+    return _result(job, **facts)
+
+
+def _numbers_of_student(
+    token: str | None, doubts: dict[str, str], exercise: Exercise, cells: list[Cell]
+) -> tuple[Exercise, dict]:
+    """The exercise with the numbers of the student, whatever the notebook says. A notebook that has the
+    numbers of another one joins the doubts."""
+    if token is None:
+        return exercise, {}
+    drawn, numbers = variants.draw_variant(exercise, token)
+    if numbers is None:
+        return exercise, {}
+    with limited(OWN_SECONDS):
+        named = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
+    if named != numbers:
+        own = variants.describe_numbers(numbers)
+        other = variants.describe_numbers(named)
+        doubts[exercise.name] = (
+            f"\nThe notebook for this student has {own}, and this one has {other}: is it another notebook?"
+        )
+    return drawn, numbers
+
+
+def _result(job: Job, **facts: object) -> Result:
+    exercises = tuple(facts.pop("exercises"))
+    facts.pop("lesson", None)
+    return Result(job.student, job.lesson, job.submission, job.grader, exercises=exercises, **facts)
+
+
+def _without_report(job: Job, verdicts: tuple[Verdict, ...] = (), problem: str | None = None) -> Result:
+    box = sandbox.choose(job.plain)
+    return _result(
+        job,
+        score=0,
+        max_score=sum(current().catalogue(job.lesson).values()),
+        sandbox=box.name,
+        limits_by=box.limits_by,
+        seed=job.seed,
+        exercises=[verdict_entry(verdict) for verdict in verdicts],
+        problem=problem,
+    )
+
+
+def lost(job: Job) -> Result:
+    """The result, written, of a file that has ended each process that graded it: faults, not lost points."""
+    points = current().catalogue(job.lesson).items()
+    faults = (Verdict(name, Status.grader_error, 0, most, LOST, None, BY_HAND) for name, most in points)
+    result = _without_report(job, tuple(faults))
+    results.write(Path(job.into), result)
+    return result
+
+
+def refuse_changed(job: Job) -> None:
+    """Unusable unless the notebook of a job is what was collected: nobody loses marks to that."""
+    try:
+        digest = hashlib.sha256(Path(job.path).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        digest = None
+    if digest != job.submission:
+        how = "is another one than was collected: remove it" if digest else "is missing"
+        raise Unusable(
+            f"files/{job.submission}.ipynb, the notebook of {job.student} for {job.lesson}, {how}. "
+            "Bring it back from a copy, or collect the download again; then repeat the command."
+        )
 
 
 def refuse_without_sandbox(plain: bool) -> None:
@@ -171,33 +204,54 @@ def refuse_without_sandbox(plain: bool) -> None:
         )
 
 
-def _before(folder: Path, planned: Plan, graded: int) -> Iterator[str]:
-    """What a run states before it begins."""
+def grade_class(
+    folder: Path, mapped: Callable, tell: Tell, *, resume: bool = False, plain: bool = False
+) -> list[Result]:
+    """Grade what is missing of a class; all results at the end.
+
+    mapped: `map`, or one that works like it and keeps more than one core busy (processes.py).
+
+    Raises Unusable where the class has results and `resume` is not set, where answers would not run in the
+    sandbox, or where the disk refuses a result; all earlier ones are kept.
+    """
+    refuse_without_sandbox(plain)
+    jobs = jobs_of(folder, plain)
+    known = {result.place: result for result in results.load(folder)}
+    graded = [job for job in jobs if job.place in known and known[job.place].seed == job.seed]
+    places = {job.place for job in graded}
+    missing = [job for job in jobs if job.place not in places]
+    if graded and not resume:
+        raise Unusable(
+            f"{len(graded)} of {len(jobs)} submissions are graded: --resume grades the rest, "
+            "rnnlab class regrade shows what another run would change."
+        )
     if keys.is_exposed(folder):
-        yield f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours"
+        tell(f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours")
     if graded:
-        yield f"{graded} are graded already"
-    if planned.outdated:
-        yield (
-            f"{len(planned.outdated)} of them by another version of the checks; they stay as they are: "
+        tell(f"{len(graded)} are graded already")
+    if outdated := sum(known[job.place].grader != job.grader for job in graded):
+        tell(
+            f"{outdated} of them by another version of the checks; they stay as they are: "
             "rnnlab class regrade shows what would change"
         )
-    yield f"{len(planned.jobs)} to grade"
+    tell(f"{len(missing)} to grade")
+    grade_all(missing, mapped)
+    return results.load(folder)
 
 
-@contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Let the signals that end a batch job or a terminal end the run as Ctrl-C does, unless nohup ignores
-    them."""
-    numbers = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
-    if threading.current_thread() is not threading.main_thread():
-        numbers = []
-    previous = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+def grade_all(jobs: list[Job], mapped: Callable) -> None:
+    """Grade the jobs, and say how far it is. Raises Unusable where a notebook is missing or another one."""
+    for job in jobs:
+        refuse_changed(job)
+    pause = 0.1 if sys.stderr is not None and sys.stderr.isatty() else PAUSE
+    form = "{n} of {total} graded{postfix} · about {remaining} left"
+    faults = 0
+    with tqdm(total=len(jobs), bar_format=form, mininterval=pause, disable=not jobs) as bar:
+        for result in mapped(grade_apart, jobs):
+            faults += bool(result.faults)
+            if faults:
+                bar.set_postfix_str(f"{faults} with a fault of the grader", refresh=False)
+            bar.update()
 
 
 def describe(listed: list[Result]) -> Iterator[str]:
@@ -211,47 +265,11 @@ def describe(listed: list[Result]) -> Iterator[str]:
         if result.problem:
             yield f"✘ {result.student}, {result.lesson}: {result.problem}"
     for result in listed:
-        for exercise in result.exercises:
-            if exercise["fault"]:
-                yield f"⚠ not judged: {result.student}, {exercise['name']}: {exercise['message']}"
+        for verdict in result.verdicts:
+            if verdict.name in result.faults:
+                yield f"⚠ not judged: {result.student}, {verdict.name}: {verdict.message}"
 
 
 def without_faults(listed: list[Result]) -> bool:
     """Was everything judged?"""
     return not any(result.faults for result in listed)
-
-
-def merged(old: Result, new: Result) -> Result:
-    """The old result with the new one's exercises in their places."""
-    fresh = {exercise["name"]: exercise for exercise in new.exercises}
-    exercises = tuple(fresh.get(exercise["name"], exercise) for exercise in old.exercises)
-    graders = {exercise["grader"] for exercise in exercises}
-    return replace(
-        new,
-        exercises=exercises,
-        score=sum(exercise["points"] for exercise in exercises),
-        grader=graders.copy().pop() if len(graders) == 1 else None,
-        key=results.key_of(new.submission, graders, new.seed, new.variant),
-    )
-
-
-class Screen:
-    """Standard error for a progress bar.  A terminal that has gone stops no run."""
-
-    def write(self, text: str) -> None:
-        """Write as far as somebody reads."""
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # None, where there is no such stream
-            sys.stderr.write(text)
-
-    def flush(self) -> None:
-        """The same for what waits to be written."""
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            sys.stderr.flush()
-
-
-def progress_bar(total: int) -> tqdm:
-    """Graded, faults, time left: on a terminal one line that changes, elsewhere one now and then."""
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    form = "{n} of {total} graded{postfix} · about {remaining} left"
-    pause = 0.1 if is_terminal else PAUSE
-    return tqdm(total=total, file=Screen(), bar_format=form, mininterval=pause, disable=not total)

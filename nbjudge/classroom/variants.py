@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nbjudge import variants
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom import keys, lock, submissions
+from nbjudge.classroom import keys, submissions
 from nbjudge.classroom.export_tables import plain_cell, read_table
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
@@ -61,11 +61,6 @@ def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> l
     """
     _check_lesson(folder, lesson)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with lock.lock(folder):  # two lessons at once would forget one of them
-        return _hand_out(folder, lesson, students, out)
-
-
-def _hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> list[Handout]:
     keys.class_key(folder, create=True)
     stem = current().lessons[lesson]
     handouts = []

@@ -70,9 +70,7 @@ class Report:
 
     def to_json(self) -> str:
         """The report as a program reads it."""
-        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds", "looks")
-        rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
-        rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
+        rows = [verdict_entry(verdict) for verdict in self.verdicts]
         head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
         head |= {
             "sandbox": self.box.name,
@@ -90,6 +88,14 @@ class Report:
             write_whole(path, self.to_json().encode())
         except OSError as error:
             raise Unusable(f"the report could not be written to {path}: {error.strerror}") from error
+
+
+def verdict_entry(verdict: Verdict) -> dict:
+    """What the JSON of a report has on one exercise; Verdict(**entry) is the verdict again."""
+    fields = (
+        "name", "points", "max_points", "status", "message", "misconception", "next_step", "seconds", "looks",
+    )  # fmt: skip
+    return {field: getattr(verdict, field) for field in fields} | {"seconds": round(verdict.seconds, 3)}
 
 
 def refuse_to_replace(path: Path, notebook: Path | None = None) -> None:
@@ -118,8 +124,12 @@ def grade(
     only: str | None = None,
     lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
+    vary: Callable[[Exercise, list[Cell]], tuple[Exercise, dict]] | None = None,
 ) -> Report:
-    """The report on a notebook; `tell` is called with each verdict as soon as it is known."""
+    """The report on a notebook; `tell` is called with each verdict as soon as it is known.
+
+    vary: (the exercise with its numbers, these numbers); None: those that the notebook names.
+    """
     cells = read(path)
     lesson = lesson_of(path, defined(cells), lesson)
     _refuse_the_lesson_itself(path, lesson, defined(cells))
@@ -128,7 +138,7 @@ def grade(
     verdicts = []
     numbers = {}
     for exercise in _chosen(lesson, only):
-        exercise, numbers[exercise.name] = as_variant(exercise, cells)
+        exercise, numbers[exercise.name] = (vary or as_variant)(exercise, cells)
         verdicts.append(grade_one(exercise, cells, seed, box))
         tell(verdicts[-1])
     return Report(

@@ -55,6 +55,10 @@ def write(folder, **tables):
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
 
 
+def rewrite(folder, result):
+    results.write(results.path_of(folder / "results", *result.place), result)
+
+
 def marks(folder):
     return {paper.student: paper.score for paper in papers_of(folder)}
 
@@ -147,7 +151,7 @@ def test_prose_without_a_mark_withholds_the_mark_of_that_student_alone(folder, r
 
 
 def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
-    results.write(folder / "results", result_of("1235", {"measure_gemm": "grader_error"}))
+    rewrite(folder, result_of("1235", {"measure_gemm": "grader_error"}))
     open_points = lambda: {paper.student: paper.open_points for paper in papers_of(folder)}["1235"]
     assert open_points() == 3
     write(folder, by_hand="student,lesson,exercise,points\n1235,00,measure_gemm,2\n")
@@ -260,7 +264,7 @@ def test_no_export_takes_the_place_of_a_teachers_table(folder, run):
 def test_a_regrade_keeps_marks_by_hand_and_names_what_changes_below_them(folder):
     write(folder, by_hand="student,lesson,exercise,points\n1234,00,count_rnn_flops,1.5\n")
     assert marks(folder)["1234"] == 5.5
-    results.write(folder / "results", result_of("1234", {"last_step": "failed"}))  # what --write takes over
+    rewrite(folder, result_of("1234", {"last_step": "failed"}))  # what --write takes over
     assert marks(folder)["1234"] == 4.5
     hand = by_hand.read(folder, submissions.load(folder))
     changed = [("1234", "start_here", name) for name in POINTS]

@@ -24,7 +24,7 @@ def folder(tmp_path):
     """A graded class: three students with verdicts, one whose file is no notebook, one file of nobody."""
     folder = tmp_path / "class"
     entries = [
-        graded_entry(folder, result_of(student, other, variant=variant))
+        graded_entry(folder, result_of(student, other, variants=variant or {}))
         for student, (other, variant) in GRADED.items()
     ]
     broken = {"exercises": (), "problem": "di.ipynb is not a notebook.", "score": 0}
