@@ -11,7 +11,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   regraded/               results of `regrade` that are shown and not yet written
   exported.json    what `export` wrote into gradebooks of nbgrader, so that it never replaces what others did
   lock                    held by the process that collects or grades
-  by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
+  by_hand.csv, prose.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:
 

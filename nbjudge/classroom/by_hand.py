@@ -1,26 +1,22 @@
-"""The teacher's own decisions: marks and comments by hand, pairs, late penalties, release of feedback.
+"""The teacher's own decisions: marks and comments by hand, and cells of prose.
 
-Three tables in the class folder, each optional, written by the teacher and by nobody else:
+Two tables in the class folder, each optional, written by the teacher and by nobody else:
 
   by_hand.csv  student, lesson, exercise, points, comment    an exercise's name, or that of a prose cell
-  pairs.csv    student, partner, lesson                      one notebook of two names; no lesson: all lessons
-  rules.csv    rule, value, lesson, student                  no lesson, no student: for all of them
+  prose.csv    lesson, exercise, points                      a cell of prose that the teacher reads
 
 Grading never reads them, so a mark by hand outlives every regrade. A cell that means nothing stops the
 command with its file, line, value and remedy before anything is written.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from nbjudge.classroom import layouts
 from nbjudge.classroom.export_tables import FORMULA, number_in, plain_identifier, read_table
 from nbjudge.classroom.report_summary import Mark, Paper
 from nbjudge.classroom.submissions import Submission
@@ -32,14 +28,11 @@ from nbjudge.verdict import Status, Verdict
 
 COLUMNS = {  # of each file; those in the second tuple may be missing
     "by_hand.csv": (("student", "lesson", "exercise"), ("points", "comment")),
-    "pairs.csv": (("student", "partner"), ("lesson",)),
-    "rules.csv": (("rule", "value"), ("lesson", "student")),
+    "prose.csv": (("lesson", "exercise", "points"), ()),
 }
 EXPORTED = {"name", "status", "max_points", "misconception"}  # of export --to exercises
-RULES = "due", "handed_in", "late_percent", "late_most", "feedback_after", "prose"
 MOST_FAULTS = 8  # that one message shows
-DAY = 86400.0  # seconds
-PROSE = re.compile(r"(?P<name>[^=]*[^=\s])\s*=\s*(?P<points>[\d.,]+)")
+MOST_POINTS = 1000  # of a cell of prose
 
 
 class Row(NamedTuple):
@@ -64,32 +57,17 @@ class ByHand:
     """The teacher's tables, checked."""
 
     marks: dict[tuple[str, str], dict[str, Mark]]  # by student and lesson, then by exercise
-    teams: dict[str, list[frozenset[str]]]  # by lesson: who hands in together
-    rules: dict[tuple[str, str, str], object]  # by rule, lesson and student; empty: all of them
     prose: dict[str, dict[str, float]]  # by lesson: the points of its prose cells
-
-    def rule(self, name: str, lesson: str, student: str) -> object:
-        """The value of a rule for a student: a row that names the student counts first, then the lesson."""
-        places = (name, lesson, student), (name, "", student), (name, lesson, ""), (name, "", "")
-        return next((self.rules[place] for place in places if place in self.rules), None)
-
-    def team(self, lesson: str, student: str) -> list[str]:
-        """The others with whom a student hands in."""
-        teams = (team for team in self.teams.get(lesson, ()) if student in team)
-        return sorted(next(teams, frozenset()) - {student})
 
 
 def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
     """The teacher's tables in a class folder. Raises Unusable with all cells that mean nothing."""
     known = {plain_identifier(entry.student): entry.student for entry in entries if entry.student}
     faults: list[str] = []
-    rules = _checked(_rows(folder, "rules.csv", faults), lambda row: _rule(row, known), faults)
-    pairs = _checked(_rows(folder, "pairs.csv", faults), lambda row: _pair(row, known), faults)
     prose: dict[str, dict[str, float]] = {}
-    for (_, lesson, _, name), points in ((key, value) for key, value in rules.items() if key[0] == "prose"):
+    for (lesson, name), points in _checked(_rows(folder, "prose.csv", faults), _prose_cell, faults).items():
         prose.setdefault(lesson, {})[name] = points
-    people = known | {plain_identifier(name): name for pair in pairs for name in pair[:2]}
-    marks = _checked(_rows(folder, "by_hand.csv", faults), lambda row: _mark(row, people, prose), faults)
+    marks = _checked(_rows(folder, "by_hand.csv", faults), lambda row: _mark(row, known, prose), faults)
     if faults:
         more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
         raise Unusable("\n".join([f"{folder}: nothing was written.", *faults[:MOST_FAULTS], *more]))
@@ -97,8 +75,7 @@ def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
     for (student, lesson, exercise), mark in marks.items():
         if mark.points is not None or mark.comment:
             by_place.setdefault((student, lesson), {})[exercise] = mark
-    plain = {key[:3]: value for key, value in rules.items() if key[0] != "prose"}
-    return ByHand(by_place, _teams(pairs), plain, prose)
+    return ByHand(by_place, prose)
 
 
 def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
@@ -152,37 +129,16 @@ def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[st
     return values
 
 
-def _rule(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str, str], object]:
-    """((rule, lesson, student, name of a prose cell), value)."""
-    rule = row.cells["rule"]
+def _prose_cell(row: Row) -> tuple[tuple[str, str], float]:
+    """((lesson, name of the cell), points)."""
     lesson = _lesson(row)
-    name = _identifier(row.cells.get("student", ""))
-    student = known.get(plain_identifier(name), name)  # one with more time may not have handed in yet
-    if rule not in RULES:
-        raise row.fault("rule", f"{_meant(rule, RULES)}the rules are {', '.join(RULES)}")
-    if rule == "handed_in" and not student:
-        raise row.fault("student", "name the student whose hand-in had this time")
-    if rule != "prose":
-        value = _time(row) if rule in ("due", "handed_in", "feedback_after") else _number(row, "value", 100)
-        return (rule, lesson, student, ""), value
-    match = PROSE.fullmatch(row.cells["value"])
-    points = match and number_in(match["points"])
+    name = row.cells["exercise"]
+    if not name or name in current().catalogue(lesson):
+        raise row.fault("exercise", "give the cell a name that no exercise of the lesson has")
+    points = _number(row, "points", MOST_POINTS)
     if not points:
-        raise row.fault("value", "write the name of the cell and its points, such as discussion=4")
-    if not lesson or student:
-        raise row.fault("lesson", "a prose cell is of one lesson and of all students")
-    if match["name"] in current().catalogue(lesson):
-        raise row.fault("value", "an exercise of the lesson has this name: choose another")
-    return (rule, lesson, "", match["name"]), points
-
-
-def _pair(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str], None]:
-    """((student, partner, lesson), None); somebody who handed in nothing has the identifier as it stands."""
-    names = [_identifier(row.cells.get(column, "")) for column in ("student", "partner")]
-    one, other = (known.get(plain_identifier(name), name) for name in names)
-    if not (one and other and one != other):
-        raise row.fault("partner", "name two different students by their identifiers")
-    return (*sorted((one, other)), _lesson(row)), None
+        raise row.fault("points", "write the points of the cell, such as 4")
+    return (lesson, name), points
 
 
 def _mark(
@@ -191,13 +147,11 @@ def _mark(
     student = _student(row, "student", people)
     lesson = _lesson(row)
     exercise = row.cells["exercise"]
-    if not lesson:
-        raise row.fault("lesson", "name the lesson, such as 02 or bptt")
     own = current().catalogue(lesson)
     written = prose.get(lesson, {})
     if exercise not in {*own, *written}:
         names = [*own, *written]
-        remedy = f"{_meant(exercise, names)}{lesson} has {', '.join(names)}; rules.csv adds prose cells"
+        remedy = f"{_meant(exercise, names)}{lesson} has {', '.join(names)}; prose.csv adds cells of prose"
         raise row.fault("exercise", remedy)
     possible = {**own, **written}[exercise]
     points = _number(row, "points", possible) if row.cells.get("points") else None
@@ -223,9 +177,11 @@ def _student(row: Row, column: str, known: Mapping[str, str]) -> str:
 
 
 def _lesson(row: Row) -> str:
-    text = row.cells.get("lesson", "")
+    text = row.cells["lesson"]
+    if not text:
+        raise row.fault("lesson", "name the lesson, such as 02 or bptt")
     try:
-        return lesson_named(text) if text else ""
+        return lesson_named(text)
     except UnknownLesson as unknown:
         raise row.fault("lesson", str(unknown)) from None
 
@@ -237,58 +193,23 @@ def _number(row: Row, column: str, most: float) -> float:
     return number
 
 
-def _time(row: Row) -> datetime:
-    text = row.cells["value"]
-    moment = layouts.moment(text) if ":" in text else None
-    if moment is None:
-        raise row.fault("value", "write a time such as 2026-11-20T23:59, or with a zone +01:00")
-    return moment
-
-
 def _meant(text: str, names: Iterable[str]) -> str:
     near = get_close_matches(text, list(names), 1, 0.6)
     return f"did you mean {near[0]}? " if near else ""
 
 
-def _teams(pairs: Iterable[tuple[str, str, str]]) -> dict[str, list[frozenset[str]]]:
-    """{lesson: teams}; pairs that share a student are one team."""
-    teams: dict[str, list[frozenset[str]]] = {}
-    for one, other, stated in pairs:
-        for lesson in [stated] if stated else current().lessons:
-            touched = [team for team in teams.get(lesson, []) if team & {one, other}]
-            rest = [team for team in teams.get(lesson, []) if team not in touched]
-            teams[lesson] = [*rest, frozenset({one, other}).union(*touched)]
-    return teams
-
-
 def applied(hand: ByHand, papers: Sequence[Paper], entries: Iterable[Submission]) -> list[Paper]:
-    """All papers as the teacher decided: with partners' papers, marks by hand, penalties and release times.
+    """All papers with the teacher's marks.
 
     A student whose file could not be graded, or who handed in none, has a paper where one was marked by hand.
     """
-    entries = list(entries)
-    own = {(paper.student, paper.lesson): paper for paper in papers}
     names = {entry.student: printable(entry.name or "") for entry in entries if entry.student}
-    shared = {place: copy for paper in papers for place, copy in _copies(hand, paper, own, names)}
+    known = {(paper.student, paper.lesson): paper for paper in papers}
     bare = {
         (student, lesson): _bare(student, names.get(student, ""), lesson)
-        for student, lesson in hand.marks.keys() - own.keys() - shared.keys()
+        for student, lesson in hand.marks.keys() - known.keys()
     }
-    counted = {entry.place: entry for entry in entries if entry.graded}
-    now = _now()
-    everyone = sorted((shared | own | bare).items())
-    return [_decided(hand, paper, counted, own, now) for _, paper in everyone]
-
-
-def _copies(
-    hand: ByHand, paper: Paper, own: Mapping[tuple, Paper], names: Mapping[str, str]
-) -> Iterator[tuple[tuple[str, str], Paper]]:
-    """The papers of those who handed in together with this student, and nothing themselves."""
-    for partner in hand.team(paper.lesson, paper.student):
-        if (partner, paper.lesson) not in own:
-            name = names.get(partner, "")
-            copy = paper._replace(student=partner, name=name, handed_in_by=paper.student, note="")
-            yield (partner, paper.lesson), copy
+    return [_marked(hand, paper) for _, paper in sorted((known | bare).items())]
 
 
 def _bare(student: str, name: str, lesson: str) -> Paper:
@@ -299,85 +220,22 @@ def _bare(student: str, name: str, lesson: str) -> Paper:
     return Paper(student, name, lesson, tuple(verdicts), note="marked by hand alone")
 
 
-def _decided(
-    hand: ByHand, paper: Paper, counted: Mapping[tuple, Submission], own: Mapping[tuple, Paper], now: datetime
-) -> Paper:
-    """A paper with all that the teacher's tables say about it."""
-    by = paper.handed_in_by or paper.student
-    entry = counted.get((by, paper.lesson))
-    marks = hand.marks.get((by, paper.lesson), {}) | hand.marks.get((paper.student, paper.lesson), {})
-    awaited = {
-        name: Mark(name, None, points, "", True) for name, points in hand.prose.get(paper.lesson, {}).items()
-    }
-    due, handed_in = (hand.rule(name, paper.lesson, by) for name in ("due", "handed_in"))
-    days = _days_late(entry, due, handed_in) if entry else 0
-    most = hand.rule("late_most", paper.lesson, by)
-    percent = min(days * (hand.rule("late_percent", paper.lesson, by) or 0), 100 if most is None else most)
-    until = hand.rule("feedback_after", paper.lesson, paper.student)
-    team = hand.team(paper.lesson, paper.student)
-    notes = [paper.note] if paper.note else []
-    notes += [
-        f"{o} of the same team handed in too, and each keeps the own mark"
-        for o in team
-        if (o, paper.lesson) in own and paper.handed_in_by == "" and (paper.student, paper.lesson) in own
-    ]
-    if marks and paper.attempt:
-        notes += ["marked by hand, and handed in again: does the mark still hold?"]
-    return paper._replace(
-        marks=tuple((awaited | marks).values()),
-        late=days > 0,
-        days_late=days,
-        late_percent=percent,
-        team=tuple(team),
-        held_until=f"{until:%Y-%m-%d %H:%M}" if until and now < _zoned(until) else "",
-        note="; ".join(notes),
-    )
+def _marked(hand: ByHand, paper: Paper) -> Paper:
+    """A paper with the marks by hand; a cell of prose without one waits for it."""
+    prose = hand.prose.get(paper.lesson, {})
+    awaited = {name: Mark(name, None, points, "", True) for name, points in prose.items()}
+    marks = awaited | hand.marks.get((paper.student, paper.lesson), {})
+    return paper._replace(marks=tuple(marks.values()))
 
 
-def _days_late(entry: Submission, due: datetime | None, when: datetime | None) -> int:
-    """Days begun after the deadline; where only the platform's mark is known, one.
-
-    when: the time of the hand-in as the teacher states it; None: as the download has it.
-    """
-    if when is None and entry.when and entry.time_of == "hand-in":
-        when = datetime.fromisoformat(entry.when)
-    if due is None or when is None:
-        return int(bool(entry.late))
-    delay = when - (due.replace(tzinfo=None) if when.tzinfo is None else _zoned(due))
-    return max(0, math.ceil(delay.total_seconds() / DAY))
-
-
-def _now() -> datetime:
-    """The time on this machine."""
-    return datetime.now().astimezone()
-
-
-def _zoned(moment: datetime) -> datetime:
-    """The moment with this machine's zone where it states none."""
-    return moment if moment.tzinfo else moment.astimezone()
-
-
-def open_matters(hand: ByHand, papers: Sequence[Paper]) -> Iterator[str]:
-    """Sentences on what the tables leave open, for the end of a report or an export."""
+def open_matters(papers: Sequence[Paper]) -> Iterator[str]:
+    """Sentences on the prose that is not marked yet, for the end of a report or an export."""
     awaited: dict[tuple[str, str], list[str]] = {}
     for paper in papers:
-        for mark in paper.marks:
-            if mark.is_prose and mark.points is None:
-                awaited.setdefault((paper.lesson, mark.exercise), []).append(paper.student)
+        for name in paper.awaited:
+            awaited.setdefault((paper.lesson, name), []).append(paper.student)
     for (lesson, name), students in awaited.items():
         yield f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
-    present = {(paper.student, paper.lesson) for paper in papers}
-    lessons = {paper.lesson for paper in papers}
-    for lesson in lessons:
-        for team in hand.teams.get(lesson, ()):
-            if not any((student, lesson) in present for student in team):
-                yield f"{lesson}: nobody of {', '.join(sorted(team))} in pairs.csv has a mark."
-    ruled = {who for _, at, who in hand.rules if who and at in {"", *lessons}}
-    if ruled := ruled - {paper.student for paper in papers}:
-        yield f"Named in rules.csv and without a mark: {', '.join(sorted(ruled))}."
-    undue = {who for rule, at, who in hand.rules if rule == "handed_in" and not hand.rule("due", at, who)}
-    if undue:
-        yield f"handed_in in rules.csv counts only beside a rule due: {', '.join(sorted(undue))}."
 
 
 def kept_marks(hand: ByHand, changed: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -24,7 +24,7 @@ PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their
 OWN_FILES = (  # of a class folder: no page or table takes their place
     "class.key", "class.json", "submissions.jsonl", "files", "results", "regraded",
     "exported.json",
-    "by_hand.csv", "pairs.csv", "rules.csv",
+    "by_hand.csv", "prose.csv",
 )  # fmt: skip
 
 

@@ -197,7 +197,6 @@ class _Filling:
         self.markable = [paper for paper in papers if not fault_in(paper)]
         self.withheld = [paper.student for paper in papers if paper.open_points]
         self.awaited = [paper.student for paper in papers if paper.awaited]
-        self.held: list[str] = []  # students whose comment has to wait
         self.absent: list[str] = []
         self.unclear: list[str] = []
         self.untouched: list[str] = []
@@ -247,9 +246,7 @@ class _Filling:
         self.replaced += before not in ("", "-") and number_in(before) != float(mark)
         row[place] = mark
         self.filled += 1
-        if comment is not None and paper.held_until:
-            self.held.append(paper.student)
-        elif comment is not None:
+        if comment is not None:
             if row[comment].strip() and not row[comment].startswith(_beginning(paper)):
                 self.comments.append(paper.student)
             row[comment] = feedback_html(paper)
@@ -279,7 +276,6 @@ class _Filling:
             ),
             (self.withheld, "Withheld: an exercise was not judged, by a fault of the grader; grade again"),
             (self.awaited, "Withheld: not all prose is marked in by_hand.csv"),
-            (self.held, "Without a comment before the time of feedback_after in rules.csv"),
             (self.untouched, f"{untouched}, left as they are"),
             (self.comments, "Another comment stood in the template, which these marks' comments replace"),
         ):

@@ -94,8 +94,8 @@ def push_marks(
 ) -> Pushed:
     """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
 
-    ours: {place in the gradebook: what earlier exports wrote there}, brought up to date.  A manual score, a
-    comment or a penalty that is not among these is somebody else's: it stays and is named.
+    ours: {place in the gradebook: what earlier exports wrote there}, brought up to date.  A manual score or a
+    comment that is not among these is somebody else's: it stays and is named.
 
     The assignment, its cells and the students must be in the gradebook already: nothing is invented.
     Raises Unusable where the file is no gradebook, has none of the students, lacks the assignment or one of
@@ -225,9 +225,6 @@ class _Places:
 def _push(book: object, paper: Paper, student: str, assignment: str, places: _Places) -> None:
     stem = current().lessons[paper.lesson]
     book.update_or_create_submission(assignment, student)
-    notebook = book.find_submission_notebook(stem, assignment, student)
-    penalty = float(paper.taken_off) if paper.taken_off else None
-    places.write(notebook, "late_submission_penalty", penalty, student, f"{assignment}, late penalty")
     for entry in paper.entries:
         if entry.verdict is None:
             continue

@@ -98,14 +98,11 @@ def mark_of(paper: Paper, out_of: float | None) -> str:
 
 def marks_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and lesson."""
-    titles = "score", "max_score", "not_judged", "late", "taken_off", "attempt", "team"
     rows = []
     for paper in papers:
         faults = sum(entry.status in (Status.grader_error, AWAITED) for entry in paper.entries)
-        late = "yes" if paper.late else ""
-        cells = paper.score, paper.max_score, faults, late, paper.taken_off, paper.attempt or 1
-        rows.append((paper, (*cells, " ".join(paper.team))))
-    return _table(titles, rows, names)
+        rows.append((paper, (paper.score, paper.max_score, faults)))
+    return _table(("score", "max_score", "not_judged"), rows, names)
 
 
 def exercises_table(papers: Iterable[Paper], names: bool) -> Table:

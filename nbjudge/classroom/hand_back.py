@@ -31,7 +31,7 @@ BELONGS_TO = {  # an option of export: the targets that read it
     "gradebook": ("nbgrader",),
     "assignment": ("nbgrader",),
 }
-OWN_TABLES = "Marks follow by_hand.csv, pairs.csv and rules.csv in the class folder: see docs/teachers.md."
+OWN_TABLES = "Marks follow by_hand.csv and prose.csv in the class folder: see docs/teachers.md."
 LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 
 
@@ -131,8 +131,6 @@ def _report(chosen: argparse.Namespace) -> int:
     pages = page.parent / "students"
     for sentence in papers.open_matters(chosen.folder):
         print(printable(sentence, LONGEST))
-    if times := sorted(paper.held_until for paper in graded if paper.held_until):
-        print(f"Feedback on {quantity(len(times), 'submission')} is held back, the first until {times[0]}.")
     print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
     if old := report.old_pages(out, [*graded, *broken]):
         print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
@@ -144,7 +142,7 @@ def _similar(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom.report import lessons_of, similar_page
     from nbjudge.classroom.similar import find_similar, write_programs
 
-    papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file and not p.handed_in_by]
+    papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file]
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
     page = similar_page(findings, chosen.names).encode()

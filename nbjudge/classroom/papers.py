@@ -57,7 +57,7 @@ def broken_papers(folder: Path) -> list[Paper]:
 
 
 def _marked(folder: Path) -> set[tuple[str, str]]:
-    """{(student, lesson), ...} of all who have a paper: graded, of their partner, or marked by hand."""
+    """{(student, lesson), ...} of all who have a paper: graded, or marked by hand."""
     return {(paper.student, paper.lesson) for paper in papers_of(folder, or_none=True)}
 
 
@@ -68,8 +68,6 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         result.lesson,
         result.verdicts,
         file=str(folder / entry.file) if entry.file else "",
-        late=bool(entry.late),
-        attempt=entry.attempt if entry.attempt > 1 else None,
         sandbox=result.sandbox,
         limits_by=result.limits_by,
         seed=result.seed,
@@ -111,8 +109,7 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
 
 def open_matters(folder: Path, lesson: str | None = None) -> list[str]:
     """Sentences on what the teacher's own tables leave open."""
-    hand = by_hand.read(folder, submissions.load(folder))
-    return [*by_hand.open_matters(hand, papers_of(folder, lesson, or_none=True))]
+    return [*by_hand.open_matters(papers_of(folder, lesson, or_none=True))]
 
 
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:

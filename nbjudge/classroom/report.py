@@ -56,22 +56,15 @@ def write_report(
 ) -> tuple[Path, int]:
     """(the class page, number of students' pages), written into `folder`, each whole or not at all.
 
-    broken: papers that could not be graded; their students get a page with the reason. Papers whose feedback
-    is held back are on no student's page.
+    broken: papers that could not be graded; their students get a page with the reason.
     """
     (folder / "students").mkdir(parents=True, exist_ok=True)
     by_student: dict[str, list[Paper]] = defaultdict(list)
     for paper in [*papers, *broken]:
         by_student[paper.student].append(paper)
-    pages = {
-        student: f"students/{page_name(student)}"
-        for student, own in by_student.items()
-        if not all(paper.held_until for paper in own)
-    }
+    pages = {student: f"students/{page_name(student)}" for student in by_student}
     for student, own in by_student.items():
-        if student in pages:
-            released = [paper for paper in own if not paper.held_until]
-            write_whole(folder / pages[student], student_page(released).encode())
+        write_whole(folder / pages[student], student_page(own).encode())
     page = class_page(papers, withheld, names, grader, pages)
     write_whole(folder / "class.html", page.encode())
     return folder / "class.html", len(pages)
@@ -112,7 +105,7 @@ def student_page(papers: Sequence[Paper]) -> str:
 
 def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
     """Pages in a report's folder that an earlier report wrote, of students who are not in this one."""
-    present = {page_name(paper.student) for paper in papers if not paper.held_until}
+    present = {page_name(paper.student) for paper in papers}
     return sum(path.name not in present for path in (folder / "students").glob("*.html"))
 
 

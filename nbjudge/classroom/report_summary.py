@@ -70,8 +70,6 @@ class Paper(NamedTuple):
     lesson: str
     verdicts: tuple[Verdict, ...]
     file: str = ""  # the notebook
-    late: bool = False
-    attempt: int | None = None  # where it is not the first
     sandbox: str = ""
     limits_by: str = ""
     seed: int | None = None
@@ -79,28 +77,14 @@ class Paper(NamedTuple):
     note: str = ""  # what the teacher alone should know
     problem: str = ""  # why the notebook could not be graded; it has no verdicts then
     marks: tuple[Mark, ...] = ()  # of the teacher
-    days_late: int = 0
-    late_percent: float = 0.0  # of the points reached, taken off
-    team: tuple[str, ...] = ()  # others who handed in together with this student
-    handed_in_by: str = ""  # the one of them who did; empty: this student
-    held_until: str = ""  # when the student may see the verdicts; empty: now
 
     @property
     def score(self) -> float:
-        return plain_number(self._reached - self.taken_off)
+        return plain_number(sum(entry.points for entry in self.entries))
 
     @property
     def max_score(self) -> float:
         return plain_number(sum(entry.max_points for entry in self.entries))
-
-    @property
-    def taken_off(self) -> float:
-        """Points that were lost because the notebook was late."""
-        return plain_number(self._reached * self.late_percent / 100)
-
-    @property
-    def _reached(self) -> float:
-        return sum(entry.points for entry in self.entries)
 
     @property
     def entries(self) -> list[Entry]:
@@ -114,15 +98,9 @@ class Paper(NamedTuple):
     @property
     def remarks(self) -> list[str]:
         """Whatever a reader of the points should know besides."""
-        days = f" by {quantity(self.days_late, 'day')}" if self.days_late else ""
-        late = [f"handed in late{days}"] if self.late else []
-        off = f"{quantity(self.taken_off, 'point')} taken off for it, {self.late_percent:g} %"
-        team = [f"handed in together with {', '.join(self.team)}"] if self.team else []
-        attempt = [f"attempt {self.attempt}"] if self.attempt else []
         points = quantity(self.open_points, "point")
         is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
-        prose = [f"{name} not marked yet" for name in self.awaited]
-        return late + ([off] if self.taken_off else []) + team + attempt + is_open + prose
+        return is_open + [f"{name} not marked yet" for name in self.awaited]
 
     @property
     def open_points(self) -> int:

@@ -1,9 +1,8 @@
-"""What a teacher decides in by_hand.csv, pairs.csv and rules.csv: marks, pages, exports, bad cells."""
+"""What a teacher decides in by_hand.csv and prose.csv: marks, pages, exports, bad cells."""
 
 import csv
 import io
 import re
-from datetime import datetime
 
 import pytest
 from pretended_class import POINTS, class_command, graded_entry, result_of
@@ -15,13 +14,7 @@ from nbjudge.classroom.submissions import Submission
 from nbjudge.finding.notebook_file import Unusable
 
 PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
-PLANTED = {  # of each student: verdicts other than passed, and when the file was handed in
-    "1234": ({"count_rnn_flops": "failed"}, "2026-11-20T20:00"),
-    "1235": ({}, "2026-11-22T10:00"),
-    "1237": ({"measure_gemm": "crashed"}, "2026-11-26T10:00"),
-}
-LOADED = "2026-11-28T09:00:00"  # the download's time, which Moodle writes beside every file
-HANDED_IN = {"time_of": "hand-in"}
+PLANTED = {"1234": {"count_rnn_flops": "failed"}, "1235": {}, "1237": {"measure_gemm": "crashed"}}
 
 
 def tables_of_the_page():
@@ -35,10 +28,7 @@ def tables_of_the_page():
 def folder(tmp_path):
     """A class of which three handed in a notebook, one a PDF, and no table is there yet."""
     folder = tmp_path / "class"
-    entries = [
-        graded_entry(folder, result_of(student, other), layout="moodle", when=LOADED)
-        for student, (other, _) in PLANTED.items()
-    ]
+    entries = [graded_entry(folder, result_of(student, other)) for student, other in PLANTED.items()]
     entries.append(Submission("in/1238.pdf", "moodle", "1238", reason="no notebook"))
     submissions.save(folder, entries)
     keys.save_settings(folder, {"key": "lost"})
@@ -72,41 +62,25 @@ def test_the_example_of_the_page_gives_the_marks_that_the_page_states(folder, ru
     assert {*tables} == {*by_hand.COLUMNS}
     for name, text in tables.items():
         (folder / name).write_text(text)
-    rows = re.findall(r"^\| (\d{4}) \| (\w+) \| (\S+|with \d+) \| (\S+) \|", PAGE, re.M)
-    planted = {student: when for student, (_, when) in PLANTED.items()}
-    assert {student: when for student, _, when, _ in rows if "with" not in when} == planted
+    rows = re.findall(r"^\| (\d{4}) \| (\w+) \| (\S+) \|", PAGE, re.M)
     scores = {result.student: str(result.score) for result in results.load(folder)}
-    assert {student: points for student, points, *_ in rows if points != "none"} == scores
+    assert {student: points for student, points, _ in rows if points != "none"} == scores
     assert run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")[0] == 0
     exported = table(tmp_path / "marks.csv")
-    assert {row["student"]: row["score"] for row in exported} == {row[0]: row[3] for row in rows}
+    assert {row["student"]: row["score"] for row in exported} == {row[0]: row[2] for row in rows}
     assert {row["max_score"] for row in exported} == {"10"}
-    assert [row["taken_off"] for row in exported] == ["0", "2", "2", "0"]
-    assert {row["student"]: row["team"] for row in exported if row["team"]} == {
-        "1235": "1236",
-        "1236": "1235",
-    }
 
 
-def test_feedback_waits_for_its_time_and_comments_reach_the_students_page(folder, run, monkeypatch, tmp_path):
-    write(folder, rules="rule,value\nfeedback_after,2026-11-28T12:00\n",
-          by_hand="student,lesson,exercise,comment\n1234,0,last_step,<b>=1+1</b>\n")  # fmt: skip
+def test_comments_reach_the_students_page_and_every_export(folder, run, tmp_path):
+    write(folder, by_hand="student,lesson,exercise,comment\n1234,0,last_step,<b>=1+1</b>\n")
     page, sheet = folder / "report/students/1234.html", tmp_path / "sheet.csv"
     sheet.write_text("Identifier,Grade,Maximum Grade,Feedback comments\nParticipant 1234,,6,mine\n")
-    export = "export", folder, "--to", "moodle", "--template", sheet, "--out"
-    monkeypatch.setattr(by_hand, "_now", lambda: datetime(2026, 11, 28, 11, 59).astimezone())
-    code, words = run("report", folder)
-    assert (code, page.exists(), "2026-11-28 12:00" in words) == (0, False, True)
-    assert "1234.html" not in (folder / "report/class.html").read_text(encoding="utf-8")
-    assert run(*export, tmp_path / "before.csv")[0] == 0
-    assert [(row["Grade"], row["Feedback comments"]) for row in table(tmp_path / "before.csv")] == [
-        ("4", "mine")
-    ]
-    monkeypatch.setattr(by_hand, "_now", lambda: datetime(2026, 11, 28, 12, 1).astimezone())
     assert run("report", folder)[0] == 0
     assert "<pre>&lt;b&gt;=1+1&lt;/b&gt;</pre>" in page.read_text(encoding="utf-8")
-    assert run(*export, tmp_path / "after.csv")[0] == 0
+    export = "export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "after.csv"
+    assert run(*export)[0] == 0
     (row,) = table(tmp_path / "after.csv")
+    assert row["Grade"] == "4"
     assert "<p>&lt;b&gt;=1+1&lt;/b&gt;</p>" in row["Feedback comments"]
     assert run("export", folder, "--to", "exercises", "--out", tmp_path / "all.csv")[0] == 0
     assert {row["comment"] for row in table(tmp_path / "all.csv")} == {"", "<b>=1+1</b>"}
@@ -139,7 +113,7 @@ def test_who_handed_in_no_notebook_is_marked_by_hand_and_no_longer_without_a_mar
 
 
 def test_prose_without_a_mark_withholds_the_mark_of_that_student_alone(folder, run, tmp_path):
-    write(folder, rules="rule,value,lesson\nprose,essay=4,00\n",
+    write(folder, prose="lesson,exercise,points\n00,essay,4\n",
           by_hand="student,lesson,exercise,points\n1235,00,essay,0\n1237,00,essay,\n")  # fmt: skip
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier,Grade,Maximum Grade\n" + "".join(f"P {s},,10\n" for s in PLANTED))
@@ -159,54 +133,6 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
 
 
 @pytest.mark.parametrize(
-    ("entry", "rules", "lost"),
-    [
-        ({"when": "2026-11-20T23:59:00", **HANDED_IN}, "", 0),
-        ({"when": "2026-11-20T23:59:01", **HANDED_IN}, "", 10),
-        ({"when": "2026-11-21T23:59:01", **HANDED_IN}, "", 20),
-        ({"when": "2026-12-20T10:00:00", **HANDED_IN}, "", 50),  # late_most
-        ({"when": "2026-11-22T10:00:00", **HANDED_IN}, "late_percent,0,,1235\n", 0),
-        ({"when": "2026-11-22T10:00:00", **HANDED_IN}, "due,2026-11-21T12:00,,1235\n", 10),
-        (
-            {"when": "2026-11-22T10:00:00", **HANDED_IN},
-            "due,2026-11-25T12:00,bptt,1235\n",
-            20,
-        ),  # of another lesson
-        ({"when": "2026-11-22T10:00:00", "time_of": "file"}, "", 0),
-        ({"when": None, "late": True}, "", 10),
-        ({"when": None, "late": False}, "", 0),
-        ({"when": "2026-11-22T10:00:00", "late": False, "layout": "canvas"}, "", 0),
-        ({"when": "2026-11-30T10:00:00", "late": True, "layout": "canvas"}, "", 10),
-        ({"when": "2026-11-30T10:00:00", "layout": "moodle"}, "", 0),
-        ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
-        ({"when": LOADED, "late": True, "layout": "canvas"}, "handed_in,2026-11-22T10:00,,1235\n", 20),
-        ({"when": LOADED, "layout": "moodle"}, "handed_in,2026-11-22T10:00,bptt,1235\n", 0),
-        ({"when": "2026-11-20T23:00:00-08:00", **HANDED_IN}, "due,2026-11-20T23:59+00:00,,1235\n", 10),
-    ],
-)
-def test_lateness_costs_by_days_begun(folder, entry, rules, lost):
-    entry = {"layout": "plain"} | entry
-    listed = [vars(e) | (entry if e.student == "1235" else {}) for e in submissions.load(folder)]
-    submissions.save(folder, [Submission(**facts) for facts in listed])
-    head = "rule,value,lesson,student\ndue,2026-11-20T23:59,00,\nlate_percent,10,,\nlate_most,50,,\n"
-    write(folder, rules=head + rules)
-    (paper,) = (paper for paper in papers_of(folder) if paper.student == "1235")
-    assert (paper.late_percent, paper.score) == (lost, round(6 * (1 - lost / 100), 2))
-
-
-def test_three_in_a_team_share_a_notebook_and_similar_sees_it_once(folder, run):
-    write(folder, pairs="student,partner\n1235,1236\n1239,1236\n1234,1237\n",
-          by_hand="student,lesson,exercise,points\n1235,00,last_step,0\n1239,00,last_step,0.5\n")  # fmt: skip
-    assert marks(folder) == {"1234": 4, "1235": 5, "1236": 5, "1237": 3, "1239": 5.5}
-    notes = {paper.student for paper in papers_of(folder) if "keeps the own mark" in paper.note}
-    assert notes == {"1234", "1237"}
-    assert run("report", folder)[0] == 0
-    assert len([*(folder / "report/students").glob("*.html")]) == 5
-    run("similar", folder)
-    assert "1236" not in (folder / "similar.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
     ("name", "text", "line", "column", "value"),
     [
         ("by_hand", "student,lesson,exercise,points\n1243,00,last_step,1\n", 2, "student", "1243"),
@@ -222,16 +148,12 @@ def test_three_in_a_team_share_a_notebook_and_similar_sees_it_once(folder, run):
          "student", "99"),
         ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,1\n1234,0,last_step,\n", 3, "student",
          "1234"),
-        ("pairs", "student,partner\n1234,1234\n", 2, "partner", "1234"),
-        ("pairs", "student,partner\n1234,\n", 2, "partner", ""),
-        ("rules", "rule,value\nlate_percents,10\n", 2, "rule", "late_percents"),
-        ("rules", "rule,value\nlate_percent,200\n", 2, "value", "200"),
-        ("rules", "rule,value\nhanded_in,2026-11-22T10:00\n", 2, "student", ""),
-        ("rules", "rule,value\ndue,20.11.2026\n", 2, "value", "20.11.2026"),
-        ("rules", "rule,value,lesson\nprose,essay,00\n", 2, "value", "essay"),
-        ("rules", "rule,value,lesson\nprose,last_step=3,00\n", 2, "value", "last_step=3"),
-        ("rules", "rule,value\nprose,essay=3\n", 2, "lesson", ""),
-        ("rules", "rule,value\nlate_percent,10\nlate_percent,20\n", 3, "rule", "late_percent"),
+        ("prose", "lesson,exercise,points\n00,essay,\n", 2, "points", ""),
+        ("prose", "lesson,exercise,points\n00,essay,0\n", 2, "points", "0"),
+        ("prose", "lesson,exercise,points\n00,essay,4 points\n", 2, "points", "4 points"),
+        ("prose", "lesson,exercise,points\n00,last_step,3\n", 2, "exercise", "last_step"),
+        ("prose", "lesson,exercise,points\n,essay,3\n", 2, "lesson", ""),
+        ("prose", "lesson,exercise,points\n0,essay,3\n00,essay,4\n", 3, "lesson", "00"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["report", "export", "regrade"])
@@ -286,34 +208,18 @@ def test_marks_by_hand_are_nbgraders_manual_scores(folder, tmp_path):
         for name, points in POINTS.items():
             book.add_solution_cell(name, stem, stem)
             book.add_grade_cell(f"{name}_check", stem, stem, max_score=points, cell_type="code")
-        for student in ("1234", "1235", "1236", "1237"):
+        for student in PLANTED:
             book.add_student(student)
     pushed = export_nbgrader.push_marks(papers_of(folder), path)
-    assert (pushed.students, pushed.prose) == (4, ["discussion"])
+    assert (pushed.students, pushed.prose) == (3, ["discussion"])
     with export_nbgrader.own_programs(), Gradebook(f"sqlite:///{path}") as book:
         grade = book.find_grade("count_rnn_flops_check", stem, stem, "1234")
         assert (grade.auto_score, grade.manual_score, grade.score) == (0.0, 1.5, 1.5)
         comment = book.find_comment("count_rnn_flops", stem, stem, "1234").comment
         assert comment in tables_of_the_page()["by_hand.csv"]
-        late = book.find_submission(stem, "1236")
-        assert (late.score, late.late_submission_penalty) == (6.0, 2.0)
+        assert book.find_submission(stem, "1235").score == 6.0
 
 
 def test_no_table_leaves_a_class_as_it_was(folder):
     assert [paper.marks for paper in papers_of(folder)] == [()] * 3
-    assert [*papers.open_matters(folder)] == []
-
-
-def test_a_time_of_hand_in_without_a_deadline_is_named(folder, run):
-    write(folder, rules="rule,value,student\nhanded_in,2026-12-20T23:59,1235\n")
-    assert "1235" in next(line for line in run("report", folder)[1].splitlines() if "handed_in" in line)
-
-
-def test_more_time_for_one_who_has_not_handed_in_yet_stops_nothing_and_is_named(folder, run):
-    write(folder, rules="rule,value,student\ndue,2026-12-20T23:59,1299\ndue,2026-12-20T23:59,1234\n")
-    code, words = run("report", folder)
-    assert code == 0
-    (line,) = (line for line in words.splitlines() if "rules.csv" in line)
-    assert re.findall(r"\d{4}", line) == ["1299"]
-    write(folder, rules="rule,value,lesson,student\ndue,2026-12-20T23:59,02,1299\n")
-    assert "1299" not in run("report", folder)[1], "a rule of a lesson that nobody has handed in yet"
+    assert papers.open_matters(folder) == []

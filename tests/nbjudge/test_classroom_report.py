@@ -36,7 +36,7 @@ def wrong(student, misconception, message, **more):
 
 CLASS = [
     paper("ada", "passed", "passed", "passed"),
-    paper("bo", "failed", "crashed", "passed", late=True),
+    paper("bo", "failed", "crashed", "passed"),
     paper("cy", "not_attempted", "not_attempted", "not_attempted"),
     paper("di", "passed", "grader_error", "failed"),
     wrong("ed", "takes the first step", "h[0] is 3, should be 4."),
