@@ -143,7 +143,7 @@ def _compiled(tree: ast.stmt, names: Names) -> tuple[str, str, str] | None:
     target = tree.targets[0]
     made_by = call.func if isinstance(call.func, ast.Call) else call
     is_jit = path_of(made_by.func, names) in ("cuda.jit", *OF_THE_CPU)
-    is_jit = is_jit and len(call.args) == 1 and not call.keywords
+    is_jit = is_jit and len(call.args) == 1 and (made_by is call or not call.keywords)
     if not is_jit or not isinstance(call.args[0], ast.Name) or not isinstance(target, ast.Name):
         return None
     return target.id, call.args[0].id, _kind(made_by, names)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbjudge.verdict import Status, Stopped
+from rnncourse.kernel_answers.kernel_forms import plain_forms
 from rnncourse.kernel_answers.kernel_words import (
     FIELDS,
     NO_GPU,
@@ -78,15 +79,7 @@ def refuse_what_is_no_kernel(answer: "Answer") -> tuple[list[Statement], Names]:
 
     Raises Stopped, naming line and reason, if the answer is something other than a kernel that computes.
     """
-    statements = [
-        Statement(label, source, place, bare(stripped), whole)
-        for label, source, chosen in answer.cells
-        for needed in [{*chosen}]
-        for place, (stripped, whole) in enumerate(
-            zip(*(ast.parse(source).body for _ in range(2)), strict=True)
-        )
-        if place in needed
-    ]
+    statements = [*_statements(answer)]
     _leave_out_imports(statements, answer.names)
     names: Names = {}
     for statement in statements:  # all of them first: cells may stand in any order
@@ -94,6 +87,14 @@ def refuse_what_is_no_kernel(answer: "Answer") -> tuple[list[Statement], Names]:
     for statement in statements:
         _refuse(_hold, statement.whole, names, statement.label)
     return statements, names
+
+
+def _statements(answer: "Answer") -> Iterator[Statement]:
+    for label, source, chosen in answer.cells:
+        body = ast.parse(source).body
+        for number in sorted({*chosen}):
+            for text, place, whole in plain_forms(source, number, body[number]):
+                yield Statement(label, text, place, bare(copy.deepcopy(whole)), whole)
 
 
 def refuse_a_function(function: Callable) -> None:

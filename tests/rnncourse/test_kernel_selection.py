@@ -181,6 +181,27 @@ NO_CONSTANTS = {
 }
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "own = lambda a, b=exec('1'): a\n",
+        "own = lambda a: exec('1')\n",
+        "own = cuda.jit(exec('1'), device=True)(lambda a: a)\n",
+        "own = exec('1')(lambda a: a)\n",
+        "try:\n    import math\n    exec('1')\nexcept ImportError:\n    pass\n",
+        "try:\n    import math\nexcept ImportError:\n    from os import system as print\n    print('1')\n",
+        "try:\n    from numba import cuda\nexcept ImportError:\n    import os as cuda\n",
+    ],
+)
+def test_no_code_of_a_lambda_or_a_try_reaches_the_launch(source, monkeypatch):
+    ran = []
+    monkeypatch.setattr("builtins.exec", ran.append)
+    used = RIGHT.replace("a * x[i]", "own(a) * x[i]") if "own" in source else RIGHT
+    with pytest.raises(Stopped):
+        selected(f"{source}{SIGNED}{used}")
+    assert ran == []
+
+
 @pytest.mark.parametrize("style", NO_CONSTANTS)
 def test_what_is_no_constant_is_refused(style):
     with pytest.raises(Stopped) as refusal:
@@ -227,6 +248,15 @@ STYLES = {  # honest: both `check` and `grade` accept them
     "a helper by numba": "from numba import cuda\n@cuda.jit(device=True)\ndef own(a, b):\n    return a * b\n"
     + SIGNED
     + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "a named lambda, compiled": "plain = lambda a, b=1: a * b\nown = cuda.jit(plain, device=True)\n"
+    + SIGNED
+    + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "a compiled lambda": f"own = cuda.jit(device=True)(lambda a, b: a * b)\n{SIGNED}"
+    + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "a lambda compiled with options": f"own = cuda.jit(lambda a, b: a * b, device=True)\n{SIGNED}"
+    + RIGHT.replace("a * x[i]", "own(a, x[i])"),
+    "numba or the course": "try:\n    from numba import cuda\nexcept ImportError as e:\n    print(e)\n"
+    f"    from rnnlab import cuda\n{SIGNED}{RIGHT}",
     "names for the thread and its block": f"{SIGNED}    thread, block = cuda.threadIdx, cuda.blockIdx\n"
     + RIGHT.replace("cuda.grid(1)", "block.x * cuda.blockDim.x + thread.x"),
 }  # fmt: skip
