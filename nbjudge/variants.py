@@ -14,6 +14,7 @@ from functools import wraps
 from nbjudge.answers import Answer, judging_variant
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
+from nbjudge.finding.check_calls import checked_name, checkers
 
 Numbers = Mapping[str, int | str]
 
@@ -79,19 +80,16 @@ def _at(exercise: Exercise, answer: Answer) -> Exercise:
     )
 
 
-def called_numbers(trees: Iterable[ast.AST], name: str) -> dict[str, int | str]:
+def called_numbers(statements: Iterable[ast.stmt], name: str) -> dict[str, int | str]:
     """The numbers in the last `check(name, ...)` of some statements; empty without such a call."""
     numbers: dict[str, int | str] = {}
-    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-    for call in calls:
-        if isinstance(call.func, ast.Name) and call.func.id == "check" and _first_name(call) == name:
+    statements = [*statements]
+    names = checkers(statements)
+    for call in (node for statement in statements for node in ast.walk(statement)):
+        if checked_name(call, names) == name:
             constants = [(word.arg, word.value) for word in call.keywords if word.arg]
             numbers = {key: node.value for key, node in constants if isinstance(node, ast.Constant)}
     return numbers
-
-
-def _first_name(call: ast.Call) -> str:
-    return call.args[0].id if call.args and isinstance(call.args[0], ast.Name) else ""
 
 
 def describe_numbers(numbers: Numbers) -> str:

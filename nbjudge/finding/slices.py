@@ -31,6 +31,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
+from nbjudge.finding.check_calls import checked_name, checkers, is_stored
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
 from nbjudge.finding.reading import Cell
@@ -132,6 +133,7 @@ class _Choice:
     def __init__(self, parts: list[Part]):
         self.parts = parts
         self.names = Names([part.scope for part in parts])
+        self.checkers = checkers(part.statement for part in parts)
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.storing: dict[str, list[int]] = defaultdict(list)  # into an object, through this name of it
         self.calling: dict[str, list[int]] = defaultdict(list)  # what may change it
@@ -152,7 +154,7 @@ class _Choice:
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [n for n, part in enumerate(self.parts) if _checks(part.statement, name)]
+        checks = [n for n, part in enumerate(self.parts) if _checks(part.statement, name, self.checkers)]
         if not checks or any(
             index > checks[-1] and self._attempts(index, name) for index in self.binding[name]
         ):
@@ -242,22 +244,14 @@ class _Choice:
         }
 
 
-def _checks(statement: ast.stmt, name: str) -> bool:
-    """Does the statement call check(name), or check in a loop over it? Practice does not count."""
+def _checks(statement: ast.stmt, name: str, names: set[str]) -> bool:
+    """Does the statement call check, by one of these names, on `name` or in a loop over it?"""
     if isinstance(statement, DEFINITIONS):
         return False
     nodes = [*ast.walk(statement)]
     loops = [node for node in nodes if isinstance(node, ast.For | ast.comprehension)]
-    names = {name} | {ast.unparse(loop.target) for loop in loops if _uses(loop.iter, name)}
-    return any(_is_check(node) and node.args[0].id in names for node in nodes)
-
-
-def _is_check(node: ast.AST) -> bool:
-    """Is it the call of check with a name, whose verdict is stored?"""
-    if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name)):
-        return False
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return called == "check" and all(keyword.arg != "practice" for keyword in node.keywords)
+    checked = {name} | {ast.unparse(loop.target) for loop in loops if _uses(loop.iter, name)}
+    return any(checked_name(node, names) in checked and is_stored(node) for node in nodes)
 
 
 def _ordered(parts: list[Part]) -> list[Part]:

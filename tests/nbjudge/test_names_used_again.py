@@ -33,6 +33,14 @@ def graded(*cells):
         (("T = [-1]\ndef last_step(y):\n    return y[T[0]]", CHECK, "T[0] = 0", "T.insert(0, 0)"), "passed"),
         ((HELPER, TAKE, "for f in (last_step,):\n    check(f)", OTHER), "passed"),
         ((HELPER, TAKE, CHECK, OTHER, "check(last_step, practice=True)"), "passed"),
+        ((HELPER, TAKE, "from rnnlab import check as judge", "judge(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "import rnnlab as course", "course.check(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "test = check", "test(function=last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "def see(f):\n    return check(f)", "see(last_step)", OTHER), "passed"),
+        (
+            (HELPER, TAKE, "def see(f):\n    return check(f, practice=True)", "see(last_step)", OTHER),
+            "crashed",
+        ),
         ((HELPER, TAKE, CHECK, OTHER, CHECK), "crashed"),  # the last check saw the second meaning
         ((OTHER, HELPER, TAKE, CHECK), "passed"),
         ((TAKE, CHECK, HELPER), "passed"),  # cells ran in another order
