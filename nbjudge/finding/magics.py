@@ -4,6 +4,7 @@ become empty or `pass`, `%time x = 1` becomes `x = 1`. Every line keeps its numb
 The rules are those of IPython's input transformers; that both give the same names is tested.
 """
 
+import ast
 import re
 from itertools import groupby
 from textwrap import dedent
@@ -18,6 +19,13 @@ DOCTEST_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)[ \t]?")
 TRIPLE_QUOTES = re.compile(r"(?<!\\)(?:\"\"\"|''')")
 TEXT_PREFIX = re.compile(r"^[rubf]*$", re.IGNORECASE)
 MAY_GIVE_NAMES = re.compile(r"^\s*%{1,2}(run|load|store|writefile|pylab|cython|timeit|\w+_ext|reload\w*)\b")
+TELLS = re.compile(r"\.(run_cell|run_cell_magic|run_line_magic|ex)\(")
+TOLD = {  # methods of get_ipython(): what they do, as a cell
+    "run_cell": "{}",
+    "ex": "{}",
+    "run_cell_magic": "%%{} {}\n{}",
+    "run_line_magic": "%{} {}",
+}
 TOKEN = re.compile(  # what decides where a statement ends: texts, comments, brackets, line ends
     r"(?P<text>[bBrRuUfF]{0,2}(?:'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|"
     r"'(?:[^\\'\n]|\\.)*'|\"(?:[^\\\"\n]|\\.)*\"))"
@@ -85,6 +93,37 @@ def blanked(text: str) -> str:
             return "\n" * (len(lines) - 1)
         lines[first] = ""
     return _without_magics("\n".join(lines))
+
+
+def unfolded(text: str) -> str:
+    """The text, in which code that get_ipython() is told to run stands itself, as nbconvert found it."""
+    if not TELLS.search(text):
+        return text
+    try:
+        body = compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    lines = text.split("\n")
+    for statement in reversed(body):
+        code = _told(statement)
+        is_alone = sum(other.lineno <= statement.end_lineno <= other.end_lineno for other in body) == 1
+        if code is not None and is_alone:
+            lines[statement.lineno - 1 : statement.end_lineno] = code.strip("\n").split("\n")
+    return "\n".join(lines)
+
+
+def _told(statement: ast.stmt) -> str | None:
+    """The Python that a statement such as get_ipython().run_cell_magic("time", "", code) runs, else None."""
+    call = getattr(statement, "value", None)
+    if not (isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and not call.keywords):
+        return None
+    how = TOLD.get(getattr(call.func, "attr", ""))
+    texts = [
+        part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    if how is None or len(texts) != len(call.args) or len(texts) != how.count("{}"):
+        return None
+    return blanked(tidied(how.format(*texts)))
 
 
 def may_give_names(text: str) -> list[tuple[int, str]]:

@@ -89,7 +89,7 @@ def _newer_python(book: dict) -> str:
 
 def parse(number: int, text: str) -> Cell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
-    text = magics.tidied(text)
+    text = magics.unfolded(magics.tidied(text))
     try:
         return Cell(number, text, _statements(text))
     except SyntaxError:

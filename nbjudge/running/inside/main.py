@@ -13,22 +13,21 @@ import inspect
 import json
 import linecache
 import os
-import re
 import signal
 import sys
+from collections.abc import Coroutine
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import Lock
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import numpy as np
 
-from . import calls, guard, notebook, system_calls, wire
+from . import calls, guard, notebook, stand_ins, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
-DEFINITION = re.compile(r"^\s*(?:def|class)\s+(\w+)", re.MULTILINE)
-COMPILERS = {"jit", "njit", "vectorize", "guvectorize", "cfunc"}  # of Numba
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
+NO_LOOP = "no running event loop"
 libc = ctypes.CDLL(None)
 
 
@@ -82,6 +81,7 @@ def _answered(packed: np.ndarray, chosen: dict, kind: ModuleType) -> tuple:
     is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
     words, missing = _words(kind, chosen["course"]) if is_of_kind else (None, None)
     _install_guard(chosen, words, missing)
+    stand_ins.install()
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(sys.modules["__main__"].__dict__)
     namespace, failures = load(cells, names)
@@ -153,10 +153,7 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
     once another statement has given it, so that cells may stand in any order.
     """
     namespace = sys.modules["__main__"].__dict__
-    own = {name for _, source, _ in cells for name in DEFINITION.findall(source)}
-    waiting = [
-        part for label, source, chosen in cells for part in _statements(label, source, chosen, names, own)
-    ]
+    waiting = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
     compiled = codeop.Compile()  # remembers `from __future__ import ...` from one statement to the next
     # Python 3.14 evaluates no annotation unless it is asked for; a notebook may come from there
     compiled.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | __future__.annotations.compiler_flag
@@ -177,9 +174,7 @@ def _missing(error: BaseException) -> str | None:
     return error.name if isinstance(error, NameError) else None
 
 
-def _statements(
-    label: str, source: str, chosen: list[int], names: list[str], own: set[str]
-) -> list[tuple[str, ast.stmt]]:
+def _statements(label: str, source: str, chosen: list[int], names: list[str]) -> list[tuple[str, ast.stmt]]:
     """[(label, statement), ...] of a cell, with those names of its imports that are needed."""
     linecache.cache[label] = (len(source), None, [line + "\n" for line in source.split("\n")], label)
     body = compile(source, label, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
@@ -192,38 +187,37 @@ def _statements(
         ):
             bound = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
-        _compile_anew(statement, own)
     return [(label, statement) for statement in statements]
-
-
-def _compile_anew(statement: ast.stmt, own: set[str]) -> None:
-    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here.
-
-    own: functions and classes of the answer, whose decorators mean something else by `cache`.
-    """
-    decorators = [d for node in ast.walk(statement) for d in getattr(node, "decorator_list", ())]
-    for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
-        called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        is_compiler = called in COMPILERS or call in decorators  # under any name
-        if is_compiler and called not in own:
-            call.keywords = [keyword for keyword in call.keywords if not _is_cache(keyword)]
-
-
-def _is_cache(keyword: ast.keyword) -> bool:
-    value = keyword.value
-    return keyword.arg == "cache" and isinstance(value, ast.Constant) and isinstance(value.value, bool)
 
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
     try:
         code = compiled(ast.Module([statement], []), label, "exec")
         if code.co_flags & inspect.CO_COROUTINE:  # `await` at the top of a cell
-            running = eval(code, namespace)
-            while True:
-                running.send(None)
-        exec(code, namespace)
-    except StopIteration:
-        return None
+            _run_in_loop(eval(code, namespace))
+            return None
+        try:
+            exec(code, namespace)
+        except RuntimeError as failure:
+            if str(failure) != NO_LOOP:
+                raise
+            _run_in_loop(_awaited(code, namespace))  # in a notebook, every cell runs inside of a loop
     except BaseException as failure:
         return failure
     return None
+
+
+async def _awaited(code: CodeType, namespace: dict) -> None:
+    exec(code, namespace)
+
+
+def _run_in_loop(coroutine: Coroutine) -> None:
+    """Run the coroutine in the one loop that all cells share, as in a notebook."""
+    import asyncio  # which few answers need
+
+    if not _loops:
+        _loops.append(asyncio.new_event_loop())
+    _loops[0].run_until_complete(coroutine)
+
+
+_loops: list = []
