@@ -23,11 +23,8 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
   layout    "moodle", "canvas", "nbgrader", "blackboard", "brightspace" or "plain"
   section   name of the source where several were collected, else null
-  when      time in ISO 8601; null: unknown
-  time_of   what had that time: "hand-in", "download" or "file"; only the first one decides what is late
+  when      time of the hand-in, the file or the download in ISO 8601; null: unknown
   number    Canvas' number of the file, which rises with each file that it receives; null elsewhere
-  late      true, false, null: unknown
-  attempt   1, 2, ...
   graded    true for the one file that counts of this student and lesson
   reason    why it does not count, or what was decided about it; null where there is nothing to say
 

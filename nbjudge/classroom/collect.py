@@ -1,4 +1,4 @@
-"""From downloads of Moodle, Canvas, nbgrader or plain folders to one submissions list.
+"""From downloads of platforms, or plain folders, to one submissions list.
 
 Nothing is guessed silently: a file without a student, of no lesson, unreadable, or one of several is listed
 with the reason. Collecting again adds to the list, so late files and a second section join what is there.
@@ -11,7 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -41,9 +41,8 @@ SHOWN = 20  # files with one and the same reason that are printed
 class Assignment:
     """What the teacher states about a download."""
 
-    layout: str | None = None  # "moodle", "canvas", "nbgrader" or "plain"; None: by the names of the files
+    layout: str | None = None  # one of layouts.LAYOUTS; None: by the names of the files
     lessons: tuple[str, ...] = ()  # only these count; empty: every lesson
-    due: datetime | None = None  # later files are late where the source has no mark of its own
     taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
 
 
@@ -77,7 +76,7 @@ def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> st
     if assignment.layout:
         words += ["--layout", assignment.layout]
     words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
-    return shlex.join(words + (["--due", assignment.due.isoformat()] if assignment.due else []))
+    return shlex.join(words)
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
@@ -94,19 +93,6 @@ def check_places(folder: Path, sources: Iterable[Path]) -> None:
             )
 
 
-def deadline(text: str | None) -> datetime | None:
-    """The deadline that a text states in ISO 8601.
-
-    One without a zone is of this machine's where times have a zone, and compared as it stands where not.
-    """
-    if text is None:
-        return None
-    moment = layouts.moment(text) if ":" in text else None  # a day alone would begin with its first second
-    if moment is None:
-        raise Unusable(f"--due {text} is no time: write 2026-11-20T23:59, or with a zone +01:00.")
-    return moment
-
-
 def _of_source(
     folder: Path, source: Path, title: str, section: str | None, assignment: Assignment
 ) -> Iterator[Submission]:
@@ -116,7 +102,7 @@ def _of_source(
     layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
-    times_in = [entry.when for entry in listed if entry.when and layout in layouts.UNTIMED]
+    loaded = max((entry.when for entry in listed if entry.when), default=None)
     spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     among = layouts.Paths(f"{above}{path}".removeprefix(top or "") for path in paths)
@@ -133,9 +119,10 @@ def _of_source(
             reason = f"its student would be {owner.student!r}, which holds a date: {DATE_IN_NAME}"
             submission = replace(submission, reason=reason)
         else:
-            submission = _owned(submission, owner, _time_of(place, times), assignment.due)
+            handed_in = owner.when or _time_of(place, times)
+            submission = replace(submission, **asdict(owner) | {"when": handed_in})
         if submission.when is None and not _is_clone(source, entry.path):
-            submission = _with_time_of_copy(submission, entry, times_in)
+            submission = replace(submission, when=loaded if layouts.is_untimed(layout) else entry.when)
         begin = time.monotonic()
         patience = min(PATIENCE, max(1.0, 3 * PATIENCE - spent[submission.student]))
         yield _with_file(folder, entry, submission, assignment, patience)
@@ -151,32 +138,6 @@ def _listed(source: Path) -> tuple[list[Entry], list[str]]:
         others = f", only {len(listed):,} other files" if listed else " and nothing else"
         raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
     return listed, notebooks or [entry.path for entry in listed]
-
-
-def _with_time_of_copy(submission: Submission, entry: Entry, times: list[str]) -> Submission:
-    """The submission with the time of the download, the latest of `times`, or else that of its file."""
-    download = max(times, default=None)
-    kind = "file" if download is None else "download"
-    return replace(submission, when=download or entry.when, time_of=kind)
-
-
-def _owned(
-    submission: Submission, owner: layouts.Owner, stated: tuple[str | None, str | None], due: datetime | None
-) -> Submission:
-    """The submission with its student. stated: nbgrader's time of the hand-in, and why it is unknown."""
-    when = owner.when or stated[0]
-    late = owner.late if submission.layout in layouts.UNTIMED else _is_late(when, due)
-    return replace(
-        submission,
-        student=owner.student,
-        name=owner.name,
-        attempt=owner.attempt,
-        number=owner.number,
-        late=late,
-        when=when,
-        time_of="hand-in" if when else None,
-        reason=owner.remark or stated[1],
-    )
 
 
 def _is_clone(source: Path, path: str) -> bool:
@@ -201,8 +162,8 @@ def _no_owner(layout: str, top: str | None) -> str:
     )
 
 
-def _timestamps(listed: Iterable[Entry]) -> dict[str, tuple[str | None, str | None]]:
-    """{folder: (time, why it is unknown)} from nbgrader's timestamp.txt, where it can be read."""
+def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
+    """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
     times = {}
     for entry in listed:
         if entry.path.endswith("/timestamp.txt") and not entry.problem:
@@ -212,20 +173,11 @@ def _timestamps(listed: Iterable[Entry]) -> dict[str, tuple[str | None, str | No
     return times
 
 
-def _time_of(place: str, times: dict[str, tuple[str | None, str | None]]) -> tuple[str | None, str | None]:
-    """(time, why it is unknown) of the outermost folder around a place that has one; none from within a
-    student's zip."""
+def _time_of(place: str, times: dict[str, str | None]) -> str | None:
+    """The time of the outermost folder around a place that has one; none from within a student's zip."""
     parts = re.split(r"(?<=\.zip)/", place, maxsplit=1, flags=re.I)[0].split("/")
     above = ("/".join(parts[: n + 1]) for n in range(len(parts)))
-    return next((times[folder] for folder in above if any(times.get(folder, ()))), (None, None))
-
-
-def _is_late(when: str | None, due: datetime | None) -> bool | None:
-    """None where the time or the deadline is unknown; a time without a zone is of the deadline's zone."""
-    if when is None or due is None:
-        return None
-    moment = datetime.fromisoformat(when)
-    return moment > due.astimezone() if moment.tzinfo else moment > due.replace(tzinfo=None)
+    return next((times[folder] for folder in above if times.get(folder)), None)
 
 
 def _with_file(
@@ -380,7 +332,7 @@ def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
         return "the one that was chosen with --take"
     if winner.number != entry.number:
         return f"newer by its number in Canvas, {winner.number}"
-    return "newer by the time of its file" if winner.time_of == "file" else "newer"
+    return "newer"
 
 
 def _moment(when: str | None) -> str:
@@ -426,15 +378,8 @@ def describe(listed: list[Submission], again: str) -> Iterator[str]:
     size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
     yield f"{size} will be graded{(': ' if names else '')}{names}"
     for lesson in current().lessons:
-        entries = [entry for entry in counting if entry.lesson == lesson]
-        late = sum(bool(entry.late) for entry in entries)
-        if entries:
-            yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
-    if "--due" in again and any(entry.student and entry.late is None for entry in listed):
-        yield (
-            "  times of hand-ins are not all known: downloads, clones and copies have times of their own. "
-            "The platform's page says who was late"
-        )
+        if number := sum(entry.lesson == lesson for entry in counting):
+            yield f"  {lesson}: {number}"
     shown: Counter[tuple] = Counter()
     downloads = {entry.source.partition(": ")[0] for entry in listed}
     for entry in submissions.without_repeats(listed):

@@ -52,9 +52,6 @@ def _add_collect(subparsers: argparse._SubParsersAction) -> None:
     collect.add_argument(
         "--lesson", action="append", default=[], help="only notebooks of this lesson count; may be repeated"
     )
-    collect.add_argument(
-        "--due", metavar="TIME", help="2026-11-20T23:59 or with a zone, +01:00: later files are late"
-    )
     collect.add_argument("--take", action="append", default=[], metavar="DIGEST", help="the file that counts")
     collect.set_defaults(handler=lambda chosen: guarded(chosen, _collect))
 
@@ -156,10 +153,10 @@ def written(path: Path, write: Callable) -> object:
 
 
 def _collect(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom.collect import Assignment, check_places, collect, command, deadline, describe
+    from nbjudge.classroom.collect import Assignment, check_places, collect, command, describe
 
     check_places(chosen.folder, chosen.sources)
-    about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
+    about = Assignment(chosen.layout, tuple(chosen.lesson), tuple(chosen.take))
     with made(chosen.folder), locked(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
     _print(describe(listed, command(chosen.folder, chosen.sources, about)))

@@ -1,58 +1,26 @@
-"""Which student a file of a download belongs to, by the names that each platform gives.
+"""Which student a file of a download belongs to: the patterns of platforms.toml, and plain folders.
 
-moodle       Full Name_123456_assignsubmission_file/NOTEBOOK, or the same joined by _ without folders
-canvas       lastfirst_LATE_4711_98765_NOTEBOOK: user, and a number that rises with each file handed in
-nbgrader     submitted/STUDENT/ASSIGNMENT/NOTEBOOK with timestamp.txt, or STUDENT+ASSIGNMENT+TIME/NOTEBOOK
-blackboard   ASSIGNMENT_STUDENT_attempt_2026-11-20-18-30-00_NOTEBOOK
-brightspace  4711-98765 - Full Name - Nov 20, 2026 1159 PM - NOTEBOOK, or a folder in place of the last dash
 plain        STUDENT/.../NOTEBOOK, STUDENT_NOTEBOOK or NOTEBOOK_STUDENT
 """
 
+import calendar
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 from nbjudge.course import current
 
-LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
-
-# Students choose what stands behind their own part of a path, so the first match from the left counts.
-MOODLE = re.compile(r"(?:^|/)(?P<name>[^/]+?)_(?P<student>\d+)_assignsubmission_[a-z]+", re.S)
-FILE = r"(?P<file>[^/]+?)(?:\.\w+){0,2}(?:/.*)?"
-# Canvas takes _NUMBER_ out of names (lib/content_zipper.rb), and its numbers begin with no zero.
-CANVAS = re.compile(
-    r"(?:^|/)(?P<name>(?![\d_]+_)[^/]+?)(?P<late>_LATE)?_(?P<student>[1-9]\d*)_"
-    rf"(?:(?P<number>[1-9]\d*)_{FILE}|(?:text|link)\.html)$",
-    re.S,
+PLATFORMS = tomllib.loads((Path(__file__).with_name("platforms.toml")).read_text(encoding="utf-8"))
+LAYOUTS = (*PLATFORMS, "plain")  # in this order: a Moodle path may look like one of Canvas, too
+MONTHS = [name.lower() for name in calendar.month_name[1:]]
+TIMESTAMP = re.compile(  # of nbgrader
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
 )
-ANONYMOUS = re.compile(
-    rf"(?:^|/)(?P<late>LATE_)?(?P<student>anon_(?!\d+_)[^\W_]+)_(?P<number>\d+)_{FILE}$", re.S
-)
-NBGRADER = re.compile(
-    r"(?:^|/)(?:submitted/(?P<student>[^/]+)/[^/]+|(?P<sender>[^/+]+)\+[^/+]+\+(?P<when>[^/+]+)[^/]*)/.", re.S
-)
-STEPS = re.compile(r"(?:^|/)(?:source|release|autograded|feedback)/")  # nbgrader has them beside submitted/
-BLACKBOARD = re.compile(r"(?:^|/)(?P<head>[^/]+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?=[_/.])", re.S)
-BRIGHTSPACE = re.compile(
-    r"(?:^|/)(?P<student>[^/\s]+?)-\d+ - (?P<name>[^/]+?) - "
-    r"(?P<when>[^/]{0,30}?\b\d{4},? \d{1,2}:?\d\d(?: ?[AP]\.?M\.?)?)(?: - |/)",
-    re.S | re.I,
-)
-DAY_NAMED = re.compile(  # Nov 20, 2026 1159 PM, or 20 November, 2026 23:59
-    r"(?:(?P<month>[a-z]+)\.? (?P<day>\d{1,2})|(?P<first>\d{1,2})\.? (?P<second>[a-z]+)\.?),? "
-    r"(?P<year>\d{4}),? (?P<hour>\d{1,2}):?(?P<minute>\d\d)(?: ?(?P<half>[ap])\.?m\.?)?",
-    re.I,
-)
-MONTHS = "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"
 DATED = re.compile(r"(?<!\d)20\d\d(?:([-_.])(?:0[1-9]|1[0-2])\1[0-3]\d|[01]\d[0-3]\d[T_-]\d{4,6})(?!\d)")
-TIMESTAMP = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[ T](?P<time>\d\d:\d\d:\d\d)(?:\.\d+)?"
-    r"(?: ?(?P<zone>[A-Za-z][\w/+-]*|[+-]\d\d:?\d\d))?"
-)
-UNTIMED = "moodle", "canvas"  # each file of their archives has the time of the download, not of the hand-in
 LONGEST = 255  # characters of a file's name; an archive may hold one that takes minutes to match
 SUFFIX = re.compile(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", re.I)
 COPY = re.compile(  # what desktops add
@@ -67,11 +35,8 @@ class Owner:
 
     student: str
     name: str | None = None
-    late: bool | None = None
-    attempt: int = 1
     when: str | None = None  # of the hand-in
     number: int | None = None  # of the file, which rises with each file that a platform receives
-    remark: str | None = None
 
 
 class Paths:
@@ -80,9 +45,10 @@ class Paths:
     def __init__(self, paths: Iterable[str]) -> None:
         paths = list(paths)
         self.stems = {_stem(path.rpartition("/")[2]) for path in paths}
-        heads = {match["head"] for path in paths if (match := BLACKBOARD.search(path))}
+        matches = [_groups(path, layout) for layout in PLATFORMS for path in paths]
+        heads = {groups["title_and_student"] for groups in matches if "title_and_student" in groups}
         shared = _common_beginning(heads).rpartition("_") if len(heads) > 1 else ("", "", "")
-        self.assignment = shared[0] + shared[1]  # Blackboard's title, which all names begin with
+        self.title = shared[0] + shared[1]  # which all names begin with
 
     def without_number(self, stem: str) -> str:
         """A file's name without the number that a browser or Canvas has added.
@@ -101,12 +67,13 @@ class Paths:
 def find_layout(paths: Iterable[str]) -> str:
     """The layout that most paths of notebooks have; plain where none has most of them."""
     paths = list(paths)
-    for kind in LAYOUTS[:-1]:  # in this order: a Moodle path may look like one of Canvas too
-        rivals = [path for path in paths if kind != "nbgrader" or not STEPS.search(path)]
+    for kind, platform in PLATFORMS.items():
+        beside = platform.get("beside")
+        rivals = [path for path in paths if not (beside and re.search(beside, path))]
         owners = [person for path in rivals if (person := owner(path, kind))]
         names = {person.name for person in owners}
         students = {person.student for person in owners}
-        if 2 * len(owners) > len(rivals) and (kind != "canvas" or len(names) <= len(students)):
+        if 2 * len(owners) > len(rivals) and len(names) <= len(students):
             return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is no user's
     return "plain"
 
@@ -117,12 +84,49 @@ def owner(path: str, layout: str, top: str | None = "", among: Paths | None = No
     top: the folder of a plain download in which those of the students lie; None where that is not clear.
     among: the paths of the same download.
     """
-    among = among or Paths([path])
     if layout == "plain":
-        person = None if top is None else _plain(path.removeprefix(top), among)
-    else:
-        person = READERS[layout](path, among)
-    return person if person and person.student else None
+        student = None if top is None else _plain(path.removeprefix(top), among or Paths([path]))
+        return Owner(student) if student else None
+    groups = _groups(path, layout)
+    if "title_and_student" in groups:
+        head = groups["title_and_student"]
+        title = among.title if among else ""
+        rest = head[len(title) :] if title and head.startswith(title) else head.rpartition("_")[2]
+        groups["student"] = rest
+    student = _clean(groups.get("student", ""))
+    name = _clean(groups["name"]) if "name" in groups else None
+    number = int(groups["number"]) if "number" in groups else None
+    return Owner(student, name, time_in(groups), number) if student else None
+
+
+def _groups(path: str, layout: str) -> dict[str, str]:
+    """What the pattern of a platform that begins first in a path has found; empty if none is in it."""
+    searched = [re.search(pattern, path, re.S) for pattern in PLATFORMS[layout]["patterns"]]
+    matches = sorted(filter(None, searched), key=re.Match.start)
+    groups = matches[0].groupdict() if matches else {}
+    return {name: text for name, text in groups.items() if text is not None}
+
+
+def time_in(groups: Mapping[str, str]) -> str | None:
+    """The time that the groups of a pattern name, in ISO 8601; None without one, or outside the calendar."""
+    month = groups.get("month", "").lower()
+    named = [number for number, name in enumerate(MONTHS, 1) if len(month) > 2 and name.startswith(month)]
+    if not month.isdecimal() and not named:
+        return None
+    hour = int(groups["hour"])
+    if half := groups.get("half"):
+        hour = hour % 12 + 12 * (half.lower() == "p")
+    number = named[0] if named else int(month)
+    rest = int(groups["day"]), hour, int(groups["minute"]), int(groups.get("second", 0))
+    try:
+        return datetime(int(groups["year"]), number, *rest).isoformat()
+    except ValueError:
+        return None
+
+
+def is_untimed(layout: str) -> bool:
+    """Whether all files of an archive of the platform have the time of the download."""
+    return PLATFORMS.get(layout, {}).get("untimed", False)
 
 
 def top_folder(paths: Iterable[str]) -> str | None:
@@ -143,117 +147,20 @@ def top_folder(paths: Iterable[str]) -> str | None:
     return "" if not below and beside <= {None, _clean(top)} else None
 
 
-def timestamp(text: str) -> tuple[str | None, str | None]:
-    """(time in ISO 8601, None) of an nbgrader timestamp; (None, why) if its zone is unknown, else Nones.
-
-    A zone may be a number, or a name that nbgrader knows, such as UTC, CET or America/Los_Angeles.
-    """
+def timestamp(text: str) -> str | None:
+    """The time in nbgrader's timestamp.txt, as it stands there, whatever its zone; None without one."""
     match = TIMESTAMP.search(text)
-    if not match:
-        return None, None
-    time = moment(f"{match['day']}T{match['time']}")
-    zone = match["zone"] or ""
-    if time and zone[:1].isalpha():
-        try:
-            time = time.replace(tzinfo=ZoneInfo({"Z": "UTC"}.get(zone, zone)))
-        except (ValueError, OSError, LookupError):
-            return None, f"the time zone {zone} of its hand-in is unknown, so the time is, too"
-    elif time and zone:
-        time = moment(f"{time.isoformat()}{zone}")
-    return time and time.isoformat(), None
+    return time_in(match.groupdict()) if match else None
 
 
-def moment(text: str) -> datetime | None:
-    """The time of a text in ISO 8601; None for any other text, or outside the calendar of some zone."""
-    try:
-        time = datetime.fromisoformat(text)
-        time.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return time
-
-
-def _moodle(path: str, among: Paths) -> Owner | None:
-    match = MOODLE.search(path)
-    return match and Owner(match["student"], _clean(match["name"]))
-
-
-def _canvas(path: str, among: Paths) -> Owner | None:
-    matches = [match for match in (ANONYMOUS.search(path), CANVAS.search(path)) if match]
-    if not matches:
-        return None
-    match = min(matches, key=lambda match: match.start())  # a name within a zip is the student's own choice
-    name = match.groupdict().get("name")
-    number = match["number"] and int(match["number"])
-    person = Owner(match["student"], name and _clean(name), bool(match["late"]), number=number)
-    # Canvas calls the second hand-in of a file NAME-1; only of the course's own names is that certain.
-    stem = match["file"] or ""
-    bare = NUMBERED.sub("", stem)
-    if bare != stem and bare in current().lessons.values() and stem.endswith(tuple("0123456789")):
-        person = replace(person, attempt=int(stem.rpartition("-")[2]) + 1)
-    return person
-
-
-def _nbgrader(path: str, among: Paths) -> Owner | None:
-    match = NBGRADER.search(path)
-    if match and match["student"]:
-        return Owner(_clean(match["student"]))
-    if match:
-        when, remark = timestamp(match["when"])
-        return Owner(_clean(match["sender"]), when=when, remark=remark)
-    return None
-
-
-def _blackboard(path: str, among: Paths) -> Owner | None:
-    match = BLACKBOARD.search(path)
-    if not match:
-        return None
-    head = match["head"]
-    title = among.assignment
-    student = head[len(title) :] if title and head.startswith(title) else head.rpartition("_")[2]
-    day, clock = match["when"][:10], match["when"][11:].replace("-", ":")
-    time = moment(f"{day}T{clock}")
-    return Owner(_clean(student), when=time and time.isoformat())
-
-
-def _brightspace(path: str, among: Paths) -> Owner | None:
-    match = BRIGHTSPACE.search(path)
-    return match and Owner(match["student"], _clean(match["name"]), when=_day_named(match["when"]))
-
-
-def _day_named(text: str) -> str | None:
-    """The time of "Nov 20, 2026 1159 PM" in ISO 8601; None for months of another language than English."""
-    match = DAY_NAMED.fullmatch(text)
-    month = match and (match["month"] or match["second"])[:3].lower()
-    if month not in MONTHS:
-        return None
-    hour = int(match["hour"])
-    if match["half"]:
-        hour = hour % 12 + 12 * (match["half"].lower() == "p")
-    day = int(match["day"] or match["first"])
-    number = MONTHS.index(month) + 1
-    time = moment(f"{match['year']}-{number:02}-{day:02}T{hour:02}:{match['minute']}")
-    return time and time.isoformat()
-
-
-READERS = {
-    "moodle": _moodle,
-    "canvas": _canvas,
-    "nbgrader": _nbgrader,
-    "blackboard": _blackboard,
-    "brightspace": _brightspace,
-}
-
-
-def _plain(path: str, among: Paths) -> Owner | None:
+def _plain(path: str, among: Paths) -> str | None:
     folder, slash, _ = path.partition("/")
     if slash and not folder.lower().endswith(".zip"):
-        student = _clean(folder)
-    else:
-        student = _student_in(folder, among)
-        if slash and not student and not any(lesson in folder for lesson in current().lessons):
-            student = _clean(folder[:-4])
-    return student and Owner(student)
+        return _clean(folder)
+    student = _student_in(folder, among)
+    if slash and not student and not any(lesson in folder for lesson in current().lessons):
+        return _clean(folder[:-4])
+    return student
 
 
 def _common_beginning(texts: Iterable[str]) -> str:

@@ -32,10 +32,7 @@ class Submission:
     sha256: str | None = None
     section: str | None = None
     when: str | None = None
-    time_of: str | None = None
     number: int | None = None
-    late: bool | None = None
-    attempt: int = 1
     graded: bool = False
     reason: str | None = None
 

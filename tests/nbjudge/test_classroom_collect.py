@@ -71,7 +71,7 @@ def test_a_download_of_moodle_gives_participants_by_number_and_name(tmp_path):
     assert "no notebook" in reason(listed, "Turing")
 
 
-def test_a_download_of_canvas_has_late_marks_and_attempts(tmp_path):
+def test_a_download_of_canvas_gives_users_by_number(tmp_path):
     source = packed(
         tmp_path / "c.zip",
         {
@@ -82,10 +82,10 @@ def test_a_download_of_canvas_has_late_marks_and_attempts(tmp_path):
     )
     status, listed = collected(tmp_path / "class", source)
     assert status == 0
-    assert facts(submissions.graded(listed), "student", "late", "attempt", "lesson") == [
-        ("4711", False, 1, "bptt"),
-        ("4712", True, 3, "bptt"),
-        ("4713", False, 1, "bptt"),
+    assert facts(submissions.graded(listed), "student", "name", "number", "lesson") == [
+        ("4711", "lovelaceada", 98765, "bptt"),
+        ("4712", "nunezjose", 98766, "bptt"),
+        ("4713", "oneil-smithpat", 98767, "bptt"),
     ]
 
 
@@ -100,10 +100,10 @@ def test_nbgrader_folders_have_times_and_earlier_attempts_do_not_count(tmp_path)
         (place / "02_bptt.ipynb").write_text(book(remark=remark))
         if time:
             (place / "timestamp.txt").write_text(time)
-    _, listed = collected(tmp_path / "class", tmp_path / "course", "--due", "2026-11-21T00:00+00:00")
-    assert facts(submissions.graded(listed), "student", "when", "late") == [
-        ("ada", "2026-11-20T23:59:00+00:00", False),
-        ("bob", "2026-11-21T10:00:00+00:00", True),
+    _, listed = collected(tmp_path / "class", tmp_path / "course")
+    assert facts(submissions.graded(listed), "student", "when") == [
+        ("ada", "2026-11-20T23:59:00"),
+        ("bob", "2026-11-21T10:00:00"),
     ]
     assert "is newer" in reason(listed, "2026-11-19")
 
@@ -153,7 +153,7 @@ def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_pa
     files = {"ada/02_bptt.ipynb": STUBS, "ada/02_bptt (1).ipynb": book(remark="b")}
     source = packed(tmp_path / "d.zip", files)
     folder = tmp_path / "class"
-    options = ["--lesson", "bptt", "--due", "2026-11-20T23:59:00"]
+    options = ["--lesson", "bptt"]
     _, listed = collected(folder, source, *options)
     assert not submissions.graded(listed)
     digest = next(entry.sha256 for entry in listed if "(1)" in entry.source)
@@ -315,19 +315,12 @@ def test_a_download_without_submissions_is_refused_and_leaves_nothing(make, word
     assert not (tmp_path / "class").exists()
 
 
-def test_a_deadline_or_lesson_that_is_none_is_refused(tmp_path, capsys):
+def test_a_lesson_or_a_digest_that_does_not_exist_is_refused(tmp_path, capsys):
     source = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()})
-    for words in (["--due", "tomorrow"], ["--lesson", "bttp"], ["--take", "abc"]):
+    for words in (["--lesson", "bttp"], ["--take", "abc"]):
         assert cli.main(["class", "collect", str(tmp_path / "class"), str(source), *words]) == 2
     error = capsys.readouterr().err
-    assert all(part in error for part in ("--due tomorrow", "no lesson 'bttp'", "--take abc: no file"))
-
-
-def test_a_deadline_without_a_zone_is_compared_as_it_stands(tmp_path):
-    files = {f"HW_{name}_attempt_2026-11-{day}-12-00-00_02_bptt.ipynb": book(remark=name)
-             for name, day in (("ada", 20), ("bob", 22))}  # fmt: skip
-    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--due", "2026-11-21T00:00")
-    assert facts(listed, "student", "late") == [("ada", False), ("bob", True)]
+    assert all(part in error for part in ("no lesson 'bttp'", "--take abc: no file"))
 
 
 def test_the_key_is_made_once_and_another_or_none_stops(tmp_path):
