@@ -53,7 +53,7 @@ lab-first:  ## the same with lessons 00 to 05 alone, on half the disk; `make lab
 
 update:  ## bring the newest lessons; what you wrote in work/ is not touched
 	$(USABLE_PYTHON)
-	@"$(PYTHON)" -E -m rnncourse.lab.update
+	@"$(PYTHON)" -E -m rnncourse.lab.work
 
 # Together these three run every test that needs no GPU; tests/test_conftest.py proves it. Three processes, because
 # tests wait for processes, browsers and disks a good part of their time.

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import Answer
-from rnncourse.lab.start import REPOSITORY
+from rnncourse.lab.work import REPOSITORY
 
 Answers = Mapping[str, Sequence[Answer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"

@@ -8,7 +8,7 @@ from nbjudge.files import ROOT
 from pages.build import STORED, all_lessons, build
 from pages.run import NotRun, stored_run
 from pages.verify import problems
-from rnncourse.lab.start import REPOSITORY
+from rnncourse.lab.work import REPOSITORY
 
 
 def main(arguments: list[str] | None = None) -> int:

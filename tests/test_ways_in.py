@@ -13,7 +13,7 @@ from nbjudge.authoring.course import ROOT
 from pages import build, places
 from pages.colab import JUPYTER, needed_packages
 from rnncourse.checks import LESSONS
-from rnncourse.lab.start import REPOSITORY
+from rnncourse.lab.work import REPOSITORY
 
 TABLES = course._loaded(ROOT / "docs/tables.py", "docs_tables")
 BINDER = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]

@@ -133,7 +133,7 @@ def test_the_command_knows_the_course_around_the_working_directory(installed, co
 
 
 def test_the_wheel_knows_the_versions_that_it_was_tested_with(installed, tmp_path):
-    script = "from rnncourse.lab import start; print(start.tested_versions())"
+    script = "from rnncourse.lab import work; print(work.tested_versions())"
     env = os.environ | {"PYTHONPATH": str(installed / SITE)}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=True

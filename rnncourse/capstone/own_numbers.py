@@ -25,8 +25,8 @@ from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.schedule_picture import Run, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import DEVICE, PROBLEMS
 from rnncourse.lab import roofline
-from rnncourse.lab.start import course_folder, shipped
 from rnncourse.lab.turns import disturbance, take_turns
+from rnncourse.lab.work import course_folder, shipped
 from rnnlab.ladder import RUNGS
 from rnnlab.ladder.chooser import Abilities, choose
 from rnnlab.network import Network

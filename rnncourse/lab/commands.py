@@ -40,7 +40,7 @@ def _lab(chosen: argparse.Namespace) -> int:
 
 
 def _start(chosen: argparse.Namespace) -> int:
-    from rnncourse.lab.start import NoCourse, start
+    from rnncourse.lab.work import NoCourse, start
 
     try:
         print("\n".join(start(Path(chosen.folder))))
@@ -51,14 +51,14 @@ def _start(chosen: argparse.Namespace) -> int:
 
 
 def _update(chosen: argparse.Namespace) -> int:
-    from rnncourse.lab import start, update
+    from rnncourse.lab import work
 
-    course = start.course_folder()
-    if not (course / start.NOTE).exists() and (course / "notebooks").is_dir():
-        return 2 * update.main()  # a clone
+    course = work.course_folder()
+    if not (course / work.NOTE).exists() and (course / "notebooks").is_dir():
+        return 2 * work.main()  # a clone
     try:
-        print("\n".join(start.update(course)))
-    except start.NoCourse as problem:
+        print("\n".join(work.update_started(course)))
+    except work.NoCourse as problem:
         print(f"rnnlab update: {problem}", file=sys.stderr)
         return 2
     return 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from nbjudge import progress_file
 from nbjudge.files import ROOT
 from rnncourse.lab import blas, driver, gpu
-from rnncourse.lab.start import FROM_REPOSITORY, course_folder
+from rnncourse.lab.work import FROM_REPOSITORY, course_folder
 from rnnlab import resources
 
 GIB = 2**30

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.lesson_names import UnknownLesson, find_lesson
-from rnncourse.lab import blas, copies
-from rnncourse.lab.start import course_folder
+from rnncourse.lab import blas, work
 
 # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
 SETTINGS = Path(__file__).with_name("jupyter")
@@ -27,7 +26,7 @@ class NotReady(Exception):
 
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
-    course = course_folder(copies.ROOT)
+    course = work.course_folder(work.ROOT)
     notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
         raise NotReady(
@@ -46,7 +45,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     return subprocess.run(line, env=environment).returncode
 
 
-def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT) -> list[str]:
+def command(notebook: Path, port: int, browser: bool, course: Path = work.ROOT) -> list[str]:
     """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
     options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
     options.append("--log-level=WARN")  # thirty lines are not printed; the address with a new token is
@@ -78,7 +77,7 @@ def _notebook(root: Path, lesson: str) -> Path:
 
 def _copy_exercises(root: Path) -> None:
     try:
-        copied = copies.copy_exercises(root)
+        copied = work.copy_exercises(root)
     except OSError as problem:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
@@ -131,7 +130,7 @@ def _port_problem(port: int) -> str | None:
     return None
 
 
-def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
+def _with_settings(environment: dict[str, str], answers: Path) -> dict[str, str]:
     """The environment with the course's settings and programs, and with folders that Jupyter can write.
 
     The folder of `rnnlab` comes first on PATH, for cells and for JupyterLab's terminals.
@@ -142,24 +141,24 @@ def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
     programs = os.pathsep.join([sysconfig.get_path("scripts"), environment.get("PATH", os.defpath)])
     environment |= {
         "JUPYTER_CONFIG_PATH": paths,
-        "JUPYTERLAB_WORKSPACES_DIR": _layouts(work),
+        "JUPYTERLAB_WORKSPACES_DIR": _layouts(answers),
         "PATH": programs,
     }
     if OWN_KERNEL.is_dir():  # else a kernel python3 elsewhere would come first, and start another Python
         shares = [str(OWN_KERNEL.parents[1]), *filter(None, [environment.get("JUPYTER_PATH")])]
         environment["JUPYTER_PATH"] = os.pathsep.join(shares)
     if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
-        os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
+        os.environ["HOME"] = environment["HOME"] = str(answers / ".jupyter")
         print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)
     refused = [name for name, folder in _jupyter_folders(environment).items() if not _writable(folder)]
     if refused:
-        print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
-    return environment | {name: str(work / ".jupyter" / name.lower()) for name in refused}
+        print(f"Jupyter cannot write in your home: it keeps its files in {answers / '.jupyter'}.", flush=True)
+    return environment | {name: str(answers / ".jupyter" / name.lower()) for name in refused}
 
 
-def _layouts(work: Path) -> str:
+def _layouts(answers: Path) -> str:
     """The folder of JupyterLab's layouts for this course; the first one has the list of contents open."""
-    first = work / ".jupyter/workspaces/default-37a8.jupyterlab-workspace"  # as JupyterLab calls its default
+    first = answers / ".jupyter/workspaces/default-37a8.jupyterlab-workspace"  # JupyterLab's name for it
     if not first.exists():
         first.parent.mkdir(parents=True, exist_ok=True)
         first.write_bytes((SETTINGS / "workspace.json").read_bytes())

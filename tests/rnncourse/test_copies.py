@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from rnncourse.lab import copies
-from rnncourse.lab.notebooks import content_hash
+from rnncourse.lab import work as copies
+from rnncourse.lab.work import content_hash
 
 
 def notebook(text, **outputs):

@@ -340,7 +340,7 @@ def test_where_pips_own_words_cannot_be_kept_their_reason_is_named(tmp_path, mon
 
 def test_set_up_needs_the_standard_library_only():
     line = [sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); "
-            "import rnncourse.lab.environment, rnncourse.lab.update", str(environment.ROOT)]  # fmt: skip
+            "import rnncourse.lab.environment, rnncourse.lab.work", str(environment.ROOT)]  # fmt: skip
     assert subprocess.run(line).returncode == 0
 
 

@@ -55,7 +55,7 @@ def test_outside_a_clone_it_says_where_to_go(tmp_path):
 
 def test_without_lessons_nobody_is_sent_to_install_jupyterlab(tmp_path, monkeypatch):
     monkeypatch.setattr(jupyterlab, "find_spec", lambda name: None)
-    monkeypatch.setattr(jupyterlab.copies, "ROOT", tmp_path)
+    monkeypatch.setattr(jupyterlab.work, "ROOT", tmp_path)
     with pytest.raises(NotReady, match="clone"):
         jupyterlab.serve()
 
@@ -150,7 +150,7 @@ def started(monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(jupyterlab.os, "execve", lambda program, line, env: calls.append((line, env)))
     monkeypatch.setattr(jupyterlab.subprocess, "run", lambda line, env: SimpleNamespace(returncode=0))
-    monkeypatch.setattr(jupyterlab.copies, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
+    monkeypatch.setattr(jupyterlab.work, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
     return calls
 

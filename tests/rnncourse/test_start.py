@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rnncourse.lab import start
+from rnncourse.lab import work
 
 
 def notebook(text, output=None):
@@ -24,8 +24,8 @@ def release(tmp_path, monkeypatch):
         for name, content in notebooks.items():
             files[name].parent.mkdir(parents=True, exist_ok=True)
             files[name].write_bytes(content)
-        monkeypatch.setattr(start, "shipped", lambda: files)
-        monkeypatch.setattr(start.rnnlab, "__version__", f"0.{number}.0")
+        monkeypatch.setattr(work, "shipped", lambda: files)
+        monkeypatch.setattr(work.rnnlab, "__version__", f"0.{number}.0")
 
     return ship
 
@@ -34,13 +34,13 @@ def release(tmp_path, monkeypatch):
 def course(release, tmp_path):
     """A started folder with one lesson and its exercise."""
     release(1, {"notebooks/00_a.ipynb": notebook("old"), "exercises/00_a.ipynb": notebook("do")})
-    start.start(tmp_path / "course")
+    work.start(tmp_path / "course")
     return tmp_path / "course"
 
 
 def test_the_lessons_of_this_version_are_laid_out(tmp_path):
-    sentences = start.start(tmp_path / "new" / "course")
-    lessons = sorted(path.name for path in start.ROOT.glob("notebooks/*.ipynb"))
+    sentences = work.start(tmp_path / "new" / "course")
+    lessons = sorted(path.name for path in work.ROOT.glob("notebooks/*.ipynb"))
     assert sorted(path.name for path in tmp_path.glob("new/course/notebooks/*")) == lessons
     assert f"holds {len(lessons)} lessons" in sentences[0]
     assert not list(tmp_path.glob("new/course/solutions*"))
@@ -48,19 +48,19 @@ def test_the_lessons_of_this_version_are_laid_out(tmp_path):
 
 def test_a_folder_in_use_is_refused_and_nothing_in_it_changes(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(start.NoCourse, match="is not empty"):
-        start.start(tmp_path)
+    with pytest.raises(work.NoCourse, match="is not empty"):
+        work.start(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_second_start_names_the_update(course):
-    with pytest.raises(start.NoCourse, match="`rnnlab update` there"):
-        start.start(course)
+    with pytest.raises(work.NoCourse, match="`rnnlab update` there"):
+        work.start(course)
 
 
 def test_an_update_brings_what_is_new_and_changed_and_removes_what_is_gone(course, release):
     release(2, {"notebooks/00_a.ipynb": notebook("new"), "notebooks/01_b.ipynb": notebook("b")})
-    sentences = start.update(course)
+    sentences = work.update_started(course)
     assert sentences[0] == "From rnnlab 0.1.0 to 0.2.0:"
     assert {*sentences[1:4]} == {
         "changed: notebooks/00_a.ipynb", "new: notebooks/01_b.ipynb", "gone: exercises/00_a.ipynb",
@@ -72,7 +72,7 @@ def test_an_update_brings_what_is_new_and_changed_and_removes_what_is_gone(cours
 def test_saved_outputs_alone_are_no_writing(course, release):
     (course / "notebooks/00_a.ipynb").write_bytes(notebook("old", output="1"))
     release(2, {"notebooks/00_a.ipynb": notebook("new"), "exercises/00_a.ipynb": notebook("do")})
-    start.update(course)
+    work.update_started(course)
     assert not (course / "work").exists()
 
 
@@ -84,8 +84,8 @@ def test_what_was_written_in_a_lesson_is_moved_aside_before_it_is_replaced_or_re
 ):
     (course / "notebooks/00_a.ipynb").write_bytes(notebook("mine"))
     release(2, shipped)
-    aside = "you had written in notebooks/00_a.ipynb: yours is now work/before_update/notebooks/00_a.ipynb"
-    assert aside in start.update(course)
+    aside = "You had written in notebooks/00_a.ipynb: yours is now work/before_update/notebooks/00_a.ipynb"
+    assert aside in work.update_started(course)
     assert (course / "work/before_update/notebooks/00_a.ipynb").read_bytes() == notebook("mine")
 
 
@@ -93,7 +93,7 @@ def test_two_writings_are_both_kept(course, release):
     for number in (2, 3):
         (course / "notebooks/00_a.ipynb").write_bytes(notebook(f"mine {number}"))
         release(number, {"notebooks/00_a.ipynb": notebook(f"new {number}")})
-        start.update(course)
+        work.update_started(course)
     aside = {path.read_bytes() for path in (course / "work/before_update").rglob("*.ipynb")}
     assert aside == {notebook("mine 2"), notebook("mine 3")}
 
@@ -102,46 +102,46 @@ def test_answers_in_work_are_not_read_written_or_removed(course, release):
     (course / "work").mkdir()
     (course / "work/00_a.ipynb").write_bytes(b"no notebook at all")
     release(2, {"notebooks/00_a.ipynb": notebook("new"), "exercises/00_a.ipynb": notebook("do more")})
-    start.update(course)
+    work.update_started(course)
     assert (course / "work/00_a.ipynb").read_bytes() == b"no notebook at all"
 
 
 def test_an_update_without_news_says_how_to_get_some(course):
-    (sentence,) = start.update(course)
-    assert start.FROM_REPOSITORY in sentence
+    (sentence,) = work.update_started(course)
+    assert work.FROM_REPOSITORY in sentence
 
 
 def test_a_removed_lesson_comes_back(course):
     (course / "notebooks/00_a.ipynb").unlink()
-    assert "restored: notebooks/00_a.ipynb" in start.update(course)
+    assert "restored: notebooks/00_a.ipynb" in work.update_started(course)
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"files": {}}', '{"version": "1", "files": []}'])
 def test_a_damaged_note_is_named_with_the_remedy(course, damage):
-    (course / start.NOTE).write_text(damage)
-    with pytest.raises(start.NoCourse, match=r"rnnlab\.json"):
-        start.update(course)
+    (course / work.NOTE).write_text(damage)
+    with pytest.raises(work.NoCourse, match=r"rnnlab\.json"):
+        work.update_started(course)
 
 
 def test_outside_a_course_the_update_says_how_to_get_one(tmp_path):
-    with pytest.raises(start.NoCourse, match="`rnnlab start FOLDER`"):
-        start.update(tmp_path)
+    with pytest.raises(work.NoCourse, match="`rnnlab start FOLDER`"):
+        work.update_started(tmp_path)
 
 
 def test_the_course_around_the_working_directory_is_found(course, monkeypatch):
     monkeypatch.chdir(course / "notebooks")
-    assert start.course_folder() == course.resolve()
+    assert work.course_folder() == course.resolve()
     monkeypatch.chdir(course.parent)
-    assert start.course_folder() == start.ROOT
+    assert work.course_folder() == work.ROOT
 
 
 def test_packages_that_are_not_the_tested_ones_are_named_with_the_command_that_brings_these(monkeypatch):
-    pins = start.tested_versions()
+    pins = work.tested_versions()
     assert pins["numpy"].count(".") >= 1
-    monkeypatch.setattr(start.metadata, "version", lambda name: "99.9" if name == "numpy" else pins[name])
-    (sentence,) = start.untested()
+    monkeypatch.setattr(work.metadata, "version", lambda name: "99.9" if name == "numpy" else pins[name])
+    (sentence,) = work.untested()
     assert f"numpy=={pins['numpy']}" in sentence
     assert "99.9" in sentence
     assert "matplotlib" not in sentence
-    monkeypatch.setattr(start.metadata, "version", pins.__getitem__)
-    assert start.untested() == []
+    monkeypatch.setattr(work.metadata, "version", pins.__getitem__)
+    assert work.untested() == []

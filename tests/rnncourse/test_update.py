@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from values_in import holds
 
-from rnncourse.lab import update
-from rnncourse.lab.update import NoUpdate
+from rnncourse.lab import work
+from rnncourse.lab.work import NoCourse
 
 LESSON, EXERCISE = "notebooks/00_start_here.ipynb", "exercises/00_start_here.ipynb"
 
@@ -49,7 +49,7 @@ def test_a_lesson_that_was_run_and_saved_is_updated_and_the_answers_stay(clones)
     (learner / LESSON).write_text(notebook("lesson", ["42"]))
     publish(author, LESSON, notebook("newer lesson"))
     publish(author, EXERCISE, notebook("newer exercise"))
-    lines = update.update(learner)
+    lines = work.update_clone(learner)
     assert (learner / LESSON).read_text() == notebook("newer lesson")
     assert (learner / "work/00_start_here.ipynb").read_text() == "my answer"
     assert sorted(path.name for path in (learner / "work").iterdir()) == ["00_start_here.ipynb"]
@@ -69,7 +69,7 @@ def test_what_numba_stored_of_the_packages_is_forgotten_and_nothing_else(clones)
         (learner / name).parent.mkdir(parents=True, exist_ok=True)
         (learner / name).write_text("older")
     publish(author, LESSON, notebook("newer lesson"))
-    update.update(learner)
+    work.update_clone(learner)
     assert not [name for name in stored if (learner / name).exists()]
     assert all((learner / name).exists() for name in others)
 
@@ -79,7 +79,7 @@ def test_a_lesson_in_which_the_reader_wrote_is_copied_before_it_is_updated(clone
     for number, name in ((1, "00_start_here.ipynb"), (2, "00_start_here-2.ipynb")):
         (learner / LESSON).write_text(notebook(f"my note {number}"))
         publish(author, LESSON, notebook(f"newer lesson {number}"))
-        first, *_ = update.update(learner)
+        first, *_ = work.update_clone(learner)
         assert holds(first, LESSON, f"work/before_update/notebooks/{name}")
         copy = learner / "work/before_update/notebooks" / name
         assert copy.read_text() == notebook(f"my note {number}")
@@ -90,14 +90,14 @@ def test_a_deleted_lesson_comes_back(clones):
     author, learner = clones
     (learner / LESSON).unlink()
     publish(author, EXERCISE, notebook("newer exercise"))
-    update.update(learner)
+    work.update_clone(learner)
     assert (learner / LESSON).exists()
 
 
 def test_where_nothing_is_new_nothing_is_touched(clones):
     _, learner = clones
     (learner / LESSON).write_text(notebook("lesson", ["42"]))
-    assert update.update(learner) == ["Already the newest version."]
+    assert work.update_clone(learner) == ["Already the newest version."]
     assert (learner / LESSON).read_text() == notebook("lesson", ["42"])
 
 
@@ -105,8 +105,8 @@ def test_without_a_network_nothing_is_touched_and_one_sentence_says_so(clones, m
     author, learner = clones
     (learner / LESSON).write_text(notebook("lesson", ["42"]))
     author.rename(author.with_name("away"))
-    monkeypatch.setattr(update, "ROOT", learner)
-    assert update.main() == 1
+    monkeypatch.setattr(work, "ROOT", learner)
+    assert work.main() == 1
     sentence = capsys.readouterr().err
     assert holds(sentence, "no update", "git fetch", "network")
     assert sentence.count("\n") == 1
@@ -117,14 +117,14 @@ def test_own_changes_elsewhere_are_never_overwritten(clones):
     author, learner = clones
     (learner / ".gitignore").write_text("work/\nmine\n")
     publish(author, ".gitignore", "work/\nbuild/\n")
-    with pytest.raises(NoUpdate, match=r"would be overwritten"):
-        update.update(learner)
+    with pytest.raises(NoCourse, match=r"would be overwritten"):
+        work.update_clone(learner)
     assert (learner / ".gitignore").read_text() == "work/\nmine\n"
 
 
 def test_a_folder_without_git_and_a_machine_without_it_are_told(tmp_path, clones, monkeypatch):
-    with pytest.raises(NoUpdate, match="was not cloned by git"):
-        update.update(tmp_path)
+    with pytest.raises(NoCourse, match="was not cloned by git"):
+        work.update_clone(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NoUpdate, match="git is not installed"):
-        update.update(clones[1])
+    with pytest.raises(NoCourse, match="git is not installed"):
+        work.update_clone(clones[1])

@@ -1,0 +1,385 @@
+"""The one module that writes where a learner writes: copies of the exercises, and lessons that are updated.
+
+What somebody wrote is never overwritten. A hash of the cells tells whether that is so, whatever a run has
+left in a notebook. work/.origins.json keeps which exercise each copy came from, a note in a started folder
+which version of each lesson was laid out; git knows it of a clone. A copy that nobody touched is replaced by
+a newer exercise, one with answers is kept and named. A lesson in which somebody wrote is copied to
+work/before_update/ before a newer one takes its place. Needs the standard library only.
+
+`rnnlab start FOLDER` and `rnnlab update` bring the notebooks of an installed wheel, which carries them as
+data files; `make update` those of the newest commit.
+"""
+
+import errno
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+import rnnlab
+from nbjudge.files import ROOT, write_whole
+from rnncourse.lab.environment import forget_compiled
+
+# Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for
+# a clone, the site's links, and what is said about newer versions follow from it.
+REPOSITORY = ""
+FROM_REPOSITORY = f"pip install --upgrade 'rnnlab[lab] @ git+{REPOSITORY or 'ADDRESS'}'"  # without a clone
+FOLDERS = ("notebooks", "exercises")
+PINS = "constraints.txt"  # the tested versions
+NAME = re.compile(r"[\w-]+")  # of a package, at the beginning of a requirement
+NOTE = ".rnnlab.json"  # in a started folder: {"version": rnnlab's, "files": {name: hash of its content}}
+ORIGINS = ".origins.json"  # in work/: {name of a copy: hash of the exercise that it came from}
+READ = ("notebooks", "exercises", "solutions")  # what a reader of a clone opens
+
+
+class NoCourse(Exception):
+    """The course cannot be laid out, found or updated; says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Paths in work/: copies made now, replaced by a newer exercise, and kept although theirs has changed.
+
+    renamed: (before, after) where a lesson has a new number.  doubled: copies that keep their old number,
+    because the new one is taken by a copy with answers.
+    """
+
+    new: list[Path] = field(default_factory=list)
+    replaced: list[Path] = field(default_factory=list)
+    outdated: list[Path] = field(default_factory=list)
+    renamed: list[tuple[Path, Path]] = field(default_factory=list)
+    doubled: list[Path] = field(default_factory=list)
+
+
+def copy_exercises(root: Path = ROOT) -> Copies:
+    """Give each exercise a copy in work/, under its number of today, and say what became of the copies.
+
+    Raises FileNotFoundError outside a clone, and OSError with a remedy where a copy cannot be written.
+    """
+    if not (root / "exercises").is_dir():
+        raise FileNotFoundError(f"{root} holds no exercises/: run rnnlab in a clone of the course")
+    copies = Copies()
+    record = root / "work" / ORIGINS
+    for step in (_renumber, _update_copy):  # origins are written in between: a renamed copy keeps its own
+        origins = _read_origins(record)
+        before = dict(origins)
+        for source in sorted(root.glob("exercises/*.ipynb")):
+            step(source, root / "work" / source.name, origins, copies)
+        if origins != before:
+            _write(record, json.dumps(origins, indent=1).encode())
+    return copies
+
+
+def _renumber(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
+    """Let the copy that an exercise had under another number take its number of today.
+
+    It may take the place of a copy in which nobody wrote. A name that no origin knows is the learner's own
+    file, and moves only if the exercise has no other copy.
+    """
+    numbered = copy.parent.glob(f"[0-9][0-9]{source.name[2:]}")
+    earlier = [path for path in numbered if path.name != copy.name and path.is_file()]
+    for old in sorted(earlier, key=lambda path: (path.name in origins, path.stat().st_mtime), reverse=True):
+        if not copy.exists() or (old.name in origins and _is_blank(copy, source, origins)):
+            with _with_remedy(copy):
+                old.replace(copy)
+            origins.pop(copy.name, None)
+            if old.name in origins:
+                origins[copy.name] = origins.pop(old.name)
+            copies.renamed.append((old, copy))
+        elif origins.get(old.name, content_hash(old.read_bytes())) != content_hash(old.read_bytes()):
+            copies.doubled.append(old)
+
+
+def _is_blank(copy: Path, source: Path, origins: dict[str, str]) -> bool:
+    """Whether nobody wrote in the copy."""
+    return content_hash(copy.read_bytes()) in (origins.get(copy.name), content_hash(source.read_bytes()))
+
+
+def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
+    """Make, replace or leave one copy; its origin is the exercise of today unless it is outdated.
+
+    A copy from a time without origins is taken for one of today's exercise.
+    """
+    exercise = source.read_bytes()
+    today = content_hash(exercise)
+    origin = origins.setdefault(copy.name, today) if copy.exists() else None
+    if origin is None:
+        _write(copy, exercise)
+        copies.new.append(copy)
+    elif origin != today:
+        content = content_hash(copy.read_bytes())
+        if content not in (origin, today):
+            copies.outdated.append(copy)
+            return
+        if content == origin:
+            _write(copy, exercise)
+            copies.replaced.append(copy)
+    origins[copy.name] = today
+
+
+def _read_origins(record: Path) -> dict[str, str]:
+    """{name of a copy: hash of the exercise that it came from}; empty where nothing is known."""
+    try:
+        origins = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return origins if isinstance(origins, dict) else {}
+
+
+def _write(target: Path, content: bytes) -> None:
+    with _with_remedy(target):
+        target.parent.mkdir(exist_ok=True)
+        write_whole(target, content)  # a half copy would never be made good
+
+
+@contextmanager
+def _with_remedy(target: Path) -> Iterator[None]:
+    """Adds to an OSError what a learner can do about it."""
+    try:
+        yield
+    except OSError as error:
+        remedy = "free some space" if error.errno == errno.ENOSPC else f"make {target.parent} writable"
+        message = f"cannot make your copy {target} ({error.strerror}): {remedy}, then start again"
+        raise type(error)(error.errno, message) from None
+
+
+def content_hash(content: bytes) -> str:
+    """Hash of the kinds and texts of all cells: equal for two notebooks that differ by runs only.
+
+    The hash of its bytes, if the content is no notebook.
+    """
+    try:
+        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(content)["cells"]]
+    except (ValueError, KeyError, TypeError):
+        return hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def keep_written(course: Path, name: str, untouched: Iterable[str | None]) -> list[str]:
+    """Copy a notebook to work/before_update/, under a free name, and say so, if somebody wrote in it.
+
+    untouched: the hashes that it may have if nobody did.
+    """
+    content = (course / name).read_bytes()
+    if content_hash(content) in untouched:
+        return []
+    number = 1
+    copy = course / "work/before_update" / name
+    while copy.exists():
+        number += 1
+        copy = copy.with_stem(f"{Path(name).stem}-{number}")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(copy, content)
+    return [f"You had written in {name}: yours is now {copy.relative_to(course).as_posix()}"]
+
+
+def course_folder(otherwise: Path = ROOT) -> Path:
+    """The course to work in: the started folder around the working directory, else the clone.
+
+    Outside both it is `otherwise`, the folder that the package lies in, which may hold no notebooks.
+    """
+    try:
+        begin = Path.cwd()
+    except OSError:  # the working directory was removed
+        return otherwise
+    started = (folder for folder in (begin, *begin.parents) if (folder / NOTE).is_file())
+    return next(started, otherwise)
+
+
+def start(folder: Path) -> list[str]:
+    """Lay lessons and exercises out in a new folder; sentences that say what is there, or NoCourse."""
+    folder = folder.absolute()
+    if (folder / NOTE).exists():
+        raise NoCourse(f"{folder} holds the course already: `rnnlab update` there brings newer lessons")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise NoCourse(f"{folder} is not empty: name a new folder, or an empty one")
+    notebooks = shipped()
+    lay_out(folder, notebooks, {})
+    lessons = sum(name.startswith("notebooks/") for name in notebooks)
+    return [
+        f"{folder} holds {lessons} lessons in notebooks/ and their exercises in exercises/.",
+        *untested(),
+        f"Now: cd {folder} && rnnlab lab",
+    ]
+
+
+def update_started(folder: Path) -> list[str]:
+    """Bring the lessons of a started folder to those of the installed package; sentences on what changed."""
+    note = read_note(folder)
+    sentences = lay_out(folder, shipped(), note["files"])
+    if not sentences:
+        installed = f"the lessons of rnnlab {rnnlab.__version__}, the version that is installed"
+        return [f"{folder} has {installed}. For a newer one: {FROM_REPOSITORY}"]
+    return [f"From rnnlab {note['version']} to {rnnlab.__version__}:", *sentences, "Now: rnnlab lab"]
+
+
+def shipped() -> dict[str, Path]:
+    """{name such as "notebooks/02_bptt.ipynb": file} of this version, in the clone or the wheel's data."""
+    if (ROOT / "notebooks").is_dir():
+        files = (path for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb"))
+        notebooks = {path.relative_to(ROOT).as_posix(): path for path in files}
+    else:
+        notebooks = {name: path for name, path in _data_files() if name != PINS}
+    if not notebooks:
+        raise NoCourse("this installation of rnnlab has no lessons: install its wheel by pip, or clone it")
+    return dict(sorted(notebooks.items()))
+
+
+def read_note(folder: Path) -> dict:
+    """The note of a started folder; NoCourse where it is missing or damaged."""
+    path = folder / NOTE
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise NoCourse(f"{folder} holds no course: `rnnlab start FOLDER` makes a folder with it") from None
+    except ValueError:
+        note = None
+    if not (isinstance(note, dict) and isinstance(note.get("files"), dict) and "version" in note):
+        raise NoCourse(f"{path} is damaged: remove it, move notebooks/ and exercises/ away, and start anew")
+    return note
+
+
+def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) -> list[str]:
+    """Put each notebook in its place; sentences on all that is new, changed, gone, or moved aside.
+
+    `before` has the hash of each notebook as it was laid out last.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    sentences = []
+    files = {}
+    for name, source in notebooks.items():
+        content = source.read_bytes()
+        target = folder / name
+        files[name] = content_hash(content)
+        if target.exists() and files[name] == before.get(name):
+            continue  # this version lies there, with what the reader did to it
+        if target.exists():
+            sentences += keep_written(folder, name, {before.get(name), files[name]})
+        known = before.get(name, files[name]) != files[name]
+        sentences.append(f"{'changed' if known else 'restored' if name in before else 'new'}: {name}")
+        target.parent.mkdir(exist_ok=True)
+        write_whole(target, content)
+    for name in sorted(before.keys() - notebooks.keys()):
+        if (folder / name).exists():
+            sentences += [*keep_written(folder, name, {before[name]}), f"gone: {name}"]
+            (folder / name).unlink()
+    note = {"version": rnnlab.__version__, "files": files}
+    write_whole(folder / NOTE, json.dumps(note, indent=1).encode())
+    return sentences
+
+
+def untested() -> list[str]:
+    """A sentence about packages whose installed versions are not the tested ones; empty if all are."""
+    tested = tested_versions()
+    needed = {match[0].lower() for line in metadata.requires("rnnlab") or [] if (match := NAME.match(line))}
+    installed = {name: version for name in needed & tested.keys() if (version := _version(name))}
+    others = [name for name in sorted(installed) if tested[name] != installed[name]]
+    if not others:
+        return []
+    words = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
+    pins = " ".join(f"{name}=={tested[name]}" for name in others)
+    return [
+        f"Not tested with these versions: {words}. If a lesson fails: {sys.executable} -m pip install {pins}"
+    ]
+
+
+def tested_versions() -> dict[str, str]:
+    """{package: version} of constraints.txt, in the clone or in the wheel's data; empty if it is missing."""
+    places = (ROOT / PINS, *(path for name, path in _data_files() if name == PINS))
+    path = next((path for path in places if path.is_file()), None)
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    return dict(line.split("==") for line in lines)
+
+
+def _data_files() -> Iterator[tuple[str, Path]]:
+    """(name, file) of the notebooks that the installed wheel brought, wherever its scheme has put them."""
+    try:
+        files = metadata.files("rnnlab") or []
+    except metadata.PackageNotFoundError:
+        return
+    for file in files:
+        if file.suffix == ".ipynb" and file.parent.name in FOLDERS:
+            yield f"{file.parent.name}/{file.name}", Path(file.locate())
+        elif file.name == PINS:
+            yield PINS, Path(file.locate())
+
+
+def _version(name: str) -> str | None:
+    """The installed version of a package; None where it is missing."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def update_clone(root: Path) -> list[str]:
+    """Bring the clone to its author's newest version; sentences that say what changed, or NoCourse."""
+    if not (root / ".git").exists():
+        raise NoCourse(f"{root} was not cloned by git: clone the course anew, and copy work/ there")
+    git(root, "fetch", "--quiet", remedy="is there a network? Nothing was changed.")
+    old = git(root, "rev-parse", "HEAD").decode().strip()
+    new = git(root, "rev-parse", "@{upstream}", remedy="this branch follows no other; see `git branch -u`")
+    new = new.decode().strip()
+    if git(root, "merge-base", old, new).decode().strip() == new:
+        return ["Already the newest version."]
+    sentences = restore(root)
+    git(root, "merge", "--ff-only", "--quiet", new, remedy="Undo or commit your changes: `git status`")
+    forget_compiled(root)
+    return [*sentences, *changes(root, old, new), "Now: make lab"]
+
+
+def restore(root: Path) -> list[str]:
+    """Undo what readers did to tracked notebooks; name those in which they wrote, and where that is now."""
+    names = git(root, "diff", "--name-only", "-z", "--no-renames", "HEAD", "--", *READ).decode().split("\0")
+    sentences = []
+    for name in names:
+        if name.endswith(".ipynb"):
+            if (root / name).exists():
+                sentences += keep_written(root, name, [content_hash(git(root, "show", f"HEAD:{name}"))])
+            git(root, "checkout", "--quiet", "HEAD", "--", name)
+    return sentences
+
+
+def changes(root: Path, old: str, new: str) -> list[str]:
+    """Sentences naming what is different between two commits, as far as a learner will see it."""
+    names = git(root, "diff", "--name-only", "-z", "--no-renames", old, new).decode().split("\0")
+    sentences = []
+    for folder, noun in (("notebooks", "Lessons"), ("exercises", "Exercises")):
+        stems = [Path(name).stem for name in names if name.startswith(folder) and name.endswith(".ipynb")]
+        if stems:
+            sentences.append(f"{noun} that changed: {', '.join(stems)}")
+    log = git(root, "rev-list", "--count", f"{old}..{new}").decode().strip()
+    return [*sentences, f"{log} commits in all; CHANGELOG.md says what they bring."]
+
+
+def git(root: Path, *arguments: str, remedy: str = "") -> bytes:
+    """What git prints; NoCourse with its own last words and the remedy where it fails or is missing."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True)
+    except FileNotFoundError:
+        raise NoCourse("git is not installed (Debian, Ubuntu: sudo apt-get install git)") from None
+    if done.returncode:
+        words = " ".join(done.stderr.decode(errors="replace").split())
+        raise NoCourse(f"git {arguments[0]} says: {words} {remedy}".rstrip())
+    return done.stdout
+
+
+def main() -> int:
+    """Update this clone and say what changed; 1 with a sentence where that is not possible."""
+    try:
+        for line in update_clone(ROOT):
+            print(line, flush=True)
+    except (NoCourse, OSError) as problem:
+        print(f"no update: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
