@@ -106,7 +106,8 @@ class Arena:
                 continue
             try:
                 hello, _ = self.peer(candidate).request("hello")
-                facts[candidate.name] = {"is_rung": candidate.is_rung, **hello}
+                own = {"is_rung": candidate.is_rung, "precision": candidate.precision}
+                facts[candidate.name] = own | hello
             except ContestantError as failure:
                 self.left_out[candidate.name] = str(failure)
         return facts
@@ -158,7 +159,7 @@ class Arena:
         """Raise ContestantError where the numbers of its last step are not the reference's."""
         if candidate in self.limits:
             return
-        error = example.error(self.peer(candidate).request("results")[1])
+        error = example.error(self.peer(candidate).request("results")[1], candidate.precision)
         case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))
         if not error <= 1:
             raise ContestantError(f"wrong numbers: {error:.1e} times the error that is tolerated")

@@ -3,7 +3,8 @@
 Beside what every record has (see rnncourse.records):
 
     settings      threads, rounds, emulates (AVX-512 masked), seconds of a turn, most steps in a turn
-    contestants   of each: is_rung, python, packages, blas (library, version, core, threads)
+    contestants   of each: is_rung, precision (narrower numbers into which it rounds, or ""), python,
+                  packages, blas (library, version, core, threads)
     missing       contestants whose package is not installed
     cases         of each workload: flops of a step, large_flops of the large product; for each contestant
                   seconds (the median step of every round, in order), repeats (steps timed in a round),

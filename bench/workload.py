@@ -43,12 +43,13 @@ class Problem(NamedTuple):
         """Parameters, x [T,B,I] and dy [T,B,H] by name."""
         return {**self.network.parameters, "x": self.x, "dy": self.dy}
 
-    def error(self, results: dict[str, np.ndarray]) -> float:
+    def error(self, results: dict[str, np.ndarray], precision: str = "") -> float:
         """The largest relative error in units of what is tolerated: above 1 the results are wrong.
 
+        precision: the narrower numbers into which the contestant rounds, if it does.
         A result that is missing, or is not float32, counts as infinitely wrong.
         """
-        tolerance = TOLERANCES[self.dtype]
+        tolerance = TOLERANCES[precision or self.dtype]
         allowed = {name: tolerance.gradient for name in self.expected} | {"y": tolerance.forward(len(self.x))}
 
         def right_type(name):

@@ -30,6 +30,7 @@ Words, one for one thing, in code, messages, lessons and exercises:
   backward pass   from dy to dx and the gradients, last step first; the forward pass goes from x to y
   baseline        the loss of an answer without training, which a network must beat
   barrier         a point that all threads of a block, or blocks of a grid, reach before any goes on
+  bfloat16        the upper half of a float32: its range, 8 bits of precision; in arrays of uint16
   bucket          rows of a buffer that are looked up together when hazards are searched
   buffer          a matrix by name that operations of a plan read and write
   capture         recording launches as a CUDA graph, which replays them as one launch
@@ -55,15 +56,18 @@ Words, one for one thing, in code, messages, lessons and exercises:
   Lyapunov exponent  mean logarithm, a step, of the growth of a small difference
   lower bound     a time that no schedule can beat, computed from data sheets or measured latencies
   makespan        the time from the first issue to the last end
+  master weights  the float32 weights that training changes, and from which narrower ones are rounded
   minibatch       B sequences that run together
   mutant          an answer with one known mistake, which a check must refuse
   Newton iteration  linearise all steps at a guess of their states, solve them by a scan; lessons: a round
   operation       one launch in a plan
   oracle          the reference in float64, with which tests compare
+  pair            two bfloat16 numbers side by side, which one instruction multiplies by another two
   panel           neighbouring columns of a matrix, copied so that they lie row after row
   pass            a function from plan to plan; also one way through data: forward, backward, over memory
   persistent      of a kernel: it runs for a whole sequence and holds the weights in registers
   plan            the operations of a pass through a network, in issue order
+  quantise        to round to whole numbers times a scale: int8 weights have one a row
   random order    an order of threads that the simulator draws from a seed
   rank            one of the processes that train together, each on its share of a minibatch
   record          a file of measurements with machine, versions and commit

@@ -26,6 +26,7 @@ class Candidate:
     needs: str | None = None  # a package beyond those of the course
     install: str = ""  # what pip installs
     is_rung: bool = False
+    precision: str = ""  # the narrower numbers into which it rounds: a key of compare.TOLERANCES
 
     def installation(self, python: str = sys.executable) -> str:
         """The command that installs what it needs."""
@@ -39,7 +40,13 @@ PEERS = (
     Candidate("halide", f"{__name__}.halide_network", "halide"),
 )
 LADDER = tuple(
-    Candidate(rung.name, f"{__name__}.ladder_rung", rung.facts.package, is_rung=True)
+    Candidate(
+        rung.name,
+        f"{__name__}.ladder_rung",
+        rung.facts.package,
+        is_rung=True,
+        precision=rung.facts.precision,
+    )
     for rung in RUNGS
     if rung.facts.needs == "cpu"
 )

@@ -28,8 +28,11 @@ def is_rung(record: dict, name: str) -> bool:
 
 
 def best_rung(record: dict, case: dict) -> str | None:
-    """The fastest rung of the ladder in this case."""
-    rungs = [name for name in case["seconds"] if is_rung(record, name)]
+    """The fastest rung of the ladder in this case, of those that round to no narrower numbers."""
+    contestants = record["contestants"]
+    rungs = [
+        name for name in case["seconds"] if is_rung(record, name) and not contestants[name].get("precision")
+    ]
     return min(rungs, key=lambda name: median(case, name), default=None)
 
 

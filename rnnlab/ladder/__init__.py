@@ -86,6 +86,7 @@ RUNGS = tuple(
             "numba_fused",
             "numba_parallel",
             "packed_weights",
+            "packed_bfloat16",
             "parallel_in_time",
             "kernel_per_operation",
             "fused_cell",

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.devices import Device
-from rnnlab.cells import find_cell
+from rnnlab.cells import State, find_cell
+from rnnlab.compare import relative_error
 from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.own_sheet import has_large_clusters, own_sheet
@@ -29,7 +30,9 @@ from rnnlab.schedule.timeline import BEST, TILE, throughput
 from rnnlab.timings import Timing, disturbance, load_of_a_core
 
 ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
+EXACT = "one_big_gemm"  # with whose results those of narrower numbers are compared: it runs every network
 ROUNDS = 7  # in which each way is timed once, in turns
+NARROW = ("bfloat16", "int8")  # precisions below a network's own, the widest first
 HOPELESS = 4.0  # times the quickest first run: a way this slow is not timed again
 
 
@@ -49,6 +52,13 @@ class Way(NamedTuple):
     name: str
     step: float | None  # microseconds; None where it does not run
     why_not: str = ""
+    error: float = 0.0  # largest relative error of its results, against the network's own precision
+
+    def __str__(self) -> str:
+        if self.step is None:
+            return f"{self.name}: {self.why_not}"
+        cost = f", results off by {100 * self.error:.2g} % of their norm" if self.error else ""
+        return f"{self.name}: {self.step:.2f} µs a step{cost}"
 
 
 class Choice(NamedTuple):
@@ -60,12 +70,10 @@ class Choice(NamedTuple):
     disturbed: str = ""  # a sentence, empty if no other program was noticed
 
     def __str__(self) -> str:
-        lines = [
-            f"{way.name}: " + (way.why_not or f"{way.step:.2f} µs a step, {self.source}") for way in self.ways
-        ]
+        lines = [*map(str, self.ways)]
         if self.disturbed:
             lines.append(f"the order may be another: {self.disturbed}")
-        return f"{self.name}\n" + "\n".join(f"  {line}" for line in lines)
+        return f"{self.name}, {self.source}\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def fastest(
@@ -75,38 +83,79 @@ def fastest(
     gradients: bool = True,
     gpu: Abilities | None = None,
     dtype: str = "float32",
+    precision: str = "",
 ) -> Choice:
     """The quickest way to run a network on x [T,B,I], forward and backward, or forward alone.
 
     On this CPU every rung runs, and the median of ROUNDS counts, in turns; without gradients rnnlab.Inference
-    competes, too.  For a GPU, such as `abilities()` finds, a model predicts the forward step.  The choice
-    prints as a table.
+    competes, too.  For a GPU, such as `abilities()` finds, a model predicts the forward step, in `dtype`.
+    The choice prints as a table.
+
+    precision: "bfloat16" allows ways that round weights and states to 16 bits, "int8" also weights of 8 bits,
+    which only answer.  The table says how far the results for this x are from the network's own precision.
+    Raises ValueError for another precision.
     """
     if gpu is not None:
         return choose(network.cell, network.hidden_size, dtype, x.shape[:2], gpu)
+    if precision not in ("", *NARROW):
+        raise ValueError(
+            f"precision is {precision!r}: choose from {', '.join(map(repr, NARROW))}, or leave it out"
+        )
+    allowed = NARROW[: NARROW.index(precision) + 1] if precision else ()
     T, B, _ = x.shape
     rungs = [rung for rung in RUNGS if rung.facts.needs == "cpu"]
-    refused = {rung.name: why_not for rung in rungs if (why_not := rung.refuses(network, T, B))}
+    refused = {rung.name: why_not for rung in rungs if (why_not := _refusal(rung, network, (T, B), allowed))}
     run = _training_step if gradients else _forward
     runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
+    narrow = [rung.name for rung in rungs if rung.facts.precision and rung.name in runs]
     if not gradients:
-        answer = Inference(network)
         state = network.zero_state(B)
-        runs["inference"] = partial(answer.step, x[0], state) if T == 1 else partial(answer.run, x)
+        runs["inference"] = partial(_answer, Inference(network), x, state)
+        for weights in allowed:
+            name = f"inference, {weights} weights"
+            try:
+                # a copy: narrow weights make the network's read-only
+                answer = Inference(network.astype(network.dtype), weights)
+            except ValueError as error:
+                refused[name] = str(error)
+            else:
+                runs[name] = partial(_answer, answer, x, state)
+                narrow.append(name)
     timings = _in_turns(runs)
     seconds = {name: timing.median for name, timing in timings.items()}
-    ways = [Way(name, 1e6 * seconds[name] / T) for name in sorted(runs, key=seconds.get)]
+    exact = runs[EXACT]() if narrow else []
+    errors = {name: max(map(relative_error, runs[name](), exact)) for name in narrow}
+    ways = [
+        Way(name, 1e6 * seconds[name] / T, error=errors.get(name, 0.0))
+        for name in sorted(runs, key=seconds.get)
+    ]
     ways += [Way(name, None, why) for name, why in refused.items()]
     return Choice(ways[0].name, tuple(ways), "measured", disturbance(timings))
 
 
-def _forward(rung: Rung, network: Network, x: np.ndarray) -> np.ndarray:
-    return rung.module.forward(network, x, None)[0]
+def _refusal(rung: Rung, network: Network, sizes: tuple[int, int], allowed: tuple[str, ...]) -> str | None:
+    """Why a rung does not take part; None if it does."""
+    why_not = rung.refuses(network, *sizes)
+    precision = rung.facts.precision
+    if why_not or not precision or precision in allowed:
+        return why_not
+    return f"it rounds to {precision}: allow that with precision={precision!r}"
 
 
-def _training_step(rung: Rung, network: Network, x: np.ndarray) -> None:
+def _forward(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarray]:
+    return [rung.module.forward(network, x, None)[0]]
+
+
+def _training_step(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarray]:
     y, _, saved = rung.module.forward(network, x, None)
-    rung.module.backward(network, saved, np.ones_like(y), None)
+    dx, _, gradients = rung.module.backward(network, saved, np.ones_like(y), None)
+    return [y, dx, *gradients.values()]
+
+
+def _answer(answer: Inference, x: np.ndarray, state: State) -> list[np.ndarray]:
+    if len(x) > 1:
+        return [answer.run(x, state)[0]]
+    return [answer.step(x[0], state)[0][None]]
 
 
 def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, Timing]:

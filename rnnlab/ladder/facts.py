@@ -48,6 +48,7 @@ class Facts:
 
     cells: what `Network.create` calls the cells that this rung's own loops or kernels compute; None if it
     computes whatever equations rnnlab.cells holds.
+    precision: the narrower numbers into which it rounds a float32 network's, a key of compare.TOLERANCES.
     passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
     step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, dtype,
     (T, B), rnnlab.ladder.chooser.Abilities) that raises ValueError where the rung does not run.
@@ -60,6 +61,7 @@ class Facts:
     package: str | None = None  # a package that it imports and the course may be without
     passes: tuple[Callable[[Plan], Plan], ...] | None = None
     ledger: Ledger | None = None
+    precision: str = ""
     step_us: Callable[..., float] | None = None
 
     def __post_init__(self):

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from pocketgpu.devices import DEVICES
 from rnnlab import Inference, fastest, reference
@@ -178,6 +179,27 @@ def test_the_fastest_way_is_the_one_measured_with_the_least_time():
         reasons = {way.name: way.why_not for way in choice.ways if way.step is None}
         assert reasons["gru_textbook"] == find("gru_textbook").refuses(network, 4, 1)
         assert str(choice).startswith(choice.name)
+
+
+def test_narrower_numbers_take_part_only_where_the_caller_allows_them(monkeypatch):
+    monkeypatch.setattr("rnnlab.kernels.packed.host.HAS_PAIR_PRODUCTS", True)
+    network, x, _ = problem("lstm", "after", 4, 3, L=1)
+    rung, halves, bytes_ = "packed_bfloat16", "inference, bfloat16 weights", "inference, int8 weights"
+    for precision, gradients, narrow in [
+        ("", True, ()),
+        ("bfloat16", True, (rung,)),
+        ("bfloat16", False, (rung, halves)),
+        ("int8", False, (rung, halves, bytes_)),
+    ]:
+        ways = {way.name: way for way in fastest(network, x, gradients=gradients, precision=precision).ways}
+        ran = {name for name, way in ways.items() if way.step is not None}
+        assert {rung, halves, bytes_} & ran == set(narrow)
+        assert {name for name in ran if ways[name].error} == set(narrow)
+        assert all(1e-5 < ways[name].error < 0.05 for name in narrow)
+        assert (rung in narrow) or holds(ways[rung].why_not, "precision='bfloat16'")
+    network.parameters["weight_hh_l0"] += 0  # it stays writable
+    with pytest.raises(ValueError, match=r"float16.*bfloat16.*int8"):
+        fastest(network, x, precision="float16")
 
 
 def test_the_fastest_way_on_a_gpu_is_predicted():

@@ -8,6 +8,7 @@ import pytest
 from values_in import holds
 
 from bench.gpu import tensor_layers
+from bench.workload import rounded
 from nbjudge.authoring.course import ROOT
 from pocketgpu import cuda
 from rnncourse.records import gpu_report
@@ -44,12 +45,14 @@ def unwatched():
         yield
 
 
-def problem(cell, reset, shape, dtype):
-    """A network of lively units with every bias at work; x, state, dy, dstate rounded to dtype."""
+def problem(cell, reset, shape, dtype, precision=""):
+    """A network of lively units with every bias at work; the arrays rounded to dtype or precision."""
     T, B, I, H, L = shape
     network = Network.create(cell, I, H, L, reset=reset, dtype=dtype, gain=2.0, seed=T + H)
+    to_numbers = lambda array: rounded(array.astype(dtype), precision) if precision else array.astype(dtype)
+    network = network.with_parameters({name: to_numbers(p) for name, p in network.parameters.items()})
     rng = np.random.default_rng(H)
-    draw = lambda *size: rng.normal(size=size).astype(dtype)
+    draw = lambda *size: to_numbers(rng.normal(size=size))
     states = [tuple(0.5 * draw(L, B, H) for _ in find_cell(cell).states) for _ in range(2)]
     return network, 2 * draw(T, B, I), states[0], draw(T, B, H), states[1]
 
@@ -59,6 +62,8 @@ RUNS = [
     for rung in CPU_RUNGS
     for cell, reset in CELLS
     if not rung.refuses(Network.create(cell, 2, 2, reset=reset), 1, 1)
+    # where rounding moves a unit over the kink of ReLU its gradient jumps: see test_packed_bfloat16.py
+    if not (rung.facts.precision and cell == "rnn_relu")
 ]
 
 
@@ -66,7 +71,13 @@ def in_float64(arrays):
     return tuple(array.astype("float64") for array in arrays)
 
 
-LONG_TO_COMPILE = "packed_weights", "persistent", "numba_fused", "numba_parallel"  # each cell in each dtype
+LONG_TO_COMPILE = (
+    "packed_weights",
+    "packed_bfloat16",
+    "persistent",
+    "numba_fused",
+    "numba_parallel",
+)  # each cell in each dtype
 
 
 CASES = [  # what is long to compile is compiled in one dtype by the quick leg
@@ -76,6 +87,7 @@ CASES = [  # what is long to compile is compiled in one dtype by the quick leg
     for run in RUNS
     for shape in SHAPES
     for dtype in ("float32", "float64")
+    if not (run[0].facts.precision and dtype == "float64")
     for case in [(*run, shape, dtype)]
 ]
 
@@ -84,7 +96,7 @@ CASES = [  # what is long to compile is compiled in one dtype by the quick leg
     ("rung", "cell", "reset", "shape", "dtype"), CASES, ids=lambda value: getattr(value, "name", str(value))
 )
 def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
-    network, x, state, dy, dstate = problem(cell, reset, shape, dtype)
+    network, x, state, dy, dstate = problem(cell, reset, shape, dtype, rung.facts.precision)
     y, final, saved = rung.module.forward(network, x, state)
     dx, dfirst, gradients = rung.module.backward(network, saved, dy, dstate)
 
@@ -93,7 +105,7 @@ def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dty
     want_dx, want_dfirst, want_gradients = reference.backward(
         exact, stored, dy.astype("float64"), in_float64(dstate)
     )
-    tolerance = TOLERANCES[dtype]
+    tolerance = TOLERANCES[rung.facts.precision or dtype]
     for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
         assert got.dtype == dtype
         assert relative_error(got, want) <= tolerance.forward(len(x))
@@ -109,8 +121,9 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
     cell, reset = next(
         (cell, reset) for run, cell, reset in RUNS if run is rung and cell in ("gru", "min_gru")
     )
-    network, x, state, dy, dstate = problem(cell, reset, (6, 4, 3, 5, 2), "float32")
-    tolerance = TOLERANCES["float32"]
+    precision = rung.facts.precision
+    network, x, state, dy, dstate = problem(cell, reset, (6, 4, 3, 5, 2), "float32", precision)
+    tolerance = TOLERANCES[precision or "float32"]
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
     before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
     y, _, saved = rung.module.forward(network, scattered(x), tuple(map(scattered, state)))

@@ -18,8 +18,9 @@ from rnnlab.kernels.packed import panels, passes, products, steps, vectors
 from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
-from rnnlab.ladder import numba_parallel, packed_weights
+from rnnlab.ladder import numba_parallel, packed_bfloat16, packed_weights
 from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.narrow import from_bfloat16, to_bfloat16
 from rnnlab.network import Network
 
 DTYPES = ("float32", "float64")
@@ -251,7 +252,8 @@ def test_what_is_no_input_is_refused_in_the_words_of_the_network():
 
 
 def sizes(B, H, G=4):
-    return forward_loop.Sizes(KERNEL_FACTS["lstm"], 10, B, H, H, G, panels.panel_count(H, "float32"), 1)
+    P = panels.panel_count(H, "float32")
+    return forward_loop.Sizes(KERNEL_FACTS["lstm"], 10, B, H, H, G, P, chunk=1, together=1, slots=11)
 
 
 def test_sequences_are_split_where_the_weights_fit_the_cache_and_units_where_they_do_not():
@@ -294,32 +296,70 @@ class CountingArray:
         return self.array[at]
 
 
+def wide(array):
+    """A copy in the numbers that the array stands for."""
+    return from_bfloat16(array) if array.dtype == np.uint16 else np.array(array)
+
+
+def write(array, part, numbers):
+    array[part] = to_bfloat16(numbers) if array.itemsize == 2 else numbers
+
+
+def store(array, at, vector):
+    write(array, slice(at, at + vector.size), vector)
+
+
+def spread(array, at, distance, vector):
+    deep = vectors.depth(array)
+    for step in range(deep):
+        last = at + vector.size * distance
+        write(array, slice(at + step, last + step, deep * distance), vector[step::deep])
+
+
+def load(array, at):
+    return wide(array[at : at + vectors.lanes(array)])
+
+
+def number(array, at):
+    return wide(array[at : at + 1])[0]
+
+
+def put(array, at, value):
+    write(array, slice(at, at + 1), np.array([value], "float32"))
+
+
+def store_step(panel, at, source, begin, row):
+    deep = vectors.depth(panel)
+    for step in range(deep):
+        numbers = load(source, begin + step * row)
+        write(panel, slice(at + step, at + step + deep * numbers.size, deep), numbers)
+
+
+def steps_of(array, columns):
+    """[K,columns] of a panel or strip."""
+    deep = vectors.depth(array)
+    return wide(array).reshape(-1, columns, deep).transpose(0, 2, 1).reshape(-1, columns)
+
+
+def multiply_tile(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
+    columns = VECTORS * vectors.lanes(c)
+    panel = steps_of(b[b_at : b_at + K * columns], columns)
+    strip = steps_of(a[a_at : a_at + K * rows], rows) if is_strip else None
+    for r in range(rows):
+        row = strip[:, r] if is_strip else wide(a[a_at + r * a_row : a_at + r * a_row + K])
+        place = slice(c_at + r * c_row, c_at + r * c_row + columns)
+        c[place] = row @ panel + c[place] if is_sum else row @ panel
+
+
 def uncompile(monkeypatch):
     """The package in plain Python: compiled functions as their source, vectors as slices, tiles as loops."""
-    width = lambda array: VECTOR_BYTES // array.itemsize
-
-    def store(array, at, vector):
-        array[at : at + vector.size] = vector
-
-    def spread(array, at, distance, vector):
-        array[at : at + vector.size * distance : distance] = vector
-
-    def load(array, at):
-        return np.array(array[at : at + width(array)])
-
-    def tile(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
-        columns = VECTORS * width(c)
-        panel = b[b_at : b_at + K * columns].reshape(K, columns)
-        for r in range(rows):
-            first, gap = (a_at + r, rows) if is_strip else (a_at + r * a_row, 1)
-            row = a[first : first + K * gap : gap]
-            place = slice(c_at + r * c_row, c_at + r * c_row + columns)
-            c[place] = row @ panel + c[place] if is_sum else row @ panel
-
-    models = {
-        "load": load, "store": store, "spread": spread, "lanes": width, "multiply_tile": tile,
+    models = {function.__name__: function for function in (
+        load, store, spread, number, put, store_step, multiply_tile,
+    )}  # fmt: skip
+    models |= {
         "tanh": np.tanh, "sigmoid": lambda v: 1 / (1 + np.exp(-v)), "positive": lambda v: np.maximum(v, 0),
         "wait": lambda counter, members: None, "prefetch": lambda array, at: None,
+        "add_pair_tiles": lambda: None,
     }  # fmt: skip
     for module in (panels, products, steps, forward_loop, backward_loop, passes):
         for name, value in list(vars(module).items()):
@@ -330,10 +370,15 @@ def uncompile(monkeypatch):
     monkeypatch.setattr(steps, "step", lambda vector: vector > 0)
 
 
-@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
-def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(cell, monkeypatch):
+@pytest.mark.parametrize(
+    ("rung", "cell"),
+    [(packed_weights, cell) for cell in ("rnn_tanh", "gru", "lstm")] + [(packed_bfloat16, "gru")],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(rung, cell, monkeypatch):
     uncompile(monkeypatch)
-    example = problem(cell, 3, 4, 3, 32, 1, "float32")
+    monkeypatch.setattr("rnnlab.kernels.packed.team.count", lambda: 1)
+    network, x, state, dy, dstate = problem(cell, 3, 4, 4, 32, 1, "float32")
     weights, arrays = [], passes._arrays
 
     def counting(*arguments):
@@ -342,10 +387,14 @@ def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(cell, monkeypa
         return layer._replace(weight_hh=weights[-1])
 
     monkeypatch.setattr(passes, "_arrays", counting)
-    for got, want in zip(step(*example, 1), expected(*example), strict=True):
-        assert relative_error(got, want) < 1e-5
+    y, final, saved = rung.forward(network, x, state)
+    dx, dfirst, gradients = rung.backward(network, saved, dy, dstate)
+    results = [y, *final, dx, *dfirst, *gradients.values()]
+    allowed = TOLERANCES[rung.FACTS.precision or "float32"].gradient
+    for got, want in zip(results, expected(network, x, state, dy, dstate), strict=True):
+        assert relative_error(got, want) < allowed
     packings = [array.reads / array.array.size for array in weights]
-    ledger = packed_weights.FACTS.ledger
+    ledger = rung.FACTS.ledger
     assert packings == [ledger.forward(None), ledger.backward(None)]
 
 

@@ -18,6 +18,7 @@ TARGETS = {  # instruction set -> LLVM's triple and processor
     "avx512": ("x86_64-unknown-linux-gnu", "skylake-avx512"),
     "avx2": ("x86_64-unknown-linux-gnu", "haswell"),
     "neon": ("aarch64-unknown-linux-gnu", "neoverse-n1"),
+    "pairs": ("x86_64-unknown-linux-gnu", "cooperlake"),
 }
 FMA = {  # what a fused multiply-add of a whole vector looks like
     "avx512": r"\tvfn?madd\d+p[sd]\t.*%zmm",
@@ -32,15 +33,16 @@ STACK = {
 
 
 @cache
-def assembly(target, number, rows, is_strip, is_fused=True):
-    """One tile as a function, compiled for a target."""
+def assembly(target, number, rows, is_strip, core="", **choices):
+    """One tile as a function, compiled for a target; choices replace those of its form."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     triple, processor = TARGETS[target]
-    form = form_of(CORES[target], number, is_strip)._replace(rows=rows, is_fused=is_fused)
-    pointer = form.number.as_pointer()
+    form = form_of(CORES[core or target], number, is_strip)._replace(rows=rows, **choices)
+    total = form.number.as_pointer()
+    factor = form.operand.element.as_pointer()
     module = ir.Module()
-    kind = ir.FunctionType(ir.VoidType(), [pointer, I64, pointer, I64, pointer, I64, ir.IntType(1)])
+    kind = ir.FunctionType(ir.VoidType(), [factor, I64, factor, I64, total, I64, ir.IntType(1)])
     function = ir.Function(module, kind, "tile")
     builder = ir.IRBuilder(function.append_basic_block())
     emit_tile(builder, form, Operands(*function.args))
@@ -74,7 +76,7 @@ def innermost(target, number, rows, is_strip):
     return max(loops(assembly(target, number, rows, is_strip)), key=count), count
 
 
-CASES = [(target, number) for target in TARGETS for number in (types.float32, types.float64)]
+CASES = [(target, number) for target in FMA for number in (types.float32, types.float64)]
 NAMES = [f"{target}-{number}" for target, number in CASES]
 
 
@@ -103,6 +105,26 @@ def test_without_the_instruction_no_function_is_called_for_a_multiply_add():
     text = assembly("avx2", types.float32, 4, True, is_fused=False)
     assert "call" not in text
     assert "vmulps" in text
+
+
+@pytest.mark.parametrize("is_strip", [True, False], ids=["strip", "matrix"])
+def test_pairs_take_one_instruction_and_touch_no_stack(is_strip):
+    form = form_of(CORES["avx512"], types.float32, is_strip)
+    for rows in (form.rows, 1):
+        text = assembly(
+            "pairs", types.float32, rows, is_strip, core="avx512", takes_pairs=True, has_pair_products=True
+        )
+        count = lambda lines: sum("vdpbf16ps" in line for line in lines)
+        lines = max(loops(text), key=count)
+        assert count(lines) >= rows * form.vectors * form.unroll
+        assert not [line for line in lines if re.search(STACK["avx512"], line)]
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512", "neon"])
+def test_pairs_are_widened_where_the_instruction_is_missing(target):
+    text = assembly(target, types.float32, 4, True, takes_pairs=True)
+    assert not re.search(r"vdpbf16|bfdot|bfmmla|call", text)
+    assert len(re.findall(FMA[target], text)) >= 2 * 4 * form_of(CORES[target], types.float32, True).vectors
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from numba.extending import intrinsic, overload
 from rnnlab.kernels.compiled import one_step
 from rnnlab.kernels.compiled.of_cell import compiled_for
 from rnnlab.kernels.compiled.rows import OPTIONS
-from rnnlab.kernels.packed.host import FEATURES
+from rnnlab.kernels.packed.host import FEATURES, enabled
 from rnnlab.narrow import BLOCK, LARGEST, Bfloat16Weights
 
 OFFSET = 128  # makes a signed byte unsigned
-HAS_BYTE_PRODUCTS = "+avx512vnni" in FEATURES.split(",") and "+avx512f" in FEATURES.split(",")
+HAS_BYTE_PRODUCTS = {"avx512f", "avx512vnni"} <= enabled(FEATURES)
 
 BYTES = ir.VectorType(ir.IntType(32), BLOCK // 4)
 

@@ -29,7 +29,7 @@ from rnnlab.kernels.packed.products import (
     multiply_strips,
     multiply_unpacked,
 )
-from rnnlab.kernels.packed.vectors import lanes, load, store
+from rnnlab.kernels.packed.vectors import lanes, load, number, store
 
 FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
@@ -304,10 +304,10 @@ def _add_columns(K, source, at, row, total, total_at, columns, is_sum):
             result = result + load(source, at + k * row + j)
         store(total, total_at + j, result + load(total, total_at + j) if is_sum else result)
     for j in range(whole, columns):
-        number = total[total_at + j] if is_sum else 0 * source[at]
-        for k in range(K):
-            number += source[at + k * row + j]
-        total[total_at + j] = number
+        result = number(source, at + j)
+        for k in range(1, K):
+            result += number(source, at + k * row + j)
+        total[total_at + j] = result + total[total_at + j] if is_sum else result
 
 
 @njit(**INNER)

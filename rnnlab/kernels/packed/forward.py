@@ -15,7 +15,7 @@ from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
-from rnnlab.kernels.packed.vectors import lanes
+from rnnlab.kernels.packed.vectors import depth, lanes, load, number, put, store
 
 ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
 
@@ -35,6 +35,8 @@ class Sizes(NamedTuple):
     G: int  # gates
     P: int  # panels that cover H
     chunk: int  # time steps whose input product is computed before their recurrence
+    together: int  # sequences that no two members share: 2 of bfloat16, whose products take pairs
+    slots: int  # time steps for which h, gates, c, saved have room; step t is in slot t % slots
 
 
 class Share(NamedTuple):
@@ -49,6 +51,18 @@ class Share(NamedTuple):
     waits: bool  # at a barrier after every step, because others compute other units of its sequences
 
 
+class History(NamedTuple):
+    """Flat arrays of all steps, for the products and for the gradient.
+
+    They are the layer's own h, gates, c and saved, or arrays of bfloat16, into which each step is rounded.
+    """
+
+    h: object  # [T+1,B,H']
+    gates: object  # [T,P,B,G,width]
+    c: object  # [T+1,P,B,width]
+    saved: object  # [T,P,B,width]
+
+
 class Layer(NamedTuple):
     """Flat arrays of a layer's forward pass; width is a panel's, H' = P·width."""
 
@@ -57,12 +71,23 @@ class Layer(NamedTuple):
     weight_ih: object  # [G·H,I]
     weight_hh: object  # [G·H,H]
     bias: object  # [G,H'], and one more with the recurrent product that a gate multiplies
-    h: object  # [T+1,B,H'], h[0] given
-    gates: object  # [T,P,B,G,width]; of no size where the gate is h, in which products are computed then
-    c: object  # [T+1,P,B,width], c[0] given; of no size for a cell without it
-    saved: object  # [T,P,B,width]: what a gradient needs beside them; of no size if it needs nothing
+    h: object  # [slots,B,H'], h[0] given
+    gates: object  # [slots,P,B,G,width]; of no size where the gate is h, in which products are computed then
+    c: object  # [slots,P,B,width], c[0] given; of no size for a cell without it
+    saved: object  # [slots,P,B,width]: what a gradient needs beside them; of no size if it needs nothing
+    history: History
     panels_ih: object  # room for [P,G,I,width]
     panels_hh: object  # room for [P,G,H,width]: in the order in which a step reads them
+
+
+@njit(**OPTIONS)
+def copy_numbers(source, begin, target, first, numbers):
+    """Copy a number of numbers from `begin` to `first`; from or to bfloat16 they are widened or rounded."""
+    whole = numbers - numbers % lanes(source)
+    for j in range(0, whole, lanes(source)):
+        store(target, first + j, load(source, begin + j))
+    for j in range(whole, numbers):
+        put(target, first + j, number(source, begin + j))
 
 
 @njit(**OPTIONS)
@@ -94,6 +119,32 @@ def _step(sizes, share, layer, t):
             rows = min(ROWS_AT_ONCE, share.high - low)
             _recurrent_product(sizes, layer, t, p, low, rows)
             _pointwise(sizes, layer, t, p, low, rows)
+            if depth(layer.history.h) > 1:
+                _keep(sizes, layer, t, p, low, rows)
+
+
+@njit(**INNER)
+def _keep(sizes, layer, t, p, low, rows):
+    """Round the step's states and gates into the history."""
+    width = VECTORS * lanes(layer.h)
+    row = sizes.P * width
+    slot = t % sizes.slots
+    following = (t + 1) % sizes.slots
+    for b in range(low, low + rows):
+        place = p * width
+        after = (following * sizes.B + b) * row + place
+        copy_numbers(layer.h, after, layer.history.h, ((t + 1) * sizes.B + b) * row + place, width)
+    source = (slot * sizes.P + p) * sizes.B + low
+    place = (t * sizes.P + p) * sizes.B + low
+    if layer.gates.size:
+        gates = sizes.G * width
+        copy_numbers(layer.gates, source * gates, layer.history.gates, place * gates, rows * gates)
+    if layer.saved.size:
+        copy_numbers(layer.saved, source * width, layer.history.saved, place * width, rows * width)
+    if layer.c.size:
+        after = (following * sizes.P + p) * sizes.B + low
+        place += sizes.P * sizes.B
+        copy_numbers(layer.c, after * width, layer.history.c, place * width, rows * width)
 
 
 @njit(**INNER)
@@ -118,8 +169,8 @@ def _place(sizes, layer, t, p, low, g):
     """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
     width = VECTORS * lanes(layer.h)
     if sizes.cell.gate_is_h:
-        return ((t + 1) * sizes.B + low) * sizes.P * width + p * width
-    return (((t * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
+        return ((t + 1) % sizes.slots * sizes.B + low) * sizes.P * width + p * width
+    return (((t % sizes.slots * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
 
 
 @njit(**INNER)
@@ -163,15 +214,15 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
     for g in range(G):
         panel = (p * G + g) * H * width
         if g == sizes.cell.inner:
-            place = ((t * P + p) * B + low) * width
+            place = ((t % sizes.slots * P + p) * B + low) * width
             multiply_rows(
-                rows, layer.h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
+                rows, layer.history.h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
             )
         else:
             in_h = sizes.cell.gate_is_h
             products = layer.h if in_h else layer.gates
             multiply_rows(
-                rows, layer.h, h, h_row, layer.panels_hh, panel, H,
+                rows, layer.history.h, h, h_row, layer.panels_hh, panel, H,
                 products, _place(sizes, layer, t, p, low, g), h_row if in_h else G * width, True,
             )  # fmt: skip
 
@@ -184,11 +235,14 @@ def _pointwise(sizes, layer, t, p, low, rows):
     width = VECTORS * lanes(layer.h)
     h_row = P * width
     b = p * width
-    before = (t * B + low) * h_row + b
-    after = before + B * h_row
+    slot = t % sizes.slots
+    following = (t + 1) % sizes.slots
+    before = (slot * B + low) * h_row + b
+    after = (following * B + low) * h_row + b
     gates = _place(sizes, layer, t, p, low, 0)
-    now = ((t * P + p) * B + low) * width
+    now = ((slot * P + p) * B + low) * width
+    c_next = ((following * P + p) * B + low) * width
     steps.forward(
-        sizes.cell.number, rows, layer.gates, gates, layer.bias, b, h_row, layer.c, now, now + P * B * width,
+        sizes.cell.number, rows, layer.gates, gates, layer.bias, b, h_row, layer.c, now, c_next,
         layer.saved, now, layer.h, before, after, h_row,
     )  # fmt: skip

@@ -4,27 +4,46 @@ Numba's own answer counts, NUMBA_CPU_NAME and NUMBA_CPU_FEATURES included.  A pr
 knows gets vectors of 16 bytes and no fused multiply-add: slow, and right.
 """
 
+from collections.abc import Mapping
+
+from llvmlite import binding
 from numba.core.registry import cpu_target
 
 from rnnlab.kernels.packed.tiles import CORES, choose_tile
 
 ARM = ("aarch64", "arm64")
+PAIR_FEATURES = {"avx512f", "avx512bf16"}  # of VDPBF16PS on 64 bytes
+
+
+def enabled(features: str) -> set[str]:
+    """Names of the features that LLVM may use, from "+avx2,-fma,…"."""
+    return {feature[1:] for feature in features.split(",") if feature.startswith("+")}
 
 
 def instruction_set(triple: str, features: str) -> str:
     """A key of CORES, from LLVM's name of the target and its features, "+avx2,-fma,…"."""
-    enabled = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    names = enabled(features)
     if triple.startswith(ARM):
         return "neon"
-    if {"avx512f", "fma"} <= enabled:
+    if {"avx512f", "fma"} <= names:
         return "avx512"
-    return "avx2" if {"avx2", "fma"} <= enabled else "other"
+    return "avx2" if {"avx2", "fma"} <= names else "other"
+
+
+def multiplies_pairs(features: str, flags: Mapping[str, bool]) -> bool:
+    """Whether code for a target with these features may multiply pairs of bfloat16 in one instruction.
+
+    flags: the processor's own, as CPUID gives them here, under a hypervisor too.  What NUMBA_CPU_FEATURES
+    promises is not enough: an instruction that the processor does not have would end the program.
+    """
+    return PAIR_FEATURES <= enabled(features) and all(map(flags.get, PAIR_FEATURES))
 
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
 INSTRUCTION_SET = instruction_set(TRIPLE, FEATURES)
 CORE = CORES[INSTRUCTION_SET]
 VECTOR_BYTES = CORE.vector_bytes
+HAS_PAIR_PRODUCTS = multiplies_pairs(FEATURES, binding.get_host_cpu_features())
 FUSED = INSTRUCTION_SET != "other"  # without the instruction llvm.fma is a function call for every number
 TILE = choose_tile(CORE)
 ROWS, VECTORS = TILE

@@ -10,8 +10,13 @@ loaded and copied to all lanes, and R·V fused multiply-adds follow: R+V loads f
 the rows come from a matrix, where row r lies `a_row` numbers after row r-1, or from a strip [K,R], where the
 R numbers of a step are neighbours.  In a matrix the addresses of R rows take R additions, each after the one
 before: `unroll` steps share them.
+
+Pairs of bfloat16 numbers take the place of numbers, and K/2 that of K, where rows and panel hold such:
+VDPBF16PS multiplies both numbers of a pair and adds both products to a float32 sum.  Elsewhere the pair is
+widened to two float32 vectors and takes two fused multiply-adds.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 from llvmlite import binding, ir
@@ -19,11 +24,13 @@ from numba import cfunc, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rnnlab.kernels.packed.host import CORE, FUSED, ROWS
+from rnnlab.kernels.packed.host import CORE, FUSED, HAS_PAIR_PRODUCTS, ROWS
 from rnnlab.kernels.packed.tiles import Core, choose_tile
-from rnnlab.kernels.packed.vectors import emit_prefetch, emit_spread
+from rnnlab.kernels.packed.vectors import BFLOAT16, HALF, UPPER, emit_prefetch, emit_spread
 
+I32 = ir.IntType(32)
 I64 = ir.IntType(64)
+PAIR = types.uint32
 AHEAD = 32  # steps of a panel that are requested before they are read: 350 cycles with 11 rows, two vectors
 LINE = 64  # bytes of a cache line
 NUMBERS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
@@ -40,10 +47,18 @@ class Form(NamedTuple):
     is_strip: bool = False  # rows come from a strip [K,rows], not from a matrix
     ahead: int = 0  # steps of the panel by which to prefetch into the first-level cache
     is_fused: bool = True  # llvm.fma; without the instruction a multiplication and an addition
+    takes_pairs: bool = False  # of bfloat16
+    has_pair_products: bool = False  # one instruction for a vector of pairs
 
     @property
     def vector(self) -> ir.VectorType:
+        """A vector of sums."""
         return ir.VectorType(self.number, self.lanes)
+
+    @property
+    def operand(self) -> ir.VectorType:
+        """A vector of what is multiplied."""
+        return ir.VectorType(I32, self.lanes) if self.takes_pairs else self.vector
 
     @property
     def number_bytes(self) -> int:
@@ -119,7 +134,8 @@ def _emit_step(builder, form, call, k, sums):
     """The sums after step k."""
     panel = builder.gep(call.b, [builder.mul(k, I64(form.vectors * form.lanes))])
     columns = [
-        emit_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)
+        emit_load(builder, form, builder.gep(panel, [I64(v * form.lanes)]), form.operand)
+        for v in range(form.vectors)
     ]
     width = form.vectors * form.lanes
     for column in range(0, width if form.ahead else 0, LINE // form.number_bytes):
@@ -130,7 +146,7 @@ def _emit_step(builder, form, call, k, sums):
             at = builder.add(builder.mul(k, I64(form.rows)), I64(r))
         else:
             at = builder.add(builder.mul(I64(r), call.a_row), k)
-        spread = emit_spread(builder, form.vector, builder.load(builder.gep(call.a, [at])))
+        spread = emit_spread(builder, form.operand, builder.load(builder.gep(call.a, [at])))
         of_row = sums[r * form.vectors : (r + 1) * form.vectors]
         results += [
             emit_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)
@@ -138,9 +154,10 @@ def _emit_step(builder, form, call, k, sums):
     return results
 
 
-def emit_load(builder, form, pointer):
-    """Emit the load of a vector."""
-    return builder.load(builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
+def emit_load(builder, form, pointer, kind=None):
+    """Emit the load of a vector, of sums unless another kind is named."""
+    kind = kind or form.vector
+    return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=form.number_bytes)
 
 
 def emit_store(builder, form, value, pointer):
@@ -149,12 +166,28 @@ def emit_store(builder, form, value, pointer):
 
 
 def emit_multiply_add(builder, form, a, b, c):
-    """Emit a · b + c of three vectors."""
+    """Emit a · b + c of three vectors; of pairs, the sum of two products."""
+    if form.takes_pairs:
+        return _emit_pair_products(builder, form, a, b, c)
     if not form.is_fused:
         return builder.fadd(builder.fmul(a, b), c)
     kind = ir.FunctionType(form.vector, [form.vector] * 3)
     name = f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
+
+
+def _emit_pair_products(builder, form, a, b, c):
+    if form.has_pair_products:
+        kind = ir.FunctionType(form.vector, [form.vector, form.operand, form.operand])
+        name = f"llvm.x86.avx512bf16.dpbf16ps.{32 * form.lanes}"  # LLVM reads the operands as <32 x bfloat>
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [c, a, b])
+    single = form._replace(takes_pairs=False)
+    constant = lambda value: ir.Constant(form.operand, [value] * form.lanes)
+    high = [builder.and_(pair, constant(UPPER)) for pair in (a, b)]
+    low = [builder.shl(pair, constant(HALF)) for pair in (a, b)]
+    for bits in (high, low):
+        c = emit_multiply_add(builder, single, *(builder.bitcast(part, form.vector) for part in bits), c)
+    return c
 
 
 def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
@@ -169,16 +202,18 @@ def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
 @intrinsic(prefer_literal=True)
 def _tile_of(context, is_strip, rows, a, a_row, b, K, c, c_row, is_sum):
     """The kernel for so many rows, from 1 to ROWS; a, b, c are pointers, is_strip is a constant."""
-    form = form_of(CORE, c.dtype, bool(is_strip.literal_value))
+    has_pairs = a.dtype == PAIR
 
     def codegen(context, builder, signature, values):
+        form = form_of(CORE, c.dtype, bool(is_strip.literal_value))
+        form = form._replace(is_fused=FUSED, takes_pairs=has_pairs, has_pair_products=HAS_PAIR_PRODUCTS)
         call = Operands(*values[2:8], builder.icmp_signed("!=", values[8], I64(0)))
         end = builder.append_basic_block("tiles_end")
         choice = builder.switch(values[1], end)
         for count in range(1, ROWS + 1):
             choice.add_case(I64(count), builder.append_basic_block(f"tile_of_{count}"))
             builder.position_at_end(choice.cases[-1][1])
-            emit_tile(builder, form._replace(rows=count, is_fused=FUSED), call)
+            emit_tile(builder, form._replace(rows=count), call)
             builder.branch(end)
         builder.position_at_end(end)
         return context.get_dummy_value()
@@ -194,23 +229,29 @@ def _matrix_tile(rows, a, a_row, b, K, c, c_row, is_sum):
     _tile_of(False, rows, a, a_row, b, K, c, c_row, is_sum)
 
 
-def _compile(function, number: types.Float):
-    """The function for one type of number, under a name at which code that Numba compiles later finds it.
+def _compile(function, operand: types.Number, number: types.Float):
+    """The function for these types, under a name at which code that Numba compiles later finds it.
 
     A call by name: else every function that multiplies would compile all tiles once more.
     """
-    pointer = types.CPointer(number)
+    factor, total = map(types.CPointer, (operand, number))
     size = types.int64
-    kernel = cfunc(types.void(size, pointer, size, pointer, size, pointer, size, size), cache=True)(function)
-    binding.add_symbol(_symbol(function is _strip_tile, number), kernel.address)
+    kernel = cfunc(types.void(size, factor, size, factor, size, total, size, size), cache=True)(function)
+    binding.add_symbol(_symbol(function is _strip_tile, operand), kernel.address)
     return kernel
 
 
-def _symbol(is_strip: bool, number: types.Float) -> str:
-    return f"rnnlab_{'strip' if is_strip else 'matrix'}_tile_{number}"
+def _symbol(is_strip: bool, operand: types.Number) -> str:
+    return f"rnnlab_{'strip' if is_strip else 'matrix'}_tile_{operand}"
 
 
-TILES = [_compile(function, number) for function in (_strip_tile, _matrix_tile) for number in NUMBERS]
+TILES = [_compile(function, number, number) for function in (_strip_tile, _matrix_tile) for number in NUMBERS]
+
+
+@cache
+def add_pair_tiles() -> tuple:
+    """The tiles for pairs of bfloat16, compiled before code that calls them is compiled or loaded."""
+    return tuple(_compile(function, PAIR, types.float32) for function in (_strip_tile, _matrix_tile))
 
 
 @intrinsic(prefer_literal=True)
@@ -220,10 +261,14 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
     1 ≤ rows ≤ ROWS.  is_strip, a constant, says whether a is a strip [K,rows] or a matrix.  a, b, c are
     arrays of one dtype; a_at, b_at, c_at say at which number of them to start, a_row and c_row the distances
     between rows.  Nothing is checked: a wrong distance reads or writes somewhere else.
+
+    a and b may hold bfloat16 numbers, by pairs, and c float32 ones; a_row and K are even then.
     """
-    number = NUMBERS[c.dtype].as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [I64, number, I64, number, I64, number, I64, I64])
-    symbol = _symbol(bool(is_strip.literal_value), c.dtype)
+    total = NUMBERS[c.dtype].as_pointer()
+    pairs = a.dtype == BFLOAT16
+    factor = I32.as_pointer() if pairs else total
+    kind = ir.FunctionType(ir.VoidType(), [I64, factor, I64, factor, I64, total, I64, I64])
+    symbol = _symbol(bool(is_strip.literal_value), PAIR if pairs else c.dtype)
 
     def codegen(context, builder, signature, values):
         kinds = signature.args
@@ -231,14 +276,16 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
         def integer(i):
             return context.cast(builder, values[i], kinds[i], types.int64)
 
-        def pointer(i):
-            return builder.gep(
-                context.make_array(kinds[i])(context, builder, values[i]).data, [integer(i + 1)]
-            )
+        def operand_count(i):
+            return builder.lshr(integer(i), I64(1)) if pairs else integer(i)
+
+        def pointer(i, kind):
+            first = context.make_array(kinds[i])(context, builder, values[i]).data
+            return builder.bitcast(builder.gep(first, [integer(i + 1)]), kind)
 
         function = cgutils.get_or_insert_function(builder.module, kind, symbol)
-        operands = pointer(2), integer(4), pointer(5), integer(7), pointer(8), integer(10), integer(11)
-        builder.call(function, [integer(1), *operands])
+        factors = pointer(2, factor), operand_count(4), pointer(5, factor), operand_count(7)
+        builder.call(function, [integer(1), *factors, pointer(8, total), integer(10), integer(11)])
         return context.get_dummy_value()
 
     return types.void(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum), codegen

@@ -4,13 +4,16 @@ A panel holds `width` neighbouring columns of a matrix [K,N], row after row: [K,
 kernel then reads one stream of memory, whatever the strides of the matrix were.  Columns past the last are 0.
 Source and panels are flat arrays; `at` and `row` are the first number and the distance between two rows.
 A packed matrix is [panels,K,width].
+
+Panels of bfloat16 numbers (uint16) are multiplied by pairs: [K/2,width,2], rows k and k+1 of a column side by
+side, strips likewise.  Number (k, 0) of a panel lies where it does otherwise, for an even k; K is even.
 """
 
 import numpy as np
 from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS
-from rnnlab.kernels.packed.vectors import lanes, load, prefetch, spread, store
+from rnnlab.kernels.packed.vectors import depth, lanes, load, number, prefetch, put, spread, store_step
 
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 # Functions that only compiled code calls: without a way in from Python all compiles in 13 s, not in 16
@@ -22,8 +25,8 @@ STRETCH = (
 
 
 def panel_width(dtype: str | np.dtype) -> int:
-    """Columns of a panel, for float32 or float64."""
-    return VECTORS * VECTOR_BYTES // np.dtype(dtype).itemsize
+    """Columns of a panel, for float32, float64 or bfloat16 (uint16), whose sums are float32."""
+    return VECTORS * VECTOR_BYTES // max(np.dtype(dtype).itemsize, 4)
 
 
 def panel_count(columns: int, dtype: str | np.dtype) -> int:
@@ -40,18 +43,20 @@ def pack_panels(source, at, row, K, columns, panels, first, steps):
     """
     vector = lanes(panels)
     width = VECTORS * vector
+    deep = depth(panels)
     whole = columns - columns % width
-    for k in range(K):
+    for k in range(0, K, deep):
         begin = at + k * row
         for j in range(0, whole, width):
             place = first + j * steps + k * width
             for v in range(0, width, vector):
                 prefetch(source, begin + ROWS_AHEAD * row + j + v)
-                store(panels, place + v, load(source, begin + j + v))
+                store_step(panels, place + deep * v, source, begin + j + v, row)
         if whole < columns:
             place = first + whole * steps + k * width
-            for j in range(width):
-                panels[place + j] = source[begin + whole + j] if whole + j < columns else 0
+            for i in range(deep * width):
+                j = whole + i // deep
+                put(panels, place + i, number(source, begin + i % deep * row + j) if j < columns else 0)
 
 
 @njit(**OPTIONS)
@@ -62,6 +67,7 @@ def pack_transposed(source, at, row, K, columns, panels, first):
     """
     vector = lanes(panels)
     width = VECTORS * vector
+    deep = depth(panels)
     for begin in range(0, columns, width):
         used = min(width, columns - begin)
         for k in range(0, K, vector):
@@ -70,9 +76,9 @@ def pack_transposed(source, at, row, K, columns, panels, first):
             for j in range(used):
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
-                _spread_line(source, line, steps, panels, place + j, width)
+                _spread_line(source, line, steps, panels, place + deep * j, width)
             for j in range(used, width):
-                _clear_column(steps, panels, place + j, width)
+                _clear_column(steps, panels, place + deep * j, width)
 
 
 @njit(**INNER)
@@ -82,13 +88,20 @@ def _spread_line(source, at, steps, panels, first, width):
         spread(panels, first, width, load(source, at))
     else:
         for i in range(steps):
-            panels[first + i * width] = source[at + i]
+            put(panels, first + _step_place(panels, i, width), number(source, at + i))
 
 
 @njit(**INNER)
 def _clear_column(steps, panels, first, width):
     for i in range(steps):
-        panels[first + i * width] = 0
+        panels[first + _step_place(panels, i, width)] = 0
+
+
+@njit(**INNER)
+def _step_place(panels, k, width):
+    """Where step k of a column lies, from its first step on."""
+    other = k % depth(panels)
+    return (k - other) * width + other
 
 
 def strip_room(K: int, rows: int) -> int:
@@ -125,8 +138,9 @@ def pack_strips(a, a_at, a_row, K, rows, strips):
 @njit(**INNER)
 def _copy_strip(K, a, at, row, columns, reach, strips, first):
     """strips[first:] [K,columns] = a [K,columns], in whole vectors where a has `reach` numbers to read."""
-    for k in range(K):
+    deep = depth(strips)
+    for k in range(0, K, deep):
         for v in range(0, reach, lanes(strips)):
-            store(strips, first + k * columns + v, load(a, at + k * row + v))
-        for r in range(0 if reach else columns):
-            strips[first + k * columns + r] = a[at + k * row + r]
+            store_step(strips, first + k * columns + deep * v, a, at + k * row + v, row)
+        for i in range(0 if reach else deep * columns):
+            put(strips, first + k * columns + i, number(a, at + (k + i % deep) * row + i // deep))

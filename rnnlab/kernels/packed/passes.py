@@ -1,7 +1,8 @@
-"""A network on packed products, layer by layer: forward and backward of the rung packed_weights.
+"""A network on packed products, layer by layer: forward and backward of packed_weights and packed_bfloat16.
 
 Arrays of a layer are laid out for panels and filled up to whole ones; y, dx and the gradients leave in the
-shapes of rnnlab.ladder.
+shapes of rnnlab.ladder.  In bfloat16 all sizes are even, and a layer's own numbers have room for a chunk of
+time steps only: what is kept of all steps, and what products read, is rounded.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
-from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
+from rnnlab.kernels.packed.forward import History, Layer, Share, Sizes, copy_numbers, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
+from rnnlab.kernels.packed.kernel import add_pair_tiles
 from rnnlab.kernels.packed.memory import aligned, keep_freed
 from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
@@ -28,6 +30,7 @@ from rnnlab.resources import caches
 # Sequences times time steps of a chunk: enough that packing is a small part of a product, few enough for a
 # second-level cache of 1 MB: with 256 an LSTM of 100×16, 64×128 took 6 % longer on a Zen 4, AVX-512 masked.
 CHUNK_ROWS = 192
+BFLOAT16 = "uint16"  # dtype of arrays of bfloat16 numbers; see vectors.py
 
 
 class Saved(NamedTuple):
@@ -41,21 +44,24 @@ class Saved(NamedTuple):
     saved: np.ndarray
 
 
-def forward(network: Network, x: np.ndarray, state: State | None, members: int):
-    """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
+def forward(network: Network, x: np.ndarray, state: State | None, members: int, storage: str = ""):
+    """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many.
+
+    storage: BFLOAT16, for even sizes; nothing for the network's own dtype.
+    """
     keep_freed()
+    if storage == BFLOAT16:
+        add_pair_tiles()
     check_cell(network, KERNEL_FACTS)
     H = network.hidden_size
 
     def run(index, x, state):
-        saved = _layer_forward(network, index, x, state, members)
-        last = (saved.h[-1, :, :H],)
-        if saved.c.size:
-            last += (_rows(saved.c[-1], H),)
+        x = x.h[1:] if isinstance(x, _LayerOutput) else _converted(_plain(x), storage or network.dtype)
+        saved, last = _layer_forward(network, index, x, state, members)
         return _LayerOutput(saved.h), last, saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
-    y = y.h[1:, :, :H]
+    y = _converted(y.h[1:], network.dtype)[:, :, :H]
     y = y if y.flags.c_contiguous else y.copy()
     y.flags.writeable = False  # y may be a view of what backward needs: writing to it must not go unseen
     return y, state, saved
@@ -76,51 +82,67 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def _layer_forward(network: Network, index: int, x, state: State, members: int) -> Saved:
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, members: int):
+    """What the layer saves, and its state after the last step."""
     inputs = network.input_size if index == 0 else network.hidden_size
-    x = x.h[1:] if isinstance(x, _LayerOutput) else _plain(x)
     sizes, shares = _plan(network, x, inputs, members)
-    dtype = x.dtype
     width = panel_width(x.dtype)
-    T = sizes.T
-    B = sizes.B
     H = sizes.H
-    G = sizes.G
-    P = sizes.P
-    h = aligned((T + 1, B, P * width), dtype)
-    h[0, :, :H] = state[0]
-    h[0, :, H:] = 0
-    gates = aligned(0 if sizes.cell.gate_is_h else (T, P, B, G, width), dtype)
-    c = aligned((T + 1, P, B, width) if sizes.cell.has_c else 0, dtype)
-    reserve = aligned((T, P, B, width) if sizes.cell.saves else 0, dtype)
+    history = _make_history(sizes, sizes.T, x.dtype)
+    own = history
+    if x.dtype == BFLOAT16:
+        own = _make_history(sizes, sizes.slots, network.dtype)
+    own.h[0, :, :H] = state[0]
+    own.h[0, :, H:] = 0
     if sizes.cell.has_c:
-        c[0] = _panels(state[1], P, width)
-    saved = Saved(x, inputs, h, gates, c, reserve)
-    room = (aligned(G * P * columns * width, dtype) for columns in (inputs, H))
-    layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
+        own.c[0] = _panels(state[1], sizes.P, width)
+    if own is not history:
+        history.h[0] = _converted(own.h[0], x.dtype)
+        history.c[:1] = _converted(own.c[:1], x.dtype)
+    saved = Saved(x, inputs, *history)
+    room = (aligned(sizes.G * sizes.P * columns * width, x.dtype) for columns in (inputs, H))
+    layer = _arrays(network, index, saved, own, _bias(network, index, sizes.P * width), *room)
     _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
-    return saved
+    slot = sizes.T % sizes.slots
+    last = (own.h[slot, :, :H],)
+    if sizes.cell.has_c:
+        last += (_rows(own.c[slot], H),)
+    return saved, last
 
 
-def _arrays(network: Network, index: int, saved: Saved, bias, *room: np.ndarray) -> Layer:
+def _make_history(sizes: Sizes, steps: int, dtype: str | np.dtype) -> History:
+    """Room for h, gates, c and what is saved of so many steps."""
+    width = panel_width(dtype)
+    cell = sizes.cell
+    panels = sizes.P, sizes.B
+    h = aligned((steps + 1, sizes.B, sizes.P * width), dtype)
+    gates = aligned(0 if cell.gate_is_h else (steps, *panels, sizes.G, width), dtype)
+    c = aligned((steps + 1, *panels, width) if cell.has_c else 0, dtype)
+    saved = aligned((steps, *panels, width) if cell.saves else 0, dtype)
+    return History(h, gates, c, saved)
+
+
+def _arrays(network: Network, index: int, saved: Saved, own: History, bias, *room: np.ndarray) -> Layer:
     """The flat arrays of a layer's forward pass."""
     parameters = network.layer(index)
     weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
-    results = map(_flat, saved[2:])
-    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *results, *room)
+    history = History(*map(_flat, saved[2:]))
+    own = map(_flat, own)
+    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *own, history, *room)
 
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
     """dx, the initial state's gradient and the layer's gradients."""
     sizes, shares = _plan(network, saved.x, saved.inputs, members)
-    dtype = saved.x.dtype
-    width = panel_width(saved.x.dtype)
+    storage = saved.x.dtype
+    dtype = np.dtype(network.dtype)
+    width = panel_width(storage)
     H = sizes.H
     units = sizes.P * width
-    in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
+    in_place = storage == dtype and sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
     block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
     sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
-    layer = _arrays(network, index, saved, *[aligned(0, dtype)] * 3)
+    layer = _arrays(network, index, saved, History(*saved[2:]), aligned(0, dtype), *[aligned(0, storage)] * 2)
     carry = _panels(dstate[0], sizes.P, width)
     dc = past = aligned(0, dtype)
     if sizes.cell.has_c:
@@ -128,8 +150,8 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     if sizes.cell.passes_h:
         past = _panels(np.zeros_like(dstate[0]), sizes.P, width)
     inputs = _padded(dy, units), carry, dc, past
-    gradients = _gradient_arrays(sizes, shares, dtype, inputs, block, in_place)
-    rooms = _rooms(sizes, shares, dtype, block, in_place)
+    gradients = _gradient_arrays(sizes, shares, (dtype, storage), inputs, block, in_place)
+    rooms = _rooms(sizes, shares, (dtype, storage), block, in_place)
     _run_team(
         shares,
         lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter),
@@ -142,13 +164,17 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     return dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients.dw)
 
 
-def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
-    """The flat arrays of a layer's backward pass, from dy, carry, dc and past."""
+def _gradient_arrays(sizes: Sizes, shares, dtypes, inputs: tuple, block: int, in_place: bool) -> Gradients:
+    """The flat arrays of a layer's backward pass, from dy, carry, dc and past.
+
+    dtypes: of gradients, and of what products read.
+    """
     T = sizes.T
     B = sizes.B
     I = sizes.I
     H = sizes.H
     G = sizes.G
+    dtype, storage = dtypes
     width = panel_width(dtype)
     room = lambda size: aligned(size, dtype)
     units = sizes.P * width
@@ -162,25 +188,27 @@ def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_
         dg = dx
         panels = dw
     else:
-        dx, dw, dg, panels = map(room, (T * B * I, numbers, rows_of_dg, packed))
+        dx, dw = map(room, (T * B * I, numbers))
+        dg, panels = (aligned(size, storage) for size in (rows_of_dg, packed))
     alone = not shares[0].waits
-    panels_ih = room(alone * panel_count(I, dtype) * width * G * units)
+    panels_ih = aligned(alone * panel_count(I, dtype) * width * G * units, storage)
     others = room(alone * (len(shares) - 1) * numbers)
     flat = map(_flat, inputs)
     return Gradients(*flat, dg, panels, panels_ih, in_place, block, dx, dw, others)
 
 
-def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtype, block: int, in_place: bool) -> list[Room]:
+def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtypes, block: int, in_place: bool) -> list[Room]:
     """Room for each member to pack into: with operands of its own, unless members share sequences."""
+    dtype, storage = dtypes
     width = panel_width(dtype)
     row = max(panel_count(sizes.I, dtype), sizes.P) * width
     if in_place:
         row = max(row, row_of_dg(sizes, width // VECTORS))
     packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
-    operands = [aligned(block * (share.high - share.low) * row, dtype) for share in shares]
+    operands = [aligned(block * (share.high - share.low) * row, storage) for share in shares]
     if shares[0].waits:
         operands = [operands[0]] * len(shares)
-    return [Room(own, aligned(packed, dtype), aligned(ROWS * width, dtype)) for own in operands]
+    return [Room(own, aligned(packed, storage), aligned(ROWS * width, dtype)) for own in operands]
 
 
 def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
@@ -207,10 +235,12 @@ def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[S
     T, B, _ = x.shape
     H = network.hidden_size
     P = panel_count(network.hidden_size, x.dtype)
-    sizes = Sizes(KERNEL_FACTS[network.cell], T, B, inputs, H, network.gates, P, T)
+    is_narrow = x.dtype == BFLOAT16
+    sizes = Sizes(KERNEL_FACTS[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
     shares = split(sizes, members, x.itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
-    return sizes._replace(chunk=min(T, max(1, CHUNK_ROWS // rows))), shares
+    chunk = min(T, max(1, CHUNK_ROWS // rows))
+    return sizes._replace(chunk=chunk, slots=chunk + 1 if is_narrow else T + 1), shares
 
 
 def _run_team(shares: tuple[Share, ...], work: Callable[[Share, np.ndarray], None]) -> None:
@@ -235,6 +265,15 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 def _flat(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1)
+
+
+def _converted(array: np.ndarray, dtype: str | np.dtype) -> np.ndarray:
+    """The array in this dtype, from or to bfloat16."""
+    if array.dtype == dtype:
+        return array
+    result = aligned(array.shape, dtype)
+    copy_numbers(_flat(array), 0, _flat(result), 0, array.size)
+    return result
 
 
 def _padded(array: np.ndarray, units: int) -> np.ndarray:

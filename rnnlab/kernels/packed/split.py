@@ -32,7 +32,7 @@ def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> tu
     One member alone has the same time either way; it goes by units, which need less memory, where the weights
     are larger than the cache.
     """
-    by_sequences = min(members, sizes.B)
+    by_sequences = min(members, sizes.B // sizes.together)
     by_units = min(members, sizes.P)
     times = [
         _step(sizes, number_bytes, cache_bytes, *choice) for choice in ((by_sequences, 1), (1, by_units))
@@ -56,7 +56,8 @@ def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, uni
 
 
 def _by_sequences(sizes: Sizes, members: int) -> tuple[Share, ...]:
-    cuts = [sizes.B * k // members for k in range(members + 1)]
+    groups = sizes.B // sizes.together
+    cuts = [groups * k // members * sizes.together for k in range(members + 1)]
     return tuple(Share(k, members, cuts[k], cuts[k + 1], 0, sizes.P, False) for k in range(members))
 
 

@@ -10,6 +10,15 @@ which it gives up for more than a few.  A value of this type is a vector from th
     store(array, at, v)
     spread(array, at, d, v)      lane after lane to at, at + d, at + 2·d …
     prefetch(array, at)          request the cache line of number `at`, which need not exist
+    number(array, at), put(array, at, number)                               one number
+
+An array of uint16 holds bfloat16 numbers, the upper halves of float32 ones: they are widened when they are
+loaded, and rounded to nearest, ties to even, when they are stored.
+
+    store_step(panel, at, source, from, row)    a vector from row `from` of the source; into an array of
+                                                uint16 one of the next row, too, its numbers between the first
+    spread(array of uint16, at, d, v)           pairs of lanes to at, at + 2·d, at + 4·d …
+    depth(array)                                rows that lie side by side so: 2 in an array of uint16, else 1
 
 Nothing is checked: a wrong index reads or writes somewhere else.
 """
@@ -26,6 +35,9 @@ from rnnlab.kernels.compiled import nonlinear
 from rnnlab.kernels.packed.host import VECTOR_BYTES
 
 I32 = ir.IntType(32)
+BFLOAT16 = types.uint16  # dtype of an array of such numbers
+HALF = 16  # bits of one
+UPPER = 0xFFFF0000
 FAST = ("contract", "nsz")  # products and sums may be fused; NaN and infinity are what they are
 
 
@@ -51,23 +63,34 @@ class _VectorModel(models.PrimitiveModel):
 
 def lanes(array) -> int:
     """Numbers in a vector of the array's dtype; a constant in compiled code."""
-    return VECTOR_BYTES // array.itemsize
+    return VECTOR_BYTES // max(array.itemsize, 4)
 
 
 @overload(lanes, inline="never")
 def _lanes(array):
-    count = VECTOR_BYTES * 8 // array.dtype.bitwidth
+    count = VECTOR_BYTES * 8 // max(array.dtype.bitwidth, 32)
+    return lambda array: count
+
+
+def depth(array) -> int:
+    """Steps of a panel in this array that lie side by side: 2 of bfloat16, else 1; a constant."""
+    return 1 + (array.itemsize == 2)
+
+
+@overload(depth, inline="never")
+def _depth(array):
+    count = 1 + (array.dtype == BFLOAT16)
     return lambda array: count
 
 
 @intrinsic
 def load(context, array, at):
     """The vector that starts at number `at` of the array."""
-    kind = Vector(array.dtype)
+    kind = Vector(types.float32 if array.dtype == BFLOAT16 else array.dtype)
 
     def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args, values, kind)
-        return builder.load(pointer, align=kind.dtype.bitwidth // 8)
+        place = _number_pointer(context, builder, signature.args, values)
+        return _emit_load(builder, array.dtype, kind.llvm, place)
 
     return kind(array, at), codegen
 
@@ -77,11 +100,131 @@ def store(context, array, at, vector):
     """Write the vector from number `at` of the array on."""
 
     def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args, values, vector)
-        builder.store(values[2], pointer, align=vector.dtype.bitwidth // 8)
+        _emit_store(
+            builder, array.dtype, values[2], _number_pointer(context, builder, signature.args, values)
+        )
         return context.get_dummy_value()
 
     return types.void(array, at, vector), codegen
+
+
+def number(array, at):
+    """Number `at` of the array."""
+    return array[at]
+
+
+def put(array, at, value):
+    """Write number `at` of the array."""
+    array[at] = value
+
+
+@overload(number)
+def _number(array, at):
+    return _load_number if array.dtype == BFLOAT16 else number
+
+
+@overload(put)
+def _put(array, at, value):
+    return _store_number if array.dtype == BFLOAT16 else put
+
+
+@intrinsic
+def _load_bfloat16(context, array, at):
+    def codegen(context, builder, signature, values):
+        place = _number_pointer(context, builder, signature.args, values)
+        return _emit_load(builder, array.dtype, ir.FloatType(), place)
+
+    return types.float32(array, at), codegen
+
+
+@intrinsic
+def _store_bfloat16(context, array, at, value):
+    def codegen(context, builder, signature, values):
+        narrow = context.cast(builder, values[2], value, types.float32)
+        place = _number_pointer(context, builder, signature.args, values)
+        _emit_store(builder, array.dtype, narrow, place)
+        return context.get_dummy_value()
+
+    return types.void(array, at, value), codegen
+
+
+def _load_number(array, at):
+    return _load_bfloat16(array, at)
+
+
+def _store_number(array, at, value):
+    _store_bfloat16(array, at, value)
+
+
+def store_step(panel, at, source, begin, row):
+    """Write a vector of the source's row at `begin` to a panel; two rows to one of bfloat16."""
+    store(panel, at, load(source, begin))
+
+
+@overload(store_step)
+def _store_step(panel, at, source, begin, row):
+    return _store_two_rows if panel.dtype == BFLOAT16 else store_step
+
+
+def _store_two_rows(panel, at, source, begin, row):
+    _store_pairs(panel, at, load(source, begin), load(source, begin + row))
+
+
+@intrinsic
+def _store_pairs(context, array, at, first, second):
+    """Write the lanes of two vectors in turns, from number `at` of an array of bfloat16 on."""
+
+    def codegen(context, builder, signature, values):
+        low, high = (_emit_rounded(builder, value) for value in values[2:])
+        low = builder.lshr(low, _same(low.type, HALF))
+        pairs = builder.or_(low, builder.and_(high, _same(high.type, UPPER)))
+        place = _number_pointer(context, builder, signature.args, values)
+        builder.store(pairs, builder.bitcast(place, pairs.type.as_pointer()), align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, at, first, second), codegen
+
+
+def _emit_load(builder, dtype, kind, place):
+    """A number or a vector of numbers of this LLVM type, from an array of this dtype."""
+    if dtype != BFLOAT16:
+        return builder.load(builder.bitcast(place, kind.as_pointer()), align=dtype.bitwidth // 8)
+    halves = builder.load(builder.bitcast(place, _whole(kind, HALF).as_pointer()), align=2)
+    bits = builder.zext(halves, _whole(kind, 32))
+    return builder.bitcast(builder.shl(bits, _same(bits.type, HALF)), kind)
+
+
+def _emit_store(builder, dtype, value, place):
+    """Store a number or a vector of numbers in an array of this dtype."""
+    if dtype == BFLOAT16:
+        value = _emit_halves(builder, value)
+    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=dtype.bitwidth // 8)
+
+
+def _emit_halves(builder, value):
+    """float32 numbers as bfloat16 ones, in whole numbers of 16 bits."""
+    bits = _emit_rounded(builder, value)
+    return builder.trunc(builder.lshr(bits, _same(bits.type, HALF)), _whole(value.type, HALF))
+
+
+def _emit_rounded(builder, value):
+    """Bits of float32 numbers whose upper half is the nearest bfloat16, ties to even; NaN stays NaN."""
+    bits = builder.bitcast(value, _whole(value.type, 32))
+    odd = builder.and_(builder.lshr(bits, _same(bits.type, HALF)), _same(bits.type, 1))
+    rounded = builder.add(bits, builder.add(odd, _same(bits.type, 0x7FFF)))
+    is_nan = builder.fcmp_unordered("uno", value, value)
+    return builder.select(is_nan, _same(bits.type, 0x7FFF0000), rounded)
+
+
+def _whole(kind, bits):
+    """The type of as many whole numbers of so many bits as this type has numbers."""
+    whole = ir.IntType(bits)
+    return ir.VectorType(whole, kind.count) if isinstance(kind, ir.VectorType) else whole
+
+
+def _same(kind, value):
+    """The constant with this value in all lanes, or the number."""
+    return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
 
 
 @intrinsic
@@ -92,12 +235,16 @@ def spread(context, array, at, distance, vector):
     """
 
     def codegen(context, builder, signature, values):
-        first = _pointer(context, builder, signature.args, values, vector)
-        number = builder.bitcast(first, vector.llvm.element.as_pointer())
+        place = _number_pointer(context, builder, signature.args, values)
         step = context.cast(builder, values[2], signature.args[2], types.int64)
-        for lane in range(vector.lanes):
-            builder.store(builder.extract_element(values[3], I32(lane)), number)
-            number = builder.gep(number, [step])
+        parts = values[3]
+        if array.dtype == BFLOAT16:
+            pairs = ir.VectorType(I32, vector.lanes // 2)
+            parts = builder.bitcast(_emit_halves(builder, parts), pairs)
+            place = builder.bitcast(place, I32.as_pointer())
+        for lane in range(parts.type.count):
+            builder.store(builder.extract_element(parts, I32(lane)), place, align=array.dtype.bitwidth // 8)
+            place = builder.gep(place, [step])
         return context.get_dummy_value()
 
     return types.void(array, at, distance, vector), codegen
@@ -108,8 +255,7 @@ def prefetch(context, array, at):
     """Request the cache line of number `at` of the array for the first-level cache."""
 
     def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args, values, Vector(array.dtype))
-        emit_prefetch(builder, pointer, 0)
+        emit_prefetch(builder, _number_pointer(context, builder, signature.args, values), 0)
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
@@ -132,10 +278,10 @@ def emit_spread(builder: ir.IRBuilder, kind: ir.VectorType, number: ir.Value) ->
     )
 
 
-def _pointer(context, builder, kinds, values, vector):
+def _number_pointer(context, builder, kinds, values):
     data = context.make_array(kinds[0])(context, builder, values[0]).data
     at = context.cast(builder, values[1], kinds[1], types.int64)
-    return builder.bitcast(builder.gep(data, [at]), vector.llvm.as_pointer())
+    return builder.gep(data, [at])
 
 
 def _spread(context, builder, value, kind, vector):

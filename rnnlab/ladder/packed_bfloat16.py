@@ -1,0 +1,108 @@
+"""packed_weights in 16 bits: products of pairs of bfloat16 numbers, half the bytes kept for the gradient.
+
+Weights, x, h and whatever is saved are rounded to bfloat16, to nearest, ties to even; gradients of gates are
+rounded before they are multiplied.  Sums, gates, the states that a step hands to the next, gradients, and the
+network's own weights stay float32.  Bytes kept a step of an LSTM: 24 B·H → 12 B·H.  A product of K numbers
+takes K → K/2 vector instructions where the processor multiplies pairs.
+
+All sizes are even: an odd number of sequences, inputs or units gets one of zeros, which stays zero.
+"""
+
+import numpy as np
+
+from rnnlab.ladder import packed_weights
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger
+from rnnlab.network import Network, check_gradients, check_input
+
+FACTS = Facts(
+    idea="weights, states and saved values in 16 bits, multiplied by pairs",
+    lesson="persistent_cuda",
+    cells=WITH_KERNELS,
+    package="numba",
+    ledger=Ledger("packings", lambda n: 1, lambda n: 1),
+    precision="bfloat16",
+)
+
+
+def why_not(network: Network, T: int, B: int) -> str | None:
+    """The reason if this processor does not multiply pairs, or if the network is not float32."""
+    from rnnlab.kernels.packed import host
+
+    if network.dtype != "float32":
+        return f"it rounds float32 numbers, and the network is {network.dtype}: use network.astype('float32')"
+    if not host.HAS_PAIR_PRODUCTS:
+        return (
+            f"this processor does not multiply pairs of bfloat16 ({', '.join(sorted(host.PAIR_FEATURES))}): "
+            "its forward and backward run here by widening, slower than packed_weights"
+        )
+    return packed_weights.why_not(network, T, max(B, packed_weights.FEWEST))
+
+
+def forward(network, x, state=None):
+    """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
+    from rnnlab.kernels.packed import passes, team
+
+    state = check_input(network, x, state)
+    if network.dtype != "float32":
+        raise ValueError(why_not(network, *x.shape[:2]))
+    y, final, layers = passes.forward(
+        _even(network), _even_rows(x), tuple(map(_even_rows, state)), team.count(), passes.BFLOAT16
+    )
+    B = x.shape[1]
+    final = tuple(_first(part, B, network.hidden_size) for part in final)
+    return _first(y, B, network.hidden_size), final, (x.shape[:2], layers)
+
+
+def backward(network, saved, dy, dstate=None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    from rnnlab.kernels.packed import passes, team
+
+    (T, B), layers = saved
+    dstate = check_gradients(network, T, B, dy, dstate)
+    dx, first, gradients = passes.backward(
+        _even(network), layers, _even_rows(dy), tuple(map(_even_rows, dstate)), team.count()
+    )
+    first = tuple(_first(part, B, network.hidden_size) for part in first)
+    return _first(dx, B, network.input_size), first, _own_sizes(network, gradients)
+
+
+def _even_rows(array: np.ndarray) -> np.ndarray:
+    """The array [.,m,n], with zeros behind where m or n is odd."""
+    odd = [size % 2 for size in array.shape[-2:]]
+    return np.pad(array, [(0, 0)] * (array.ndim - 2) + [(0, more) for more in odd]) if any(odd) else array
+
+
+def _first(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """The first rows and columns of an array [.,m,n], without gaps; the array itself if it has no others."""
+    part = array[..., :rows, :columns]
+    part = np.ascontiguousarray(part)
+    part.flags.writeable = array.flags.writeable
+    return part
+
+
+def _even(network: Network) -> Network:
+    """The network with an even number of inputs and units, the last of which may be one of zeros."""
+    I = network.input_size
+    H = network.hidden_size
+    if I % 2 == H % 2 == 0:
+        return network
+    parameters = {name: _even_parameter(array, H) for name, array in network.parameters.items()}
+    return Network(network.cell, I + I % 2, H + H % 2, parameters, network.layers, network.reset)
+
+
+def _even_parameter(array: np.ndarray, H: int) -> np.ndarray:
+    """A parameter [G·H,n] or [G·H], with zeros behind the rows of each gate and behind the columns."""
+    gates = array.reshape(len(array) // H, H, *array.shape[1:])
+    more = [(0, size % 2) for size in gates.shape[1:]]
+    even = np.pad(gates, [(0, 0), *more])
+    return even.reshape(-1, *even.shape[2:])
+
+
+def _own_sizes(network: Network, gradients: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The gradients in the shapes of the network's own parameters."""
+    H = network.hidden_size
+    own = {}
+    for name, array in network.parameters.items():
+        rows = gradients[name].reshape(len(array) // H, H + H % 2, -1)
+        own[name] = _first(rows, H, array[0].size).reshape(array.shape)
+    return own
