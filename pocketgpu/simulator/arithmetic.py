@@ -51,9 +51,14 @@ def _widened(value: np.integer, other: object, is_shift: bool = False) -> tuple[
         return (np.uint64 if value.own.itemsize == 8 else np.int64)(value), other
     if is_unsigned and is_shift:
         return np.uint64(value), np.uint64(int(other) & 0xFFFFFFFFFFFFFFFF)
-    if is_unsigned and not isinstance(other, int) and getattr(other, "own", other.dtype).kind == "u":
+    if is_unsigned and _is_unsigned(other):
         return np.uint64(value), np.uint64(other)
     return np.int64(value), other if isinstance(other, int) else np.int64(other)
+
+
+def _is_unsigned(value: object) -> bool:
+    """Is it an element, or a number of NumPy, without a sign?"""
+    return isinstance(value, np.integer) and getattr(value, "own", value.dtype).kind == "u"
 
 
 def _as_unsigned(result: object) -> object:
@@ -98,7 +103,9 @@ for _kind in (Int32, UInt32, UInt64):
 
 def _comparison(operation: Callable) -> Callable:
     def compare(self: UInt64, other: object) -> bool:
-        return operation(int(self), int(other) if isinstance(other, np.integer) else other)
+        if _is_unsigned(other):
+            return operation(int(self), int(other))
+        return operation(float(self), float(other) if isinstance(other, int | np.integer) else other)
 
     return compare
 
