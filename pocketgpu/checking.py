@@ -58,9 +58,9 @@ class Collector:
         self.kernels = set()
         self._faults = {}
 
-    def __call__(self, kernel: Callable, findings: tuple) -> None:
+    def __call__(self, kernel: Callable, findings: tuple, launches: int = 1) -> None:
         code = kernel.__code__
-        self.launches += 1
+        self.launches += launches
         self.kernels.add(code)
         for finding in findings:
             line = finding.line or code.co_firstlineno
@@ -110,8 +110,7 @@ def stand_in(collector: Collector, **changes: object) -> None:
     if holder := _first_holder():
         raise RuntimeError(
             f"{holder} imported numba.cuda before pocketgpu could take its place, so its kernels would run "
-            "unchecked: start pocketgpu first, as in `python -m pocketgpu -m pytest` or, before other "
-            "plugins, `pytest -p pocketgpu.pytest_plugin`"
+            "unchecked: start pocketgpu first, as in `python -m pocketgpu -m pytest`"
         )
     os.environ["RNNLAB_CUDA"] = "simulator"
     words = import_module("pocketgpu.cuda")

@@ -96,6 +96,8 @@ def add_words(words: ModuleType) -> None:
     for name in ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all"):
         setattr(words, name, refuse(f"cuda.{name}", f"the simulator's memory is the host's; {PAGE}"))
     words.profiling = profiling
+    words.CudaSupportError = CudaSupportError
+    words.KernelRuntimeError = KernelRuntimeError
     words.external_stream = lambda pointer: words.stream()
     words.jitdevice = lambda function, **options: words.jit(device=True, **options)(function)
     words.autojit = words.jit

@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from pocketgpu.simulator.host_memory import shared_memory
+from pocketgpu.simulator.mapped import MappedArray, check_access, forget_launches, without_check
 from pocketgpu.simulator.memory import poisoned
 
 Size = int | tuple[int, ...]  # elements
@@ -79,12 +80,14 @@ class DeviceArray:
         return self._ary.flags.f_contiguous
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: object = 0) -> np.ndarray:
-        """A copy, in `ary` if that is given."""
+        """A copy, in `ary` if that is given; without a stream the host waits for all launches."""
+        if not stream:
+            forget_launches()
         if ary is None:
-            ary = np.empty_like(self._ary)
+            ary = np.empty_like(without_check(self._ary))
         else:
             _check_alike(self, ary)
-        np.copyto(ary, self._ary)
+        np.copyto(ary, without_check(self._ary))
         return ary
 
     def copy_to_device(self, ary: object, stream: object = 0) -> None:
@@ -108,7 +111,7 @@ class DeviceArray:
 
     def __getitem__(self, index):
         value = self._ary[index]
-        is_array = type(value) in (np.ndarray, np.void)
+        is_array = type(value) in (np.ndarray, np.void, MappedArray)
         return DeviceArray(value, self.stream, self.unwritten) if is_array else value
 
     def __setitem__(self, index, value) -> None:
@@ -130,6 +133,7 @@ class DeviceArray:
         return repr(self._ary)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        check_access(self._ary)
         return np.array(self._ary, dtype, copy=copy)
 
 
@@ -151,10 +155,16 @@ def _compute(operation):
     return method
 
 
+def _reflected(operation):
+    return lambda mine, other: operation(other, mine)
+
+
 for _name in ("ravel", "reshape", "squeeze", "transpose", "view"):
     setattr(DeviceArray, _name, _forward(_name))
 for _name in "eq ne lt le gt ge add sub mul floordiv truediv mod pow".split():
     setattr(DeviceArray, f"__{_name}__", _compute(getattr(operator, _name)))
+for _name in "add sub mul floordiv truediv mod pow".split():
+    setattr(DeviceArray, f"__r{_name}__", _compute(_reflected(getattr(operator, _name))))
 
 
 class Hint:
@@ -266,14 +276,23 @@ def pinned_array(shape: Size, dtype: object = np.float64, strides: Size | None =
     return np.ndarray(shape=shape, strides=strides, dtype=dtype, order=order)
 
 
-managed_array = pinned_array
+def managed_array(
+    shape: Size,
+    dtype: object = np.float64,
+    strides: Size | None = None,
+    order: str = "C",
+    stream: object = 0,
+    attach_global: bool = True,
+):
+    """Memory that host and device reach, wherever it lies."""
+    return pinned_array(shape, dtype, strides, order).view(MappedArray)
 
 
 def mapped_array(
     *layout: object, stream: object = 0, portable: bool = False, wc: bool = False, **more: object
 ):
     """Memory of the host that the device reads and writes."""
-    return DeviceArray(pinned_array(*layout, **more), stream)
+    return DeviceArray(pinned_array(*layout, **more).view(MappedArray), stream)
 
 
 def pinned_array_like(ary: object) -> np.ndarray:
@@ -282,6 +301,13 @@ def pinned_array_like(ary: object) -> np.ndarray:
 
 def mapped_array_like(ary: object, stream: object = 0, portable: bool = False, wc: bool = False):
     return mapped_array(*_like(ary), stream=stream)
+
+
+@contextmanager
+def mapped(*arrays: np.ndarray, stream: object = 0, **options: object) -> Iterator[object]:
+    """Inside the block the device reads and writes these arrays of the host."""
+    shared = [DeviceArray(array.view(MappedArray), stream) for array in arrays]
+    yield shared[0] if len(shared) == 1 else shared
 
 
 @contextmanager

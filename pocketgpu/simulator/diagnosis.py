@@ -4,10 +4,9 @@ Faults that end a launch are described where they happen (threads.py); these are
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
 from pocketgpu.simulator.trace import Accesses, Columns, Line, Site, Watch, cells, label_of
+from pocketgpu.simulator.translation import is_library, look
 
 Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is
@@ -76,7 +76,8 @@ class Diagnosis:
 
     def _shared_state(self, race: Race, finding: Finding) -> Finding:
         """The finding of two threads that draw random numbers from one state, at the kernel's own line."""
-        line = _first_draw(self.watch.kernel)
+        code = self.watch.kernel.__code__
+        line = _first_draw(self.watch.kernel) or Line(code.co_firstlineno, code.co_filename)
         first, second = (self._name(*self._where(place)) for place in (race.first, race.second))
         index = self._name_and_index(race.first)[1]
         message = (
@@ -243,17 +244,21 @@ def _is_of_random_numbers(finding: Finding) -> bool:
     return all(Path(place).parts[-2:] == ("cuda", "random.py") for place in places)
 
 
-def _first_draw(kernel: Callable) -> Line:
-    """The first line of a kernel that calls a function of numba.cuda.random; else the first of all."""
-    code = kernel.__code__
-    tree = definition_of(kernel)
-    for node in ast.walk(tree) if tree else ():
-        name = node.func if isinstance(node, ast.Call) else None
-        if isinstance(name, ast.Attribute):
-            name = ast.Name(name.attr)
-        if isinstance(name, ast.Name) and name.id.startswith("xoroshiro128p_"):
-            return Line(node.lineno, code.co_filename)
-    return Line(code.co_firstlineno, code.co_filename)
+def _first_draw(function: FunctionType, callers: tuple = ()) -> Line | None:
+    """The first line of a kernel, or of its device functions, that calls a function of numba.cuda.random."""
+    tree = definition_of(function)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    for node in sorted(calls, key=lambda call: call.lineno):
+        path = ast.unparse(node.func).split(".")
+        called = look(function, tuple(path)) if all(map(str.isidentifier, path)) else None
+        if not isinstance(called, FunctionType):
+            continue
+        if called.__module__ == "numba.cuda.random":
+            return Line(node.lineno, function.__code__.co_filename)
+        if called not in (*callers, function) and not is_library(called):
+            if line := _first_draw(called, (*callers, function)):
+                return line
+    return None
 
 
 def first_reads(log: Accesses) -> np.ndarray:

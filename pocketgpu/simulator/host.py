@@ -16,7 +16,8 @@ from itertools import count
 import numpy as np
 
 from pocketgpu.devices import Device
-from pocketgpu.simulator.settings import clock_now, current
+from pocketgpu.simulator.mapped import forget_launches, is_mapped, note_launch
+from pocketgpu.simulator.settings import LARGEST_BLOCK, LARGEST_GRID, clock_now, current
 from pocketgpu.simulator.threads import Finding
 from pocketgpu.simulator.trace import GLOBAL, LOADS, WARP, Watch
 
@@ -47,10 +48,13 @@ class stream:
 
     def synchronize(self) -> None:
         """Wait for everything issued here."""
-        _drop_completed(self.clock if self.number else None)
+        _wait(self.clock if self.number else None)
 
-    def auto_synchronize(self):
-        return defer_cleanup()
+    @contextmanager
+    def auto_synchronize(self) -> Iterator["stream"]:
+        """At the block's end, wait for everything issued here."""
+        yield self
+        self.synchronize()
 
     def add_callback(self, callback: Callable, arg: object = None) -> None:
         """Call it now: what was issued before has run already."""
@@ -74,6 +78,7 @@ class event:
         self.clock = dict(getattr(stream, "clock", {}))
 
     def query(self) -> bool:
+        self.synchronize()
         return True
 
     def wait(self, stream: object = 0) -> None:
@@ -83,7 +88,7 @@ class event:
 
     def synchronize(self) -> None:
         """Wait for everything before the event."""
-        _drop_completed(self.clock)
+        _wait(self.clock)
 
     def elapsed_time(self, end: "event") -> float:
         """Milliseconds from this event to the other."""
@@ -92,11 +97,21 @@ class event:
 
 def synchronize() -> None:
     """Wait for everything issued on any stream."""
-    _drop_completed(None)
+    _wait(None)
+
+
+def _wait(clock: dict[int, int] | None) -> None:
+    """Let the host wait for these launches, and, to be on the safe side, for all that wrote mapped memory."""
+    forget_launches()
+    _drop_completed(clock)
 
 
 def unordered(watch: Watch, kernel: str, on: object) -> tuple[Finding, ...]:
     """Note a launch on a stream; findings if it shares memory with an unordered launch on another one."""
+    if any(type(argument) is np.ndarray for argument in watch.arguments):
+        forget_launches()  # the host waits, because it copies these arguments back
+    elif any(is_mapped(argument) for argument in watch.arguments):
+        note_launch(watch.kernel, _touched(watch)[1], watch.arguments)
     if not getattr(on, "number", 0):
         _drop_completed(None)  # the default stream waits for all others
         return ()
@@ -161,7 +176,9 @@ def _drop_completed(clock: dict[int, int] | None) -> None:
 class CurrentDevice:
     """The device of the settings, with the names that numba.cuda.get_current_device() has for its limits."""
 
+    id = 0
     WARP_SIZE = WARP
+    supports_float16 = True
 
     def __init__(self, sheet: Device):
         self.name = sheet.name
@@ -170,6 +187,16 @@ class CurrentDevice:
         self.MAX_THREADS_PER_BLOCK = sheet.threads_per_block
         self.MAX_THREADS_PER_MULTI_PROCESSOR = sheet.threads_per_multiprocessor
         self.MAX_SHARED_MEMORY_PER_BLOCK = sheet.shared_per_block
+        self.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = sheet.shared_per_block_most
+        self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = sheet.shared_per_multiprocessor
+        self.MAX_REGISTERS_PER_MULTIPROCESSOR = sheet.registers_per_multiprocessor // 4
+        self.CLOCK_RATE = round(1e6 * sheet.clock)  # kHz
+        self.L2_CACHE_SIZE = sheet.l2
+        for largest, name in ((LARGEST_BLOCK, "MAX_BLOCK_DIM"), (LARGEST_GRID, "MAX_GRID_DIM")):
+            vars(self).update({f"{name}_{axis}": most for axis, most in zip("XYZ", largest, strict=True)})
+
+    def __getattr__(self, name: str):
+        raise AttributeError(f"the simulator's data sheet of {self.name} says nothing of {name}")
 
 
 def current_device() -> CurrentDevice:

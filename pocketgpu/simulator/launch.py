@@ -38,6 +38,7 @@ from pocketgpu.simulator.host_memory import (
     shared_memory,
 )
 from pocketgpu.simulator.language import refused
+from pocketgpu.simulator.mapped import without_check
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import Launch
@@ -347,12 +348,13 @@ class Arguments:
         if isinstance(argument, In | Out | InOut):
             return self._hinted(argument, name)
         if isinstance(argument, DeviceArray):
-            data = argument._ary
+            data = without_check(argument._ary)
             is_unsure = getattr(argument, "unwritten", False) and not is_partly_written(data)
             written = is_written(data) if is_unsure else True
             return self._array(data, name, written, allocation(data).__array_interface__["data"][0])
         if isinstance(argument, np.void):
             return self._array(np.asarray(argument), name)
+        argument = without_check(argument)
         if isinstance(argument, np.ndarray) and argument.ndim:
             check_contiguous(check_argument(argument))
             return self._array(argument, name, owner=_aligned(argument))

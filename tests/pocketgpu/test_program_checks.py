@@ -203,6 +203,34 @@ def test_random_numbers_and_libdevice_are_there(tmp_path):
     assert all(0 <= number < 1 for number in numbers[:4])
 
 
+SHARED_STATES = """
+import numpy as np
+from numba import cuda
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float64
+
+@cuda.jit(device=True)
+def noise(states, i):
+    return 0.5 * xoroshiro128p_normal_float64(states, i)
+
+@cuda.jit
+def walk(states, out):
+    i = cuda.grid(1)
+    for step in range(3):
+        out[i] += noise(states, STATE)
+
+walk[2, 3](create_xoroshiro128p_states(6, seed=5), np.zeros(6))
+"""
+
+
+@pytest.mark.parametrize(("state", "lines"), [("cuda.blockIdx.x", [8]), ("i % 5", [8]), ("i", [])])
+def test_a_race_for_a_random_state_is_told_once_at_the_line_that_draws(tmp_path, state, lines):
+    done = run(tmp_path, SHARED_STATES.replace("STATE", state), "--json", "-")
+    findings = json.loads(done.stdout)["findings"]
+    assert [(finding["kind"], finding["line"], finding["file"]) for finding in findings] == [
+        ("race", line, "program.py") for line in lines
+    ]
+
+
 IN_CONFTEST = """
 import numpy as np
 import pytest
@@ -246,7 +274,7 @@ def test_a_plugin_that_took_the_numba_of_a_gpu_before_is_named(tmp_path):
         tmp_path, "-p", "early", early="from numba.cuda import jit\n", test_it="def test_it(): pass\n"
     )
     assert early.returncode == 4
-    assert holds(early.stderr, "early", "pocketgpu.pytest_plugin")
+    assert holds(early.stderr, "early", "python -m pocketgpu -m pytest")
 
 
 def test_a_suite_without_a_launch_says_so_with_the_number_of_skipped_tests(tmp_path):

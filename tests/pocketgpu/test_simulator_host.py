@@ -123,3 +123,83 @@ def test_the_current_device_is_that_of_the_settings(name, multiprocessors):
         device = cuda.get_current_device()
     assert (device.name, device.MULTIPROCESSOR_COUNT, device.WARP_SIZE) == (name, multiprocessors, 32)
     assert device.MAX_THREADS_PER_BLOCK == 1024
+
+
+@cuda.jit
+def count_up(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+WAYS_TO_WAIT = {
+    "synchronize": lambda array, stream: cuda.synchronize(),
+    "stream": lambda array, stream: stream.synchronize(),
+    "context": lambda array, stream: cuda.current_context().synchronize(),
+    "copy": lambda array, stream: cuda.device_array(2).copy_to_host(),
+    "host array": lambda array, stream: count_up[1, 2](np.zeros(2)),
+}
+READS = {
+    "element": lambda array: array[3],
+    "sum": lambda array: (2 * array).sum(),
+    "comparison": lambda array: np.allclose(array, 1),
+    "part": lambda array: array[2:5].tolist(),
+    "store": lambda array: array.__setitem__(slice(None), 0),
+}
+
+
+@pytest.mark.parametrize("make", [cuda.managed_array, cuda.mapped_array])
+@pytest.mark.parametrize("read", READS)
+def test_the_host_may_use_memory_that_it_shares_only_when_it_has_waited(make, read):
+    array = make(6, dtype=np.float32)
+    array[:] = 0
+    count_up[1, 8](array)
+    with pytest.raises(cuda.Findings) as early:
+        READS[read](array)
+    assert [finding.kind for finding in early.value.findings] == ["race"]
+    READS[read](array)  # said once
+    count_up[1, 8](array[:2])
+    assert array[5] in (0, 1)  # no launch writes there
+
+
+@pytest.mark.parametrize("wait", WAYS_TO_WAIT)
+def test_each_way_of_waiting_lets_the_host_read_mapped_memory(wait):
+    array = cuda.managed_array(6)
+    array[:] = 0
+    stream = cuda.stream()
+    count_up[1, 8, stream](array)
+    WAYS_TO_WAIT[wait](array, stream)
+    assert array.sum() == 6
+
+
+def test_a_block_in_which_arrays_of_the_host_are_mapped_writes_into_them():
+    one = np.zeros(3)
+    two = np.ones(3)
+    with cuda.mapped(one, two) as (first, second):
+        count_up[1, 4](first)
+        count_up[1, 4](second)
+        cuda.synchronize()
+    np.testing.assert_array_equal([one, two], [[1] * 3, [2] * 3])
+
+
+def test_launches_are_ordered_behind_a_block_that_synchronises_their_stream():
+    array = cuda.to_device(np.zeros(4))
+    first = cuda.stream()
+    with first.auto_synchronize():
+        count_up[1, 4, first](array)
+    count_up[1, 4, cuda.stream()](array)  # no finding
+    np.testing.assert_array_equal(array.copy_to_host(), [2] * 4)
+
+
+def test_parts_have_addresses_and_squeezed_arrays_stay_on_the_device():
+    @cuda.jit
+    def distance(x, out):
+        part = x[1:, 2:]
+        out[0] = part.ctypes.data - x.ctypes.data
+
+    out = np.zeros(1, np.int64)
+    distance[1, 1](np.zeros((3, 4), np.int16), out)  # no finding
+    assert out[0] == 2 * (4 + 2)
+    squeezed = cuda.to_device(np.arange(5.0)[:, None]).squeeze()
+    assert isinstance(squeezed, cuda.DeviceArray)
+    np.testing.assert_array_equal(squeezed.copy_to_host(), np.arange(5.0))
