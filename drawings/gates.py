@@ -1,6 +1,6 @@
 """Drawings of cells as graphs: six rules and their mirrors, the gates of LSTM and GRU, what is saved."""
 
-from drawings.parts import array, node, panels
+from drawings.parts import array, element, node, panels
 from rnncourse.figures.pen import PLAIN, QUIET, ROLES, SMALL, Sheet
 
 RULES = (  # name, inputs, sign, outputs, and what goes back to the inputs
@@ -133,6 +133,49 @@ def gru_gates() -> Sheet:
     s.arrow((788, top), (826, top), role="state")
     s.text(764, 92, "(1 − z) ∘ n + z ∘ h")
     return s
+
+
+def two_resets() -> Sheet:
+    """Lesson 04: a closed gate silences a column of the weights before the product, a row after it."""
+    s = Sheet(
+        "Two places for the reset gate",
+        "A reset gate before the product scales columns of the weights, one after it scales rows: the same "
+        "weights give two functions. The gate of unit 1 is closed in both panels. On the left no candidate "
+        "reads the state of unit 1; on the right the candidate of unit 1 reads no state.",
+        420,
+    )
+    panels(
+        s,
+        ("Reset before the product", "r scales the state that goes in: a column each."),
+        ("Reset after the product", "r scales the sums that come out: a row each."),
+        ("no candidate reads unit 1", "candidate 1 reads no unit"),
+    )
+    for left, is_before in ((20, True), (470, False)):
+        gate, product = (left + 140, left + 250) if is_before else (left + 250, left + 140)
+        array(s, (left + 40, 112), "h", "state", solid=True)
+        s.circle(gate, 112, "∘ r", radius=19)
+        s.box(product - 32, 95, 64, 34, "weights", "U_{n}", solid=True, radius=2)
+        array(s, (left + 370, 112), "sums", "data")
+        edges = (119, 161, 216, 284) if is_before else (106, 174, 229, 271)
+        s.arrow((left + 68, 112), (left + edges[0], 112), role="state")
+        s.arrow((left + edges[1], 112), (left + edges[2], 112))
+        s.arrow((left + edges[3], 112), (left + 340, 112))
+        _weights_of_closed_gate(s, left, is_before)
+    return s
+
+
+def _weights_of_closed_gate(s: Sheet, left: float, is_before: bool) -> None:
+    """U_n [4,4] at work while the reset gate of unit 1 is closed."""
+    side = 40
+    for row in range(4):
+        s.text(left + 116, 218 + side * row, f"candidate {row}", anchor="end")
+        s.text(left + 150 + side * row, 178, f"h_{{{row}}}")
+        for column in range(4):
+            place = (left + 130 + side * column, 192 + side * row)
+            if (column if is_before else row) == 1:
+                s.hatch(place[0] + 1, place[1] + 1, side - 2, side - 2)
+            else:
+                element(s, *place, side, side, "weights")
 
 
 def save_or_recompute() -> Sheet:

@@ -268,18 +268,31 @@ print(f"your guess for V3: {my_guess}")
 #
 # V1 and V2 are the same function, V3 is another one. The weights of one fit into the other, but give other answers there. The notes say, without numbers, that accuracy is very similar when each is trained from the beginning.
 #
-# **Break it:** for which weights would V3 be the same function as V1? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with small numbers (0.01) beside the diagonal.
+# So two layers called GRU can be two functions. PyTorch, cuDNN, Flax and MLX reset after the product, and Keras unless `reset_after=False`; Haiku and ONNX's default reset before it.
+#
+# **Predict:** unit 1's gate is closed. Which of the nine weights below has no effect, with each reset? Then **change** all three arrays to numbers of your own.
 
 # %%
-diagonal = np.diag(rng.standard_normal(H))
-nearly = diagonal + 0.01 * np.eye(H, k=1)
-for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
-    V1, _, V3 = (run(graph, values | {"U_n": U_n})[f"h{T}"]
-                 for graph in variants.values())
-    print(f"U_n {name:15}: V3 is {relative_error(V3, V1):.0e} from V1")
+my_guess = ...
+h = np.array([1.0, -2.0, 0.5])
+r = np.array([1.0, 0.0, 1.0])  # the gate of unit 1 is closed
+U_n = np.array([[0.5, 1.0, 0.0],  # row 0 makes candidate 0
+                [2.0, 0.5, 1.0],
+                [0.0, -1.0, 3.0]])
+for reset, scaled, sums in (
+    ("before", r * U_n, (r * h) @ U_n.T),
+    ("after", r[:, None] * U_n, r * (h @ U_n.T)),
+):
+    silent = np.argwhere((scaled == 0) & (U_n != 0))
+    print(f"reset {reset:6}: {sums}, no effect:",
+          ", ".join(f"U_n[{j}, {k}]" for j, k in silent) or "none")
+print(f"your guess: {my_guess}")
+drawings.show("two_resets")
 
 # %% [markdown]
-# Diagonal: equal up to rounding (10⁻¹⁶). Nearly diagonal: one part in a thousand away.
+# Before the product, the gate closes column 1: no candidate reads h[1]. After it, row 1: candidate 1 reads nothing. [docs/frameworks.md](../docs/frameworks.md) lists whose weights need which.
+#
+# **Break it:** for which U_n are both the same function, whatever r and h are? Try it above. <details><summary>Answer</summary>A diagonal one: it only scales each unit.</details>
 #
 # ### Exercise: reset after
 #
@@ -479,7 +492,7 @@ for H in (128, 256, 512, 1024):
 # %% [markdown]
 # Which of three explanations agree with what you measured?
 #
-# 1. **A larger call gains less where a small one keeps the machine busy.** A GPU must fill thousands of lanes: on the TitanX V3 was faster than V2 at every size. On a few cores, expect V3 to be **slower** than V2 by up to the share that it recomputes. If V3 is as fast or faster, stacking saves more here than this share costs.
+# 1. **A larger call gains less where a small one keeps the machine busy.** A GPU must fill thousands of lanes: on the TitanX V3 was faster than V2 at every size. On a few cores, expect V3 to be **slower** than V2 by up to the share that it recomputes; if not, stacking saves more than that.
 # 2. **V4 does not recompute that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time.
 # 3. **At small sizes elementwise calls count.** They run on one core, and V4 also copies what it saves. So V4 may be the slowest at 128 units.
 

@@ -33,7 +33,11 @@ weights and bias change their sign on the way. "Reset" is where a GRU's reset ga
 {facts}
 
 So two layers called GRU can be two functions: with the same weights, a GRU that resets before its product and one that
-resets after it give other numbers, and no rearrangement of weights makes them equal. `Network(reset=...)` says which one it is.
+resets after it give other numbers, and no rearrangement of weights makes them equal. `Network(reset=...)` says which one it is;
+lesson 04 shows it on numbers of your own.
+
+![A reset gate before the product scales columns of the weights, one after it scales rows: the same weights give two functions. The gate of unit 1 is closed in both panels. On the left no candidate reads the state of unit 1; on the right the candidate of unit 1 reads no state.](../rnncourse/drawings/two_resets.svg)
+
 flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refused when it is written to nnx.
 
 ## What a Network does not express
@@ -84,7 +88,7 @@ def _nodes(differences, refused) -> str:
 
 def _trained(errors) -> str:
     rows = "".join(f"\n| {name} | {error:.1e} |" for name, error in errors.items())
-    return f"\n| trained weights from a package | relative error of y beside PyTorch {version('torch')} |\n|---|---|{rows}\n"
+    return f"| trained weights from a package | relative error of y beside PyTorch {version('torch')} |\n|---|---|{rows}\n"
 
 
 def _facts(layout) -> str:
