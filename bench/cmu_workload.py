@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
 from bench import cmu_tables, halide_page
+from bench.cmu import numpy_contestants
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES
 from bench.cmu.problem import Problem, Size
@@ -37,7 +38,7 @@ QUICK = Size(B=100)
 
 
 @dataclass
-class Result:
+class EpochResults:
     """Results of the epochs, by contestant."""
 
     contestants: dict[str, dict] = field(default_factory=dict)  # Python, packages, BLAS
@@ -54,12 +55,12 @@ class Epochs:
 
     def __init__(self, problem: Problem, threads: int, peers_python: str | None = None):
         self.problem = problem
-        self.want = cmu.exact(problem)
+        self.want = numpy_contestants.exact(problem)
         self.threads = threads
         self.peers_python = peers_python
         self.stack = ExitStack()
         self.peers = {}
-        self.result = Result()
+        self.result = EpochResults()
         self.done: set[str] = set()  # timed once, and too slow for more
 
     def __enter__(self) -> "Epochs":
@@ -125,7 +126,7 @@ def measure(
     threads: int | None = None,
     peers_python: str | None = None,
     show: Callable[[str], None] = lambda text: None,
-) -> Result:
+) -> EpochResults:
     """Every candidate's epochs at that size; a candidate with wrong results is left out."""
     with Epochs(cmu.draw(size), threads or usable_cores(), peers_python) as epochs:
         for candidate in candidates:

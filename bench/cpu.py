@@ -29,7 +29,7 @@ RETURN_AT_ONCE = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "
 
 
 @dataclass(frozen=True)
-class Settings:
+class CpuSettings:
     """How long and how often: one turn lasts about `turn` seconds, or one step where a step is longer."""
 
     threads: int
@@ -63,7 +63,7 @@ class Arena:
     def __init__(
         self,
         candidates: Iterable[Candidate],
-        settings: Settings,
+        settings: CpuSettings,
         peers_python: str | None = None,
         limits: Iterable[Candidate] | None = None,
         exact: Callable = by_numpy,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from bench import cpu_record, performance_page, step_report, workload
-from bench.cpu import Arena, Settings
+from bench.cpu import Arena, CpuSettings
 from bench.masked import MASKS
 from bench.peers import LADDER, PEERS, STEPS, WEIGHTS, Candidate
 from bench.peers.one_step import by_numpy
@@ -33,12 +33,12 @@ TOO_SLOW_FOR_QUICK = {
 }
 
 
-class Plan(NamedTuple):
+class BenchPlan(NamedTuple):
     """What is to be measured."""
 
     workloads: list[Workload]
     candidates: list[Candidate]
-    settings: Settings
+    settings: CpuSettings
     steps: list[Workload]  # of one step without gradients
     scans: list[Workload]  # of one long sequence, by a loop and by a scan
 
@@ -76,7 +76,7 @@ def _measure_section(
     name: str,
     workloads: list[Workload],
     candidates: Sequence[Candidate],
-    selection: Plan,
+    selection: BenchPlan,
     chosen: argparse.Namespace,
     record: dict,
     limits: Sequence[Candidate] = (),
@@ -118,13 +118,13 @@ def _keep(record: dict) -> None:
         performance_page.refresh()
 
 
-def plan(chosen: argparse.Namespace) -> Plan:
+def plan(chosen: argparse.Namespace) -> BenchPlan:
     """From the options.  Raises ValueError for a name or size that there is not."""
     shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
     cells = _known("cell", chosen.cells or CELLS, modes())
     rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
     peers = _select("peer", PEERS, chosen.peers, chosen.quick)
-    rounds = (3 if chosen.quick else Settings.rounds) if chosen.rounds is None else chosen.rounds
+    rounds = (3 if chosen.quick else CpuSettings.rounds) if chosen.rounds is None else chosen.rounds
     if rounds < 2:
         raise ValueError(f"--rounds is {rounds}: a median needs at least 2")
     threads = usable_cores() if chosen.threads is None else chosen.threads
@@ -140,7 +140,7 @@ def plan(chosen: argparse.Namespace) -> Plan:
     lengths = lengths[:2] if chosen.quick and chosen.scans is None else lengths
     scans = [Workload("min_gru", T, 1, H, H) for H in SCAN_WIDTHS for T in lengths]
     workloads = [Workload(c, *s) for c in cells for s in shapes]
-    return Plan(workloads, [*rungs, *peers], Settings(threads, rounds, chosen.emulate), steps, scans)
+    return BenchPlan(workloads, [*rungs, *peers], CpuSettings(threads, rounds, chosen.emulate), steps, scans)
 
 
 def _width(text: str) -> int:

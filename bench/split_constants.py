@@ -23,7 +23,7 @@ from rnncourse.lab.turns import Timing, disturbance, take_turns
 from rnncourse.records.workload import CELLS, SHAPES
 from rnnlab.cells import find_cell
 from rnnlab.kernels.cells import KERNEL_FACTS
-from rnnlab.kernels.packed import forward, passes, split, team
+from rnnlab.kernels.packed import forward, propagation, split, team
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import ROWS
 from rnnlab.kernels.packed.memory import aligned
@@ -94,14 +94,14 @@ def both_ways(cell: str, shape: tuple[int, int, int, int], members: int) -> dict
         def parts(sizes):
             return min(members, sizes.B if way == "sequences" else sizes.P)
 
-        passes.split = lambda sizes, *_: WAYS[way](sizes, parts(sizes))
-        _, _, saved = passes.forward(network, x, None, members)
-        passes.backward(network, saved, dy, None, members)
+        propagation.split = lambda sizes, *_: WAYS[way](sizes, parts(sizes))
+        _, _, saved = propagation.forward(network, x, None, members)
+        propagation.backward(network, saved, dy, None, members)
 
     try:
         return take_turns({way: partial(step, way) for way in WAYS}, ROUNDS)
     finally:
-        passes.split = split.split
+        propagation.split = split.split
 
 
 class Change(NamedTuple):
@@ -153,7 +153,7 @@ def print_turned(members: int, cache_bytes: int) -> None:
 def main(arguments: Sequence[str] = ()) -> None:
     """Print constants and both ways; with --turn what turned constants change."""
     if "--turn" in arguments:
-        print_turned(max(2, team.count()), passes._cache_bytes())
+        print_turned(max(2, team.count()), propagation._cache_bytes())
         return
     values, timings = constants()
     print("constant      measured   in split.py")
@@ -173,7 +173,7 @@ def _compare(cell: str, shape: tuple[int, int, int, int]) -> None:
     T, sequences, I, H = shape
     timings = both_ways(cell, shape, team.count())
     times = ", ".join(f"{way} {1e3 * timing.median:.2f} ms" for way, timing in timings.items())
-    _, shares = passes._plan(
+    _, shares = propagation._plan(
         Network.create(cell, I, H), np.empty((T, sequences, I), "float32"), I, team.count()
     )
     chosen = "units" if shares[0].waits else "sequences"

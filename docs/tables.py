@@ -10,10 +10,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rnncourse.checks import LESSONS
-from rnncourse.checks.answers import Answer
+from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
 
-Answers = Mapping[str, Sequence[Answer]]  # of each lesson
+Answers = Mapping[str, Sequence[ModelAnswer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
 END = "<!-- built: end -->"
 TABLE = re.compile(rf"<!-- built: ([a-z ]+) -->\n(.*?){END}", re.S)
@@ -123,7 +123,7 @@ TABLES: dict[str, Callable[..., str]] = {
 }
 
 
-def _variants(answer: Answer) -> int:
+def _variants(answer: ModelAnswer) -> int:
     return len(answer.variants) + 1
 
 

@@ -27,7 +27,7 @@ LATE = 40, 150  # elements of the axis that the last case has: no answer is righ
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """The course's own answer to one exercise, and all that its text says about it."""
 
     name: str
@@ -41,10 +41,10 @@ class Answer:
     prelude: str  # program that must have run before `source`
     source: str  # program that defines the function
     numbers: dict[str, int | str] = field(default_factory=dict, hash=False)  # of a variant, by name
-    variants: tuple["Answer", ...] = ()  # the answers to the exercise with other numbers
+    variants: tuple["ModelAnswer", ...] = ()  # the answers to the exercise with other numbers
 
     @property
-    def current(self) -> "Answer":
+    def current(self) -> "ModelAnswer":
         """The answer to the variant that is judged at the moment (`judging_variant`); else this one."""
         return _judged.get().get(self.name, self)
 
@@ -119,11 +119,11 @@ def _compiled(source: str, label: str) -> CodeType:
     return compile(source, label, "exec")
 
 
-_judged: ContextVar[Mapping[str, Answer]] = ContextVar("judged", default=MappingProxyType({}))
+_judged: ContextVar[Mapping[str, ModelAnswer]] = ContextVar("judged", default=MappingProxyType({}))
 
 
 @contextmanager
-def judging_variant(answer: Answer) -> Iterator[None]:
+def judging_variant(answer: ModelAnswer) -> Iterator[None]:
     """Within it, checks compare with this answer to the exercise of its name."""
     token = _judged.set({**_judged.get(), answer.name: answer})
     try:
@@ -137,21 +137,21 @@ def judged_numbers() -> str:
     return ", ".join(f"{name}={value!r}" for a in _judged.get().values() for name, value in a.numbers.items())
 
 
-def pack(entries: list[Answer]) -> bytes:
+def pack(entries: list[ModelAnswer]) -> bytes:
     """The bytes of a file of answers."""
     return zlib.compress(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False).encode(), 9)
 
 
-def unpack(data: bytes) -> list[Answer]:
+def unpack(data: bytes) -> list[ModelAnswer]:
     """The answers in such a file."""
     return [_answer(entry) for entry in json.loads(zlib.decompress(data))]
 
 
-def _answer(entry: dict) -> Answer:
+def _answer(entry: dict) -> ModelAnswer:
     mutants = tuple(Mutant(**mutant) for mutant in entry["mutants"])
     variants = tuple(_answer({**variant, "variants": ()}) for variant in entry.get("variants", ()))
     texts = {"hints": tuple(entry["hints"]), "right": tuple(entry["right"])}
-    return Answer(**{**entry, **texts, "mutants": mutants, "variants": variants})
+    return ModelAnswer(**{**entry, **texts, "mutants": mutants, "variants": variants})
 
 
 def call(function: Callable, arguments: tuple) -> object:

@@ -69,7 +69,7 @@ class Course(Protocol):
         """(lesson, exercise) by the exercise's name."""
 
     def answers(self, lesson: str) -> dict:
-        """{exercise: nbjudge.answers.Answer} of one lesson."""
+        """{exercise: nbjudge.answers.ModelAnswer} of one lesson."""
 
     def packed(self, lesson: str) -> Path:
         """The file that holds those answers."""

@@ -43,10 +43,10 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Shell:
+class Proxy:
     """An argument made where the answer runs, from source text that calls functions of the judge by name.
 
-    The text may use `np`, `Wrong` and the names of `services`; Shells with the same source share its globals.
+    The text may use `np`, `Wrong` and the names of `services`; those with the same source share its globals.
     Numbers, counts and traces belong into the services: what the text holds can be read by the answer.
     """
 

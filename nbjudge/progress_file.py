@@ -42,7 +42,7 @@ ON CONFLICT (name) DO UPDATE SET opened = cast(coalesce(opened, 0) AS INTEGER) +
 """
 
 
-class Entry(NamedTuple):
+class ProgressEntry(NamedTuple):
     """One exercise in the progress file: its last status, and whether it ever passed."""
 
     status: Status
@@ -100,21 +100,21 @@ def open_hint(name: str, otherwise: int) -> int:
     return opened
 
 
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, ProgressEntry]:
     """What is known of each exercise that was tried, by name. Rows that make no sense are left out."""
-    known: dict[str, Entry] = {}
+    known: dict[str, ProgressEntry] = {}
     with _warn_instead_of_raising("what was done before"), _database() as database:
         rows = database.execute("SELECT name, status, misconception, passed, points, tries FROM verdicts")
         known = {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}
     return known
 
 
-def _entry(status: object, misconception: object, *numbers: object) -> Entry | None:
+def _entry(status: object, misconception: object, *numbers: object) -> ProgressEntry | None:
     """One row; whatever is not a whole number counts as 0."""
     if status not in list(Status):
         return None
     passed, points, tries = (number if type(number) is int and number > 0 else 0 for number in numbers)
-    return Entry(Status(status), misconception, bool(passed), points, tries)
+    return ProgressEntry(Status(status), misconception, bool(passed), points, tries)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 
-from nbjudge.answers import Answer, judging_variant
+from nbjudge.answers import ModelAnswer, judging_variant
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.finding.check_calls import checked_name, checkers
@@ -19,7 +19,7 @@ from nbjudge.finding.check_calls import checked_name, checkers
 Numbers = Mapping[str, int | str]
 
 
-def variants_of(name: str) -> tuple[Answer, ...]:
+def variants_of(name: str) -> tuple[ModelAnswer, ...]:
     """The answers to all variants of an exercise, the course's own first."""
     lesson, _ = current().find(name)
     answer = current().answers(lesson)[name]
@@ -53,7 +53,7 @@ def draw_variant(exercise: Exercise, token: str) -> tuple[Exercise, dict | None]
     return at_numbers(exercise, numbers or {}), numbers
 
 
-def _at(exercise: Exercise, answer: Answer) -> Exercise:
+def _at(exercise: Exercise, answer: ModelAnswer) -> Exercise:
     """The exercise, whose check, cases and own answers have a variant's numbers."""
 
     def inside(function: Callable) -> Callable:

@@ -6,7 +6,7 @@ Every number on it is counted here, or read from a record or a source of the cou
 import re
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from nbjudge.files import ROOT
 from pages import places, wave
 from pages.covers import cover
 from pages.opening import Opening, openings
+from pages.site import Site
 from rnncourse import checks, records
 from rnncourse.records import cpu_report
 from rnnlab import reference
 from rnnlab.network import Network
-
-if TYPE_CHECKING:
-    from pages.build import Site
 
 TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
@@ -61,7 +59,7 @@ class Door(NamedTuple):
     words: str
 
 
-def write_front(site: "Site", disturbed: Mapping[str, str]) -> None:
+def write_front(site: Site, disturbed: Mapping[str, str]) -> None:
     """The front page; `disturbed` are the lessons, {stem: title}, whose measurements something disturbed."""
     body = site.environment.get_template("front.html.j2").render(
         title=TITLE, picture=wave.draw(), doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
@@ -76,7 +74,7 @@ def write_front(site: "Site", disturbed: Mapping[str, str]) -> None:
     site.sections.append({"page": TITLE, "title": "The lessons", "url": "index.html", "words": words})
 
 
-def doors(site: "Site") -> Iterator[Door]:
+def doors(site: Site) -> Iterator[Door]:
     """The ways in that this site has, the nearest first."""
     first = openings()[0]
     page = f"lessons/{first.stem}.html"
@@ -89,7 +87,7 @@ def doors(site: "Site") -> Iterator[Door]:
     yield Door("#your-computer", "On your computer")
 
 
-def acts(site: "Site") -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
+def acts(site: Site) -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
     """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
     begins = {name: (title, words) for name, title, words in ACTS}
     lessons = openings()
@@ -119,7 +117,7 @@ def hours() -> int:
     return round(sum(lesson.minutes for lesson in openings()) / 60)
 
 
-def facts(site: "Site") -> Iterator[Fact]:
+def facts(site: Site) -> Iterator[Fact]:
     """What was counted and measured, each with its source; a fact without a source is left out."""
     quadratic, linear = (cell_backwards(sweep) for sweep in (reference.bptt_quadratic, reference.bptt_linear))
     lesson = next(lesson for lesson in openings() if lesson.name == "bptt")

@@ -2,18 +2,15 @@
 
 import shutil
 from html import escape
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from bench import cmu_tables, cpu_tables
 from pages.mend import mended
+from pages.site import Site
 from rnncourse import records
 from rnncourse.figures.picture import png
 from rnncourse.records import cmu_picture, cpu_picture, cpu_report, gpu_report
-
-if TYPE_CHECKING:
-    from pages.build import Site
 
 INTRODUCTION = (
     "Measurements that were really made, each with machine, versions, commit and date. Only "
@@ -21,7 +18,7 @@ INTRODUCTION = (
 )
 
 
-def write_records(site: "Site") -> None:
+def write_records(site: Site) -> None:
     """One page a record, and the list of all, newest first."""
     entries = []
     for path in reversed(records.stored()):
@@ -81,7 +78,7 @@ def listed(sentences: list[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def picture(site: "Site", page: str, record: dict) -> str:
+def picture(site: Site, page: str, record: dict) -> str:
     """The picture that a kind of record has, with its finding; empty for other kinds."""
     module = {"bench cpu": cpu_picture, "bench cmu": cmu_picture}.get(record["kind"])
     if module is None:

@@ -39,7 +39,7 @@ class NotRun(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
+class LessonRun:
     """A lesson with outputs, and where and when they were computed."""
 
     book: nbformat.NotebookNode
@@ -54,7 +54,7 @@ class Run:
         return any(turns.OTHERS in text for text in printed(self.book))
 
 
-def run_lesson(path: Path, folder: Path = STORED) -> Run:
+def run_lesson(path: Path, folder: Path = STORED) -> LessonRun:
     """A lesson's notebook with outputs, from `folder` where it ran before; NotRun if a cell fails."""
     stored = stored_run(path, folder)
     if not (is_stored := stored.exists()):
@@ -62,7 +62,7 @@ def run_lesson(path: Path, folder: Path = STORED) -> Run:
         write_whole(stored, nbformat.writes(_execute(path)).encode())
     book = nbformat.read(stored, as_version=4)
     facts = book.metadata["rnnlab_run"]
-    return Run(book, facts["machine"], facts["date"], facts["seconds"], is_stored)
+    return LessonRun(book, facts["machine"], facts["date"], facts["seconds"], is_stored)
 
 
 def stored_run(path: Path, folder: Path) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ranks.faults import COMPUTING, Pen
-from ranks.launch import SECONDS, Launch, folder_for
+from ranks.launch import SECONDS, RankLaunch, folder_for
 from ranks.rank import PROGRAM
 
 Arrays = Mapping[str, np.ndarray]
@@ -41,7 +41,7 @@ def call_on_ranks(
         (folder / "call.json").write_text(json.dumps(text), encoding="utf-8")
         for rank, arrays in enumerate(arguments):
             np.savez(folder / f"inputs{rank}.npz", **arrays)
-        Launch(folder, len(arguments), limit=seconds).wait()
+        RankLaunch(folder, len(arguments), limit=seconds).wait()
         return [_load(folder / f"outputs{rank}.npz") for rank in range(len(arguments))]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from pocketgpu.simulator.rewriting import bare_definition, codes_in
 from pocketgpu.simulator.source import FLAGS, tree_of
-from ranks.simulated_world import RankEnded, RankError
+from ranks.errors import RankEnded, RankError
 
 LIBRARIES = {"numpy", *sys.stdlib_module_names}
 GENERATORS = 0x20 | 0x80 | 0x200  # flags of codes that are generators or coroutines in their text

@@ -121,7 +121,7 @@ def folder_for(ranks: int, survive: bool = False, hostfile: str | None = None) -
         yield folder
 
 
-class Launch:
+class RankLaunch:
     """Ranks that run `program FOLDER`, and the watch over them.
 
     limit: seconds from the moment when all have started; patience: seconds without progress on any rank;

@@ -19,7 +19,8 @@ import numpy as np
 from ranks import buffers
 from ranks.buffers import SUM
 from ranks.costs import Link, check_ranks
-from ranks.simulated_world import Deadlock, RankError, RankLost, Request, Run, World, copied
+from ranks.errors import Deadlock, RankError, RankLost
+from ranks.simulated_world import Request, Run, World, copied
 
 __all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "call", "run"]
 

@@ -223,7 +223,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Replay:
+class TransferReplay:
     """Result of a schedule on simulated ranks."""
 
     schedule: Schedule
@@ -249,7 +249,7 @@ def replay(
     between: Link | None = None,
     node: int | None = None,
     follow: bool = True,
-) -> Replay:
+) -> TransferReplay:
     """The schedule's clocks and findings for an array of `size` bytes.
 
     between: the link of ranks in different nodes of `node` ranks, if not `link` as well.  follow=False leaves
@@ -271,7 +271,7 @@ def replay(
     events = tuple(clocks.events) if clocks.transfers <= EVENTS else ()
     findings = tuple(sums.findings[:FINDINGS]) if sums else ()
     whole = sums.is_whole() if sums else np.zeros((schedule.ranks, 0), bool)
-    return Replay(schedule, size, clocks.now, clocks.traffic, *counts, events, findings, whole)
+    return TransferReplay(schedule, size, clocks.now, clocks.traffic, *counts, events, findings, whole)
 
 
 class _Clocks:

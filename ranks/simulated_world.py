@@ -17,20 +17,9 @@ import numpy as np
 
 from ranks.cores import in_browser
 from ranks.costs import Link, all_reduce_seconds, fastest
+from ranks.errors import Deadlock, RankEnded, RankError, RankLost
 
 EVENTS = 40_000  # that are stored
-
-
-class RankError(RuntimeError):
-    """Failure of simulated ranks, in a sentence that names the rank."""
-
-
-class Deadlock(RankError):
-    """Every rank that is left waits for another one."""
-
-
-class RankLost(RankError):
-    """Loss of a rank that the others wait for."""
 
 
 class Event(NamedTuple):
@@ -88,10 +77,6 @@ class Request:
         if self.kind == "recv":
             return f"rank {self.rank} receives from rank {self.peer} (tag {self.tag})"
         return f"rank {self.rank} is in {self.kind}"
-
-
-class RankEnded(BaseException):
-    """Raised in a rank whose run is over while it waits."""
 
 
 class Turns:

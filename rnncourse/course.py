@@ -7,7 +7,7 @@ from types import ModuleType
 from nbjudge.course import Kind
 from nbjudge.exercise import Exercise
 from rnncourse import checks
-from rnncourse.checks.answers import Answer, answers, packed
+from rnncourse.checks.answers import ModelAnswer, answers, packed
 from rnnlab import resources
 
 OF_NETWORKS = (
@@ -62,7 +62,7 @@ class RnnCourse:
     def find(self, name: str) -> tuple[str, Exercise]:
         return checks.find(name)
 
-    def answers(self, lesson: str) -> dict[str, Answer]:
+    def answers(self, lesson: str) -> dict[str, ModelAnswer]:
         return answers(lesson)
 
     def packed(self, lesson: str) -> Path:

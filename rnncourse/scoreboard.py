@@ -35,7 +35,7 @@ PRODUCT = "one large product on one core"  # lesson 00's row: the rate that the 
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """One way to compute something: its rate in GFLOP/s, and its seconds if it computed the problem."""
 
     lesson: str
@@ -73,7 +73,7 @@ def measure(
         timings = take_turns(ways, rounds)
     for way, timing in timings.items():
         rate = flop(network, passes) / timing.median / 1e9
-        keep(Row(lesson, way, rate, timing.median, bool(disturbance({way: timing}))))
+        keep(ScoreRow(lesson, way, rate, timing.median, bool(disturbance({way: timing}))))
     if show:
         print(table())
     return timings
@@ -89,13 +89,13 @@ def measure_product(seconds: float = 0.5) -> float:
     with threadpool_limits(1):
         rate = gemm_rate(1024, 1024, 1024, seconds)
     sentence = disturbance({PRODUCT: Timing((1.0, 1.0), max(load, load_of_a_core()))})
-    keep(Row("00", PRODUCT, rate, disturbed=bool(sentence)))
+    keep(ScoreRow("00", PRODUCT, rate, disturbed=bool(sentence)))
     if sentence:
         print(sentence)
     return rate
 
 
-def keep(row: Row) -> None:
+def keep(row: ScoreRow) -> None:
     """Put a row in the place of its older one, unless the older one alone was left undisturbed."""
     known = {(old.lesson, old.way): old for old in rows()}
     older = known.get((row.lesson, row.way))
@@ -113,10 +113,10 @@ def keep(row: Row) -> None:
                       stacklevel=2)  # fmt: skip
 
 
-def rows() -> list[Row]:
+def rows() -> list[ScoreRow]:
     """Rows that were kept, by lesson; empty if the file is missing or damaged."""
     try:
-        return [Row(**row) for row in json.loads((home() / FILE).read_text(encoding="utf-8"))]
+        return [ScoreRow(**row) for row in json.loads((home() / FILE).read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):
         return []
 

@@ -1,7 +1,7 @@
 """One step of an RNN, GRU, LSTM or minimal GRU, and its gradient.  It is written to be read, not to be fast.
 
 A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
-h and c).  It returns the next state, and what its gradient will need (Saved).  Gate order and formulas
+h and c).  It returns the next state, and what its gradient will need (SavedStep).  Gate order and formulas
 are PyTorch's:
 
     rnn   h' = f(gates_x + h W_hhᵀ + b_hh)                          f = tanh or relu
@@ -26,7 +26,7 @@ State = tuple[np.ndarray, ...]
 Recurrent = Callable[[np.ndarray, slice], np.ndarray]  # values [B,H], rows of W_hh -> gates_h of those rows
 
 
-class Saved(NamedTuple):
+class SavedStep(NamedTuple):
     """What one step saves for its gradient; shapes [B,H] but for gates [B,G·H]."""
 
     state: State  # the state the step started from
@@ -45,8 +45,8 @@ class Cell:
     mode: str  # what `Network.create` and PyTorch call it
     gates: tuple[str, ...]
     states: tuple[str, ...]
-    pointwise: Callable | None = None  # (gates_x, gates_h, state) -> (next state, Saved)
-    # (dstate, Saved) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
+    pointwise: Callable | None = None  # (gates_x, gates_h, state) -> (next state, SavedStep)
+    # (dstate, SavedStep) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
     pointwise_backward: Callable | None = None
     reset: str | None = None  # "after" or "before" the candidate's product; None: the cell has no reset gate
     inner_bias: str | None = None  # the gate whose recurrent bias a reset gate multiplies, with its product
@@ -93,7 +93,7 @@ def forward(
     weight_hh: np.ndarray,
     bias_hh: np.ndarray,
     reset: str = "after",
-) -> tuple[State, Saved]:
+) -> tuple[State, SavedStep]:
     """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
     if find_cell(cell, reset).resets_before:
         return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
@@ -101,13 +101,13 @@ def forward(
     return pointwise(cell, gates_x, gates_h, state)
 
 
-def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Saved]:
+def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, SavedStep]:
     """Next state [B,H] without the product, from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
     return find_cell(cell).pointwise(gates_x, gates_h, state)
 
 
 def backward(
-    cell: str, dstate: State, saved: Saved, weight_hh: np.ndarray, reset: str = "after"
+    cell: str, dstate: State, saved: SavedStep, weight_hh: np.ndarray, reset: str = "after"
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """dgates_x [B,G·H], dgates_h [B,G·H] and dstate [B,H] before the step, from dstate after it.
 
@@ -121,7 +121,7 @@ def backward(
     return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
 
 
-def recurrent_inputs(cell: str, saved: Saved, reset: str = "after") -> tuple[np.ndarray, ...]:
+def recurrent_inputs(cell: str, saved: SavedStep, reset: str = "after") -> tuple[np.ndarray, ...]:
     """Factors [B,H] of the gates' recurrent weights: h, or r·h for the candidate if it resets before."""
     h = saved.state[0]
     facts = find_cell(cell, reset)
@@ -148,7 +148,7 @@ def _split_gates(gates, count):
 
 def _rnn_tanh(gates_x, gates_h, state):
     h = np.tanh(gates_x + gates_h)
-    return (h,), Saved(state, h, None)
+    return (h,), SavedStep(state, h, None)
 
 
 def _rnn_tanh_backward(dstate, saved):
@@ -158,7 +158,7 @@ def _rnn_tanh_backward(dstate, saved):
 
 def _rnn_relu(gates_x, gates_h, state):
     h = np.maximum(gates_x + gates_h, 0)
-    return (h,), Saved(state, h, None)
+    return (h,), SavedStep(state, h, None)
 
 
 def _rnn_relu_backward(dstate, saved):
@@ -176,7 +176,7 @@ def _gru(gates_x, gates_h, state):
     r, z, n = _split_gates(gates, 3)
     gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
     n[...] = gru_candidate(x_n, r, h_n)
-    return ((1 - z) * n + z * h,), Saved(state, gates, h_n)
+    return ((1 - z) * n + z * h,), SavedStep(state, gates, h_n)
 
 
 def _gru_backward(dstate, saved):
@@ -190,7 +190,7 @@ def _gru_backward(dstate, saved):
     return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), (dh * z,)
 
 
-def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Saved]:
+def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, SavedStep]:
     """Next state [B,H] of a GRU that resets before its product; `recurrent` runs twice, then with r·h."""
     (h,) = state
     H = state[0].shape[-1]
@@ -199,7 +199,7 @@ def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple
     r = sigmoid(x_r + h_r)
     z = sigmoid(x_z + h_z)
     n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
-    return ((1 - z) * n + z * h,), Saved(state, np.concatenate([r, z, n], -1), r * h)
+    return ((1 - z) * n + z * h,), SavedStep(state, np.concatenate([r, z, n], -1), r * h)
 
 
 def _gru_before_backward(dstate, saved, weight_hh):
@@ -223,7 +223,7 @@ def _lstm(gates_x, gates_h, state):
     g[...] = np.tanh(_split_gates(a, 4)[2])
     c = f * c + i * g
     tanh_c = np.tanh(c)
-    return (o * tanh_c, c), Saved(state, gates, tanh_c)
+    return (o * tanh_c, c), SavedStep(state, gates, tanh_c)
 
 
 def _lstm_backward(dstate, saved):
@@ -244,7 +244,7 @@ def _min_gru(gates_x, gates_h, state):
     (h,) = state
     (z, n) = _split_gates(gates_x, 2)
     z = sigmoid(z)
-    return ((1 - z) * h + z * n,), Saved(state, np.concatenate([z, n], -1), None)
+    return ((1 - z) * h + z * n,), SavedStep(state, np.concatenate([z, n], -1), None)
 
 
 def _min_gru_backward(dstate, saved):

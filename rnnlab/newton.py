@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab import reference, scan
-from rnnlab.cells import Cell, Saved, State
+from rnnlab.cells import Cell, SavedStep, State
 from rnnlab.layers import product, rows
 from rnnlab.network import Layer, Network, check_gradients, check_input
 from rnnlab.scan import Maps, Scan
@@ -33,7 +33,7 @@ class Steps(NamedTuple):
     weight_hh: np.ndarray  # [G·H,H]
     bias_hh: np.ndarray  # [G·H]
 
-    def run(self, before: np.ndarray) -> tuple[np.ndarray, Saved]:
+    def run(self, before: np.ndarray) -> tuple[np.ndarray, SavedStep]:
         """States [T,B,S] after each step from the states before it, all steps at once, and what they save."""
         state = self.split(before)
         gates_h = product(state[0], self.weight_hh.T) + self.bias_hh
@@ -64,7 +64,7 @@ def steps_of(network: Network, x: np.ndarray) -> Steps:
     return Steps(network.facts, gates_x, layer.weight_hh, layer.bias_hh)
 
 
-def jacobians(steps: Steps, saved: Saved, diagonal: bool = False) -> np.ndarray:
+def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndarray:
     """dstate after / dstate before of every step, [T,B,S,S]; of its diagonal alone, [T,B,S].
 
     One call of the cell's own gradient for each state, with ones: it works unit by unit, so it yields the

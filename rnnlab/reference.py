@@ -16,11 +16,11 @@ from rnnlab.cells import State
 from rnnlab.network import Network, check_gradients, check_input
 
 
-class Saved(NamedTuple):
+class SavedLayers(NamedTuple):
     """What forward saves for backward."""
 
     inputs: list[np.ndarray]  # of each layer, [T,B,I] or [T,B,H]
-    steps: list[list[cells.Saved]]  # of each layer, of each step
+    steps: list[list[cells.SavedStep]]  # of each layer, of each step
 
 
 class Bptt(NamedTuple):
@@ -32,10 +32,12 @@ class Bptt(NamedTuple):
     cell_backwards: int  # of one step of one layer each
 
 
-def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
+def forward(
+    network: Network, x: np.ndarray, state: State | None = None
+) -> tuple[np.ndarray, State, SavedLayers]:
     """y [T,B,H], the state after the last step, and saved.  Raises ValueError for bad input."""
     state = check_input(network, x, state)
-    saved = Saved([], [])
+    saved = SavedLayers([], [])
     final = []
     for index in range(network.layers):
         saved.inputs.append(x)
@@ -46,7 +48,7 @@ def forward(network: Network, x: np.ndarray, state: State | None = None) -> tupl
 
 
 def backward(
-    network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None
+    network: Network, saved: SavedLayers, dy: np.ndarray, dstate: State | None = None
 ) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
     """dx [T,B,I], dstate of the initial state, and the gradient of every parameter, in one backward pass.
 
@@ -119,7 +121,7 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
     return np.stack(outputs), state, steps
 
 
-def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None) -> Bptt:
+def _sweep(network: Network, saved: SavedLayers, dy: np.ndarray, dstate: State | None) -> Bptt:
     """One reverse sweep through all layers, top layer first."""
     dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
     gradients = {}
@@ -135,7 +137,7 @@ def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None)
     return Bptt(dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered, count)
 
 
-def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State):
+def _layer_backward(network: Network, index: int, saved: SavedLayers, dy: np.ndarray, dstate: State):
     """Gradients at the layer's input [T,B,I], at its initial state, and of its four parameters."""
     weights = network.layer(index)
     x = saved.inputs[index]
@@ -155,7 +157,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     return dx, dstate, gradients
 
 
-def _recurrent_gradient(network: Network, step: cells.Saved, dgates_h: np.ndarray) -> np.ndarray:
+def _recurrent_gradient(network: Network, step: cells.SavedStep, dgates_h: np.ndarray) -> np.ndarray:
     """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
     factors = cells.recurrent_inputs(network.cell, step, network.reset)
     parts = np.split(dgates_h, max(len(factors), 1), axis=1)
@@ -164,8 +166,8 @@ def _recurrent_gradient(network: Network, step: cells.Saved, dgates_h: np.ndarra
     )
 
 
-def _steps(saved: Saved, start: int, stop: int) -> Saved:
-    return Saved([x[start:stop] for x in saved.inputs], [steps[start:stop] for steps in saved.steps])
+def _steps(saved: SavedLayers, start: int, stop: int) -> SavedLayers:
+    return SavedLayers([x[start:stop] for x in saved.inputs], [steps[start:stop] for steps in saved.steps])
 
 
 def _zero_result(network: Network, x: np.ndarray) -> Bptt:
@@ -184,7 +186,7 @@ def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
     return Bptt(dx, dstate, gradients, total.cell_backwards + part.cell_backwards)
 
 
-def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Saved:
+def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> SavedLayers:
     """What a forward pass saves.  Raises ValueError if x, the state or dy does not fit the network."""
     _, _, saved = forward(network, x, state)
     check_gradients(network, *x.shape[:2], dy)

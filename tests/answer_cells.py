@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nbjudge.authoring.exercise_text import edits
-from nbjudge.authoring.percent import Cell, parse
+from nbjudge.authoring.percent import SourceCell, parse
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "answers"
 MARKS = "# - ", "# + "  # of the lines of an edit
 
 
-def answer_cells(lesson: str) -> dict[str, list[Cell]]:
+def answer_cells(lesson: str) -> dict[str, list[SourceCell]]:
     """{exercise: its cells, every text a program} of one lesson."""
     paths = sorted((FOLDER / checks.LESSONS[lesson]).glob("*.py"))
     return {
@@ -26,7 +26,7 @@ def answer_cells(lesson: str) -> dict[str, list[Cell]]:
     }
 
 
-def expanded(cells: list[Cell], solution: str) -> Iterator[Cell]:
+def expanded(cells: list[SourceCell], solution: str) -> Iterator[SourceCell]:
     """The cells with each edit made. Raises SourceError where its old lines do not occur exactly once."""
     base = solution.rstrip("\n")
     for cell in cells:
@@ -37,7 +37,7 @@ def expanded(cells: list[Cell], solution: str) -> Iterator[Cell]:
             base = cell.text
 
 
-def _edited(program: str, cell: Cell) -> str:
+def _edited(program: str, cell: SourceCell) -> str:
     uncommented = "\n".join(line[2:] for line in cell.text.split("\n"))
     for old, new in edits(replace(cell, text=uncommented)):
         if (times := program.count(old)) != 1:

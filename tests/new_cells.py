@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnnlab.cells import Cell, Saved, sigmoid
+from rnnlab.cells import Cell, SavedStep, sigmoid
 
 
 def minimal_gated(gates_x, gates_h, state):
@@ -12,7 +12,7 @@ def minimal_gated(gates_x, gates_h, state):
     f_h, n_h = np.split(gates_h, 2, -1)
     f = sigmoid(f_x + f_h)
     n = np.tanh(n_x + f * n_h)
-    return ((1 - f) * h + f * n,), Saved(state, np.concatenate([f, n], -1), n_h)
+    return ((1 - f) * h + f * n,), SavedStep(state, np.concatenate([f, n], -1), n_h)
 
 
 def minimal_gated_backward(dstate, saved):
@@ -33,7 +33,7 @@ def peephole_lstm(gates_x, gates_h, state):
     g = np.tanh(a_g)
     c = f * c + i * g
     o = sigmoid(a_o + c)
-    return (o * np.tanh(c), c), Saved(state, np.concatenate([i, f, g, o], -1), c)
+    return (o * np.tanh(c), c), SavedStep(state, np.concatenate([i, f, g, o], -1), c)
 
 
 def peephole_lstm_backward(dstate, saved):
@@ -57,7 +57,7 @@ def coupled_lstm(gates_x, gates_h, state):
     g = np.tanh(a_g)
     o = sigmoid(a_o)
     c = (1 - i) * c + i * g
-    return (o * np.tanh(c) + h, c), Saved(state, np.concatenate([i, g, o], -1), np.tanh(c))
+    return (o * np.tanh(c) + h, c), SavedStep(state, np.concatenate([i, g, o], -1), np.tanh(c))
 
 
 def coupled_lstm_backward(dstate, saved):
@@ -77,7 +77,7 @@ def inner_first(gates_x, gates_h, state):
     n_h, z_h = np.split(gates_h, 2, -1)
     z = sigmoid(z_x + z_h)
     n = np.tanh(n_x + z * n_h)
-    return (h + z * n,), Saved(state, np.concatenate([n, z], -1), n_h)
+    return (h + z * n,), SavedStep(state, np.concatenate([n, z], -1), n_h)
 
 
 def inner_first_backward(dstate, saved):
@@ -92,7 +92,7 @@ def residual(gates_x, gates_h, state):
     """h' = h + n, n = tanh(a): one gate, which is not the next h."""
     (h,) = state
     n = np.tanh(gates_x + gates_h)
-    return (h + n,), Saved(state, n, None)
+    return (h + n,), SavedStep(state, n, None)
 
 
 def residual_backward(dstate, saved):

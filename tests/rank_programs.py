@@ -18,9 +18,10 @@ from ranks.sums import MpiSums
 from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 from rnnlab.scaling.team import Team
-from rnnlab.scaling.train import Run, begin, train
+from rnnlab.scaling.train import begin, train
+from rnnlab.scaling.training_run import TrainingRun
 from rnnlab.training import Model, cross_entropy, loss_and_gradients, mse
 from rnnlab.training.task import Batch
 
@@ -166,7 +167,7 @@ def words_of(error_type, function):
 
 def refuse(comm, folder):
     """What each rank says of ranks that disagree, of files that are in the way, and of a full disk."""
-    settings = Settings(task_options={"steps": 6}, ranks=2, hidden_size=5, steps=4, batch=5)
+    settings = RunSettings(task_options={"steps": 6}, ranks=2, hidden_size=5, steps=4, batch=5)
     run = lambda **changes: train(comm, replace(settings, **changes), Pen(None, comm.Get_rank()), print)
     words = {"place": place()} | disagree(comm.Get_rank(), run)
     words |= refuse_files(comm.Get_rank(), Path(str(folder)), run)
@@ -212,4 +213,4 @@ def overflow(comm, settings):
     recipe, pen = replace(settings.recipe(), rung=OneRankOverflows), Pen(None, comm.Get_rank())
     team = Team(comm, MpiSums(comm), settings.shares, pen)
     start = begin(settings, recipe.start(settings.model()), recipe, print)
-    return words_of(FloatingPointError, Run(settings, recipe, team, print, start).advance)
+    return words_of(FloatingPointError, TrainingRun(settings, recipe, team, print, start).advance)

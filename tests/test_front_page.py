@@ -9,7 +9,8 @@ from pages import build, front, run, wave
 from pages.notebook import main_part
 from pages.opening import opening, openings, read_opening
 from pages.prose import Prose, coloured
-from pages.run import Run
+from pages.run import LessonRun
+from pages.site import Site
 from rnncourse import checks
 from rnncourse.lab.turns import Timing, disturbance
 
@@ -35,14 +36,14 @@ def test_every_lesson_says_its_title_and_its_minutes_and_one_without_is_refused(
 
 def test_the_front_page_offers_the_services_of_a_published_repository_alone(tmp_path):
     addresses = lambda site: [door.address for door in front.doors(site)]
-    published = build.Site(tmp_path, repository="https://github.com/name/rnnlab")
+    published = Site(tmp_path, repository="https://github.com/name/rnnlab")
     assert any("colab" in address for address in addresses(published))
     assert any("mybinder" in address for address in addresses(published))
-    assert not [address for address in addresses(build.Site(tmp_path)) if "://" in address]
+    assert not [address for address in addresses(Site(tmp_path)) if "://" in address]
 
 
 def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
-    figures = [fact.number for fact in front.facts(build.Site(tmp_path))]
+    figures = [fact.number for fact in front.facts(Site(tmp_path))]
     assert figures[0] == f"{64 * 65 // 2:,} → 64"
     assert figures[-1] == str(sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS))
     case = lambda ours, theirs: {"seconds": {"a": [ours], "pytorch": [theirs]}}
@@ -92,11 +93,11 @@ def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(
     book = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell("a"), nbformat.v4.new_markdown_cell(loud)]
     )
-    assert not Run(book, "m", "d", 1.0).is_disturbed, "prose is no measurement"
+    assert not LessonRun(book, "m", "d", 1.0).is_disturbed, "prose is no measurement"
     book.cells[0].outputs = [nbformat.v4.new_output("stream", text=loud + "\n")]
-    noisy = Run(book, "m", "d", 1.0)
+    noisy = LessonRun(book, "m", "d", 1.0)
     assert noisy.is_disturbed
-    site = build.Site(tmp_path, runs={"02_bptt": noisy})
+    site = Site(tmp_path, runs={"02_bptt": noisy})
     assert site.disturbed() == ["02_bptt"]
     assert 'class="disturbed"' in build.lesson_facts(site, "02_bptt", noisy)
     front.write_front(site, {"02_bptt": str(opening("02_bptt"))})
@@ -113,7 +114,7 @@ def test_a_lesson_with_outputs_names_no_folder_of_the_builders_and_shows_no_bar(
 
 def test_each_lesson_has_its_line_while_the_site_is_built(monkeypatch, capsys):
     answers = iter(
-        [Run(nbformat.v4.new_notebook(), "m", "2026-01-02", 7.4, stored) for stored in (True, False)]
+        [LessonRun(nbformat.v4.new_notebook(), "m", "2026-01-02", 7.4, stored) for stored in (True, False)]
     )
     monkeypatch.setattr(build, "run_lesson", lambda path, folder: next(answers))
     build.run_lessons([ROOT / f"notebooks/{stem}.ipynb" for stem in LESSONS])

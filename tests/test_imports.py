@@ -1,4 +1,4 @@
-"""Five packages in one order, folders and files without circles, and a measure of what a line holds.
+"""Five packages in one order, all folders and files without circles, and a measure of what a line holds.
 
 `import rnnlab` brings nothing that makes a learner wait.
 """
@@ -38,6 +38,7 @@ SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "num
 SLOW |= {"PIL", "tqdm"}
 DOCUMENTED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FILES = {name: sorted(ROOT.glob(f"{name}/**/*.py")) for name in MAY_IMPORT}
+PROGRAMS = [path for name in BESIDE - {"tests"} for path in ROOT.glob(f"{name}/**/*.py")]
 
 
 def dotted(path):
@@ -46,16 +47,15 @@ def dotted(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {dotted(path): path for paths in FILES.values() for path in paths}
+MODULES = {dotted(path): path for paths in (*FILES.values(), PROGRAMS) for path in paths}
 
 
 @functools.cache
-def imported(module, lazily=True):
-    """Modules that a module of ours imports; without `lazily` those alone that load with it."""
+def imported(module):
+    """Modules that a module of ours imports, within functions and for type checkers as well."""
     path, names = MODULES[module], set()
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
-    nodes = [ast.parse(path.read_text(encoding="utf-8"))]
-    for node in nodes:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -63,8 +63,6 @@ def imported(module, lazily=True):
             home = ".".join([*above, *([node.module] if node.module else [])])
             names |= {f"{home}.{alias.name}" if f"{home}.{alias.name}" in MODULES else home
                       for alias in node.names}  # fmt: skip
-        elif lazily or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            nodes += ast.iter_child_nodes(node)
     return names - {module}
 
 
@@ -105,14 +103,14 @@ def test_a_package_imports_those_above_it_alone(package):
 
 
 def test_no_circle_of_files():
-    assert not circle({module: imported(module, lazily=False) & MODULES.keys() for module in MODULES})
+    assert not circle({module: imported(module) & MODULES.keys() for module in MODULES})
 
 
 def test_no_circle_of_folders():
     folders = {}
     for module in MODULES:
-        parts = {part(name) for name in imported(module, lazily=False) & MODULES.keys()}
-        folders.setdefault(part(module), set()).update(parts - {part(module), *MAY_IMPORT})
+        parts = {part(name) for name in imported(module) & MODULES.keys()}
+        folders.setdefault(part(module), set()).update(parts - {part(module), *MAY_IMPORT, *BESIDE})
     assert not circle(folders)
 
 

@@ -10,8 +10,9 @@ from test_setup import CONDA, PINS, PROJECT, in_conda_forge, required
 
 from nbjudge.authoring import course
 from nbjudge.authoring.course import ROOT
-from pages import build, places
+from pages import places
 from pages.colab import JUPYTER, needed_packages
+from pages.site import Site
 from rnncourse.checks import LESSONS
 from rnncourse.lab.work import REPOSITORY
 
@@ -99,5 +100,5 @@ def test_a_published_course_names_in_readme_what_its_site_and_the_services_offer
     assert f"git clone {repository} " in text
     for address, _ in places.services(repository, "main", f"notebooks/{first}.ipynb"):
         assert address in links
-    assert links[1] == f"{links[0]}{build.Site(tmp_path).browser_address('index.html', first)}"
+    assert links[1] == f"{links[0]}{Site(tmp_path).browser_address('index.html', first)}"
     assert "](" not in TABLES.ways_in(""), "no link before there is something to link to"

@@ -14,5 +14,5 @@ descent.
     pytensor_contestant  Theano's successor
     serve                one contestant's process, from inside
 
-A contestant is a function epoch(problem) -> step, where step() -> Answer.
+A contestant is a function epoch(problem) -> step, where step() -> EpochAnswer.
 """

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 
-from bench.cmu.problem import Answer, Problem
+from bench.cmu.problem import EpochAnswer, Problem
 from bench.halide.published import NAMES
 from bench.peers import Candidate
 from rnnlab.ladder import find
@@ -34,7 +34,7 @@ def read(fields: dict, arrays: dict) -> tuple[Problem]:
     return (Problem(*(arrays[name] for name in Problem._fields)),)
 
 
-def build(problem: Problem, name: str) -> tuple[Callable[[], Answer], Callable[[Answer], Arrays]]:
+def build(problem: Problem, name: str) -> tuple[Callable[[], EpochAnswer], Callable[[EpochAnswer], Arrays]]:
     """The epoch of that name, and its answer's arrays."""
     module, function, arguments, _ = EPOCHS[name]
     make = getattr(import_module(f"bench.cmu.{module}"), function)

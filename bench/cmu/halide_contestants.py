@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from bench.cmu.ahead_of_time import Run, ahead_of_time
-from bench.cmu.problem import Answer, Problem, descended, summed_error
+from bench.cmu.problem import EpochAnswer, Problem, descended, summed_error
 from bench.halide import equations, published
 from bench.halide.equations import Kernel
 from bench.halide.kernels import OURS, Kernels, Pipeline
 from bench.halide.layers import BLOCK
 
 
-def theirs(problem: Problem, schedule: str) -> Callable[[], Answer]:
+def theirs(problem: Problem, schedule: str) -> Callable[[], EpochAnswer]:
     """The project's program under one of its schedules; a linker makes it a library, where there is one."""
     run = _kernels(schedule)
     T, B, units = problem.x.shape
 
-    def epoch() -> Answer:
+    def epoch() -> EpochAnswer:
         x, target, *weights = problem
         w_xh, w_hh, w_hy = weights
         h, y, d_out, d_hidden = (np.zeros((T + 1, B, units), "float32") for _ in range(4))
@@ -127,7 +127,7 @@ def _tanh_and_gradient(functions, sums, extras):
     return [2 * difference * (1 - y * y), difference]
 
 
-def ours(problem: Problem) -> Callable[[], Answer]:
+def ours(problem: Problem) -> Callable[[], EpochAnswer]:
     """Our schedule: five of the eight products once for all steps, tanh and its gradient where sums end.
 
     The four large arrays are made once: each, new from the system, costs 10,000 page faults an epoch.
@@ -140,7 +140,7 @@ def ours(problem: Problem) -> Callable[[], Answer]:
     product, d_out, d_hidden = np.zeros((3, T, B, units), "float32")
     rows = lambda array: array.reshape(-1, units)
 
-    def epoch() -> Answer:
+    def epoch() -> EpochAnswer:
         x, target, w_xh, w_hh, w_hy = problem
         _forward(kernels, x, w_xh, w_hh, h, product)
         written = rows(d_out), rows(product)  # the error of each pixel, where x w_xh has been used up

@@ -26,7 +26,7 @@ class Problem(NamedTuple):
         return LEARNING_RATE / self.x.size
 
 
-class Answer(NamedTuple):
+class EpochAnswer(NamedTuple):
     """Result of an epoch: the summed error, its gradients, the weights after a step of descent."""
 
     loss: float
@@ -43,12 +43,14 @@ class Answer(NamedTuple):
         return self._asdict() | {"loss": np.array([self.loss], "float64")}
 
 
-def descended(problem: Problem, loss: float, d_xh: np.ndarray, d_hh: np.ndarray, d_hy: np.ndarray) -> Answer:
-    """The Answer from gradients [units,units]; the step of descent in NumPy, 3 million multiply-adds."""
+def descended(
+    problem: Problem, loss: float, d_xh: np.ndarray, d_hh: np.ndarray, d_hy: np.ndarray
+) -> EpochAnswer:
+    """The EpochAnswer from gradients [units,units]; the step of descent in NumPy, 3 million multiply-adds."""
     gradients = (d_xh, d_hh, d_hy)
     weights = problem[2:]
     moved = (w - np.float32(problem.rate) * d for w, d in zip(weights, gradients, strict=True))
-    return Answer(float(loss), *gradients, *moved)
+    return EpochAnswer(float(loss), *gradients, *moved)
 
 
 def summed_error(difference: np.ndarray) -> float:
@@ -85,14 +87,7 @@ def _pictures(size: Size) -> tuple[np.ndarray, np.ndarray]:
     return views[:-1], views[1:]
 
 
-def exact(problem: Problem) -> Answer:
-    """The Answer in float64."""
-    from bench.cmu.numpy_contestants import batched
-
-    return batched(Problem(*(array.astype("float64") for array in problem)))()
-
-
-def error(got: dict[str, np.ndarray], want: Answer) -> float:
+def error(got: dict[str, np.ndarray], want: EpochAnswer) -> float:
     """The largest relative error among the arrays, in units of what is tolerated; inf for a missing one."""
     known = want.arrays
     if not got.keys() >= known.keys():

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytensor
 import pytensor.tensor as pt
 
-from bench.cmu.problem import Answer, Problem
+from bench.cmu.problem import EpochAnswer, Problem
 
 
-def epoch(problem: Problem) -> Callable[[], Answer]:
+def epoch(problem: Problem) -> Callable[[], EpochAnswer]:
     """The epoch as one compiled function."""
     x = pt.ftensor3("x")
     target = pt.ftensor3("target")
@@ -33,5 +33,5 @@ def epoch(problem: Problem) -> Callable[[], Answer]:
     return lambda: _answer(compiled(*problem))
 
 
-def _answer(values: list) -> Answer:
-    return Answer(float(values[0]), *values[1:])
+def _answer(values: list) -> EpochAnswer:
+    return EpochAnswer(float(values[0]), *values[1:])

@@ -9,12 +9,12 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.cmu.numpy_contestants import output_layer
-from bench.cmu.problem import Answer, Problem, descended
+from bench.cmu.problem import EpochAnswer, Problem, descended
 from rnnlab.ladder import find
 from rnnlab.network import Network
 
 
-def of_rung(problem: Problem, name: str) -> Callable[[], Answer]:
+def of_rung(problem: Problem, name: str) -> Callable[[], EpochAnswer]:
     """The epoch with that rung of the ladder."""
     rung = find(name).module
     (_, B, units) = problem.x.shape
@@ -24,7 +24,7 @@ def of_rung(problem: Problem, name: str) -> Callable[[], Answer]:
     state = network.zero_state(B)
     rows = lambda array: array.reshape(-1, units)
 
-    def epoch() -> Answer:
+    def epoch() -> EpochAnswer:
         y, _, saved = rung.forward(network, problem.x, state)
         loss, d_out = output_layer(rows(y), problem.w_hy, rows(problem.target))
         _, _, of = rung.backward(network, saved, (d_out @ problem.w_hy.T).reshape(y.shape), state)

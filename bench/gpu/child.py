@@ -21,7 +21,7 @@ from bench.gpu import measure
 from bench.gpu.references import exact
 from bench.peers.serve import end_with_parent
 from bench.workload import problem
-from rnncourse.records.workload import Result, Workload
+from rnncourse.records.workload import Measurement, Workload
 
 START = time.monotonic()
 BROKEN = 3  # exit status after an error that the CUDA context does not forget
@@ -42,7 +42,7 @@ class Messages(measure.Watcher):
         """See measure.Watcher."""
         self.send(at=entry, phase=phase)
 
-    def results(self, results: list[Result]) -> None:
+    def results(self, results: list[Measurement]) -> None:
         """See measure.Watcher."""
         self.send(facts={"results": [asdict(result) for result in results]})
 

@@ -7,7 +7,7 @@ Beside what every record has (see rnncourse.records):
 
     machine.gpu   name, memory, multiprocessors, driver, CUDA
     packages      versions
-    cases         of each workload: suite, results (records.workload.Result), origin of the reference, seconds
+    cases         of each workload: suite, results (workload.Measurement), origin of the reference, seconds
     latencies, depth   what the tasks of that name measured
     left_out      tasks that have no case: name -> why
 """
@@ -27,7 +27,7 @@ from bench.progress import show_progress
 from pocketgpu.devices import find as find_device
 from rnncourse import records
 from rnncourse.records import gpu_report as report
-from rnncourse.records.workload import Result
+from rnncourse.records.workload import Measurement
 from rnnlab.gpu import card
 
 MINUTES = 8.0  # after which no task is running any more
@@ -106,13 +106,13 @@ def findings(record: dict, task: Task) -> list[str]:
     lines = [f"{task.name}: {case['left_out']}"] if case["left_out"] else []
     failed = [
         result
-        for result in map(Result.from_record, case["results"])
+        for result in map(Measurement.from_record, case["results"])
         if result.left_out and not _refused(result)
     ]
     return lines + [f"{task.name}: {str_of(result)}: {result.left_out}" for result in failed]
 
 
-def _refused(result: Result) -> bool:
+def _refused(result: Measurement) -> bool:
     """Is it left out because this shape, dtype or size is not offered?"""
     return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
@@ -137,9 +137,9 @@ def measure_task(task: Task, settings: Settings, store: RecordCopies, end: float
 
 def run_without_failures(
     task: Task, settings: Settings, record: dict, end: float
-) -> tuple[Outcome, list[Result]]:
+) -> tuple[Outcome, list[Measurement]]:
     """The task's outcome, begun again without each contestant that ended its process; those, with reasons."""
-    excluded: list[Result] = []
+    excluded: list[Measurement] = []
     while True:
         entries = [entry for entry in task.entries if str(entry) not in map(str_of, excluded)]
         message = {
@@ -158,13 +158,13 @@ def run_without_failures(
         broken = next((entry for entry in entries if str(entry) == outcome.at), None)
         if not outcome.reason or outcome.is_late or broken is None:
             return outcome, excluded
-        excluded.append(Result(broken.name, broken.dtype, left_out=outcome.reason))
+        excluded.append(Measurement(broken.name, broken.dtype, left_out=outcome.reason))
         again = len(excluded) <= REPEATS and end - time.monotonic() > LEAST_SECONDS
         if not again or len(entries) == 1:
             return outcome, excluded
 
 
-def str_of(result: Result) -> str:
+def str_of(result: Measurement) -> str:
     """A result's contestant, as str(Entry) has it."""
     return f"{result.name}, {result.dtype}"
 
@@ -179,7 +179,7 @@ def _has(record: dict, task: Task) -> bool:
     )
 
 
-def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], seconds: float) -> None:
+def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Measurement], seconds: float) -> None:
     """Put what came back into the record, with the reason where it is not all."""
     if outcome.reason:
         print(*(f"  {line}" for line in outcome.printed), sep="\n", flush=True)
@@ -188,7 +188,7 @@ def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], sec
         words = {"latencies": report.latencies, "depth": report.residual}[task.kind]
         print(words(record[task.kind]), flush=True)
         return
-    results = [Result(**fields) for fields in outcome.facts.get("results", ())]
+    results = [Measurement(**fields) for fields in outcome.facts.get("results", ())]
     if outcome.reason:  # nobody looked at their numbers after the clock
         results = [_unchecked(result, outcome) for result in results]
     names = {str_of(result) for result in excluded}
@@ -204,7 +204,7 @@ def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], sec
     print("\n".join(report.case(task.workload, results)), flush=True)
 
 
-def _unchecked(result: Result, outcome: Outcome) -> Result:
+def _unchecked(result: Measurement, outcome: Outcome) -> Measurement:
     if not result.left_out:
         result.exclude(f"not checked after its turns: {outcome.reason}")
     return result

@@ -6,7 +6,7 @@ from bench.gpu import latencies
 from bench.gpu.tensor_layers import BULK, NAMES, shape_of
 from pocketgpu.devices import Device
 from rnncourse.records import gpu_report as report
-from rnncourse.records.workload import Result, Workload
+from rnncourse.records.workload import Measurement, Workload
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
 from rnnlab.ladder import stage_passes
@@ -23,7 +23,9 @@ def known(measured: dict[str, float]) -> tuple[Device, Latencies]:
     return abilities().sheet, latencies.as_latencies(measured)
 
 
-def with_floors(results: list[Result], workload: Workload, known: tuple[Device, Latencies]) -> list[Result]:
+def with_floors(
+    results: list[Measurement], workload: Workload, known: tuple[Device, Latencies]
+) -> list[Measurement]:
     """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
     for result in results:
         if result.name in (*NAMES, BULK) and not result.left_out:

@@ -15,7 +15,7 @@ import numpy as np
 from bench.gpu.events import seconds_of_prepared
 from rnnlab.kernels.persistence.floor import Latencies
 from rnnlab.kernels.persistence.layers import UNWRITTEN
-from rnnlab.kernels.persistence.shapes import Launch, with_includes
+from rnnlab.kernels.persistence.shapes import PersistentLaunch, with_includes
 from rnnlab.ladder.cuda_chip import CudaChip
 
 SOURCE = Path(__file__).with_name("latencies.cu")
@@ -146,7 +146,7 @@ class Bench:
 
     def _at_once(self, cluster: int) -> int:
         kernel = self._kernel("cluster_barrier", cluster)
-        launch = Launch(self.blocks // cluster * cluster, THREADS, SHARED, cluster)
+        launch = PersistentLaunch(self.blocks // cluster * cluster, THREADS, SHARED, cluster)
         return self.chip.clusters_at_once(kernel, launch)
 
     def _kernel(self, name: str, cluster: int = 2) -> int:

@@ -20,7 +20,7 @@ from bench.gpu.contestant import Contestant
 from bench.gpu.references import exact
 from bench.workload import Problem, problem
 from rnncourse.lab.turns import rotated
-from rnncourse.records.workload import PARTS, Result, Workload
+from rnncourse.records.workload import PARTS, Measurement, Workload
 
 MODULES = "ladder", "cudnn", "persistent_layers", "tensor_layers"
 LADDER, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
@@ -61,7 +61,7 @@ class Watcher:
     def at(self, entry: str, phase: str) -> None:
         """The entry ("name, dtype"; "" for none) is in this phase now."""
 
-    def results(self, results: list[Result]) -> None:
+    def results(self, results: list[Measurement]) -> None:
         """All results so far, complete or not."""
 
 
@@ -71,13 +71,13 @@ def measure(
     settings: Settings,
     watcher: Watcher | None = None,
     until: float = math.inf,
-) -> list[Result]:
+) -> list[Measurement]:
     """All contestants on one workload, in turns.  Raises BrokenDevice if the CUDA context is lost.
 
     After `until` on time.monotonic's clock nobody is made ready, and no round begins but the first.
     """
     watcher = watcher or Watcher()
-    results = [Result(entry.name, entry.dtype) for entry in entries]
+    results = [Measurement(entry.name, entry.dtype) for entry in entries]
     active = []
     for pair in _ready(workload, zip(entries, results, strict=True), watcher, until):
         active.append(pair)
@@ -105,8 +105,8 @@ def measure(
 
 
 def _ready(
-    workload: Workload, entries: Iterable[tuple[Entry, Result]], watcher: Watcher, until: float
-) -> Iterator[tuple[Contestant, Result]]:
+    workload: Workload, entries: Iterable[tuple[Entry, Measurement]], watcher: Watcher, until: float
+) -> Iterator[tuple[Contestant, Measurement]]:
     """Contestants that can be built and are right, each with its result."""
     for entry, result in entries:
         if time.monotonic() > until:
@@ -119,12 +119,12 @@ def _ready(
             yield _prepare(example, entry, result), result
 
 
-def _key(result: Result) -> str:
+def _key(result: Measurement) -> str:
     return str(Entry(result.name, "", result.dtype))
 
 
 @contextmanager
-def _failures(result: Result) -> Iterator[None]:
+def _failures(result: Measurement) -> Iterator[None]:
     """A block whose error excludes this result only.  Nothing is computed for an excluded one."""
     try:
         yield
@@ -148,7 +148,7 @@ def check_device(reason: str) -> None:
         raise BrokenDevice(reason) from error
 
 
-def _prepare(example: Problem, entry: Entry, result: Result) -> Contestant:
+def _prepare(example: Problem, entry: Entry, result: Measurement) -> Contestant:
     """The contestant, built and right; its result has all that is known without a clock."""
     contestant = import_module(entry.module).contestant(example, entry.name)
     contestant.seconds("step", 1)
@@ -166,7 +166,7 @@ class WrongNumbers(ValueError):
     """Results further from the reference than the tolerance."""
 
 
-def _check(example: Problem, contestant: Contestant, result: Result) -> None:
+def _check(example: Problem, contestant: Contestant, result: Measurement) -> None:
     """Raises WrongNumbers unless the numbers of the last training step are right."""
     if result.left_out:
         return
@@ -187,7 +187,7 @@ def _parts(contestant: Contestant) -> tuple[str, ...]:
     return (*PARTS, *getattr(contestant, "own_parts", ()))
 
 
-def _time(contestant: Contestant, result: Result, repeats: dict[str, int]) -> None:
+def _time(contestant: Contestant, result: Measurement, repeats: dict[str, int]) -> None:
     """One turn.  The last part is a whole step: its numbers are checked at the end."""
     if hasattr(contestant, "host_seconds"):
         issued = contestant.host_seconds()

@@ -67,7 +67,7 @@ def _rung(name, network, x, state):
 
 def _weights_once(network, x, state):
     """The bound: each number of the weights is read once, and multiplied by a number in the first cache."""
-    from rnnlab.kernels.compiled.passes import LARGE_PRODUCT
+    from rnnlab.kernels.compiled.propagation import LARGE_PRODUCT
     from rnnlab.kernels.compiled.recurrence import product_by_rows
 
     layer = network.layer(0)

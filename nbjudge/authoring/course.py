@@ -27,7 +27,17 @@ from types import ModuleType
 from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
 from nbjudge.authoring.pack_answers import packed_answers
-from nbjudge.authoring.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
+from nbjudge.authoring.percent import (
+    BEGIN,
+    END,
+    HIDDEN,
+    INCLUDE,
+    SourceCell,
+    SourceError,
+    cut,
+    defines,
+    parse,
+)
 from nbjudge.course import current
 from nbjudge.files import ROOT
 from nbjudge.printable import quantity
@@ -41,7 +51,7 @@ METADATA = {
 }
 
 
-def notebook(cells: list[Cell], ids: list[str]) -> str:
+def notebook(cells: list[SourceCell], ids: list[str]) -> str:
     """The notebook of these cells, byte for byte as nbformat writes it, without outputs."""
     entries = []
     for cell, name in zip(cells, ids, strict=True):
@@ -51,7 +61,7 @@ def notebook(cells: list[Cell], ids: list[str]) -> str:
     return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def cell_ids(cells: list[Cell]) -> list[str]:
+def cell_ids(cells: list[SourceCell]) -> list[str]:
     """An id a cell, from its own text: an inserted cell renames no other. Equal cells are numbered."""
     ids = []
     seen = Counter()
@@ -62,7 +72,7 @@ def cell_ids(cells: list[Cell]) -> list[str]:
     return ids
 
 
-def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
+def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCell:
     """The cell with each placeholder replaced by that exercise's facts and a link to `link`."""
 
     def facts(placeholder: re.Match) -> str:
@@ -74,14 +84,14 @@ def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
     return replace(cell, text=PLACEHOLDER.sub(facts, cell.text)) if cell.kind == "markdown" else cell
 
 
-def _known(cell: Cell, name: str, stem: str, exercises: dict):
+def _known(cell: SourceCell, name: str, stem: str, exercises: dict):
     if name not in exercises:
         known = ", ".join(exercises) or "none"
         raise cell.error(0, f"no exercise {name!r} in solutions/source/{stem}.py, which includes {known}")
     return exercises[name]
 
 
-def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
+def lesson(cells: list[SourceCell], stem: str, exercises: dict) -> str:
     """The lesson notebook of a source's cells."""
     for cell in cells:
         if cell.kind not in ("markdown", "code"):
@@ -92,7 +102,7 @@ def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
     return notebook(shown, cell_ids(cells))
 
 
-def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tuple[str, str]:
+def solution_and_exercise(cells: list[SourceCell], stem: str, exercises: dict) -> tuple[str, str]:
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
 
     def size(cell):
@@ -109,7 +119,7 @@ def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
     return {cell.title: _exercise_text(cell, stem, root) for cell in included}
 
 
-def _outline(root: Path, stem: str) -> list[Cell]:
+def _outline(root: Path, stem: str) -> list[SourceCell]:
     """The cells of a lesson's solution source, and an [exercise] for each that the lesson alone names.
 
     It stands before the next exercise that the source includes, or else before its last cell of code.
@@ -120,7 +130,7 @@ def _outline(root: Path, stem: str) -> list[Cell]:
     for cell in reversed(_cells(root / f"notebooks/source/{stem}.py", root) if cells else []):
         for name in reversed(PLACEHOLDER.findall(cell.text)):
             if name not in place and (root / f"solutions/source/{stem}/{name}.py").exists():
-                place[name] = Cell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
+                place[name] = SourceCell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
                 cells.insert(cells.index(following) if following else len(cells), place[name])
             following = place.get(name, following)
     return cells
@@ -133,7 +143,9 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
     return solution_and_exercise(solved_cells(root, stem, exercises), stem, exercises)[1]
 
 
-def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
+def solved_cells(
+    root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None
+) -> list[SourceCell]:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
     exercises = exercises or exercises_of(root, stem)
     cells = []
@@ -144,13 +156,13 @@ def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | 
     return cells
 
 
-def _cells(source: Path, root: Path) -> list[Cell]:
+def _cells(source: Path, root: Path) -> list[SourceCell]:
     """The cells of a source text; none where there is no such file."""
     where = source.relative_to(root).as_posix()
     return parse(source.read_text(encoding="utf-8"), where) if source.exists() else []
 
 
-def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
+def _exercise_text(cell: SourceCell, stem: str, root: Path) -> ExerciseText:
     path = root / f"solutions/source/{stem}/{cell.title}.py"
     where = path.relative_to(root).as_posix()
     if not path.exists():

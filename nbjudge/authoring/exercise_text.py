@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from nbjudge.authoring.percent import Cell, SourceError, parse
+from nbjudge.authoring.percent import SourceCell, SourceError, parse
 
 FACTS = ("points", "difficulty", "minutes", "lines")
 HINTS = 3
@@ -44,14 +44,14 @@ class Variant(NamedTuple):
 
     numbers: dict[str, int | str]
     edits: tuple[Edit, ...]
-    cell: Cell  # for messages
+    cell: SourceCell  # for messages
 
 
 class ExerciseText(NamedTuple):
     """What the text of one exercise says."""
 
     name: str
-    cells: list[Cell]  # those that the notebooks show
+    cells: list[SourceCell]  # those that the notebooks show
     points: int
     difficulty: int  # 1 to 5
     minutes: int
@@ -130,7 +130,7 @@ def _check_variant(exercise: ExerciseText, variant: Variant) -> None:
         raise variant.cell.error(0, "the variant changes nothing in the statement: nobody would see it")
 
 
-def _facts(cell: Cell) -> dict[str, int]:
+def _facts(cell: SourceCell) -> dict[str, int]:
     """The numbers of a [facts] cell: a line `points: 4` for each of FACTS."""
     facts = dict(re.findall(r"^(\w+): (\d+)$", cell.text, re.M))
     if tuple(facts) != FACTS or len(cell.text.split("\n")) != len(FACTS):
@@ -143,7 +143,7 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(part.split("\n")) for part in re.split(r"\n\s*\n", text))
 
 
-def _mistake(cell: Cell) -> tuple[str, str, str]:
+def _mistake(cell: SourceCell) -> tuple[str, str, str]:
     """(name, old, new) of a [mistake] cell."""
     (edit,) = edits(cell)
     if not cell.title:
@@ -151,7 +151,7 @@ def _mistake(cell: Cell) -> tuple[str, str, str]:
     return cell.title, *edit
 
 
-def _variants(cell: Cell) -> list[Variant]:
+def _variants(cell: SourceCell) -> list[Variant]:
     """The variants of a cell: one, or one for each number of a range in its title."""
     match = RANGE.fullmatch(cell.title)
     if match is None:
@@ -172,7 +172,7 @@ def _variants(cell: Cell) -> list[Variant]:
     ]
 
 
-def _variant(cell: Cell) -> Variant:
+def _variant(cell: SourceCell) -> Variant:
     """A [variant] cell: `tick=1000, unit=ms` in its title, and one edit or more."""
     parts = [NUMBER.fullmatch(part) for part in cell.title.split(", ")]
     if not all(parts):
@@ -181,7 +181,7 @@ def _variant(cell: Cell) -> Variant:
     return Variant({part[1]: value(part[2]) for part in parts}, tuple(edits(cell)), cell)
 
 
-def edits(cell: Cell) -> list[Edit]:
+def edits(cell: SourceCell) -> list[Edit]:
     """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
     pairs: list[tuple[list[str], list[str]]] = [([], [])]
     for number, line in enumerate(cell.text.split("\n")):

@@ -4,20 +4,20 @@ import ast
 from collections.abc import Iterable
 from symtable import symtable
 
-from nbjudge.answers import Answer
+from nbjudge.answers import ModelAnswer
 from nbjudge.authoring.exercise_text import FACTS, ExerciseText, Variant, varied
-from nbjudge.authoring.percent import BEGIN, END, Cell, SourceError, defines
+from nbjudge.authoring.percent import BEGIN, END, SourceCell, SourceError, defines
 from nbjudge.exercise import Mutant
 
 GIVEN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
 
 
-def packed_answers(cells: list[Cell], exercises: Iterable[ExerciseText]) -> list[Answer]:
+def packed_answers(cells: list[SourceCell], exercises: Iterable[ExerciseText]) -> list[ModelAnswer]:
     """The answers of a lesson, from the cells of its solved notebook and its exercises' texts."""
     return [_packed(cells, exercise) for exercise in exercises]
 
 
-def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
+def _packed(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
     own = [cell for cell in exercise.cells if defines(cell) == exercise.name]
     if len(own) != 1:
         raise SourceError(f"{exercise.cells[0].where}:1: one cell defines {exercise.name}, not {len(own)}")
@@ -32,12 +32,14 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
     prelude = _dependencies(texts, place, programs)
     numbers = dict(exercise.numbers)
     variants = tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)
-    return Answer(mutants=mutants, prelude=prelude, source=source, numbers=numbers, variants=variants, **same)
+    return ModelAnswer(
+        mutants=mutants, prelude=prelude, source=source, numbers=numbers, variants=variants, **same
+    )
 
 
 def _with_variant(
-    cells: list[Cell], exercise: ExerciseText, variant: Variant
-) -> tuple[list[Cell], ExerciseText]:
+    cells: list[SourceCell], exercise: ExerciseText, variant: Variant
+) -> tuple[list[SourceCell], ExerciseText]:
     """The cells of the lesson and the exercise, with a variant's numbers."""
     other = varied(exercise, variant)
     place = cells.index(exercise.cells[0])
@@ -85,11 +87,11 @@ def _bound_names(statement: ast.stmt) -> set[str]:
     return {node.id for node in targets if isinstance(node, ast.Name)}
 
 
-def _without_markers(cell: Cell) -> str:
+def _without_markers(cell: SourceCell) -> str:
     return "\n".join(line for line in cell.text.split("\n") if line.strip() not in (BEGIN, END))
 
 
-def _check_edits(mutants: tuple[Mutant, ...], source: str, cell: Cell) -> None:
+def _check_edits(mutants: tuple[Mutant, ...], source: str, cell: SourceCell) -> None:
     for mutant in mutants:
         if mutant.old not in source:
             raise cell.error(

@@ -26,7 +26,7 @@ class SourceError(ValueError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class SourceCell:
     """One cell of a source text."""
 
     kind: str  # "markdown", "code", or one of HIDDEN
@@ -42,7 +42,7 @@ class Cell:
         return SourceError(f"{self.where}:{line}: {message}")
 
 
-def parse(text: str, where: str) -> list[Cell]:
+def parse(text: str, where: str) -> list[SourceCell]:
     """The cells of a py:percent text; comments before the first belong to the file, not to the notebook."""
     lines = text.split("\n")
     openings = [n for n, line in enumerate(lines) if OPENING.match(line)]
@@ -55,7 +55,7 @@ def parse(text: str, where: str) -> list[Cell]:
     return [_cell(lines[start], lines[start + 1 : end], where, start + 2) for start, end in spans]
 
 
-def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
+def _cell(opening: str, lines: list[str], where: str, first: int) -> SourceCell:
     match = OPENING.match(opening)
     kind = match["kind"] or "code"
     title = (match["title"] or "").strip()
@@ -70,7 +70,7 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
         first = first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
-    cell = Cell(kind, "\n".join(lines), where, first, title, opened)
+    cell = SourceCell(kind, "\n".join(lines), where, first, title, opened)
     if kind == INCLUDE and (lines or not title.isidentifier()):
         raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
     if not lines and kind != INCLUDE:
@@ -78,7 +78,7 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
     return replace(cell, text="\n".join(_uncommented(cell))) if prose else cell
 
 
-def _uncommented(cell: Cell) -> list[str]:
+def _uncommented(cell: SourceCell) -> list[str]:
     lines = cell.text.split("\n")
     for n, line in enumerate(lines):
         if line.strip() not in ("", "#") and not line.startswith("# "):
@@ -86,14 +86,14 @@ def _uncommented(cell: Cell) -> list[str]:
     return [line[2:] for line in lines]
 
 
-def defines(cell: Cell) -> str | None:
+def defines(cell: SourceCell) -> str | None:
     """Name of the function or class that holds the cell's first solution region, None where there is none."""
     before, marker, _ = cell.text.partition(BEGIN)
     names = DEFINITION.findall(before) if cell.kind == "code" and marker else []
     return names[-1] if names else None
 
 
-def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
+def cut(cell: SourceCell, size: Callable[[str], str] = lambda name: "") -> SourceCell:
     """The exercise in a solution's cell: what stands between the markers becomes one line that raises.
 
     size(name) says how long the answer is, for that line: "about 2 lines".
@@ -121,7 +121,7 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
     return replace(cell, text="\n".join(shown))
 
 
-def _may_begin(cell: Cell, n: int, begun: int | None, inside: bool) -> None:
+def _may_begin(cell: SourceCell, n: int, begun: int | None, inside: bool) -> None:
     if begun is not None:
         raise cell.error(n, f"{BEGIN} inside the region that begins on line {cell.line + begun}")
     if not inside:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from nbjudge.finding.notebook_file import LARGEST, Unusable
-from nbjudge.finding.reading import Cell, read
+from nbjudge.finding.reading import CodeCell, read
 from nbjudge.finding.slices import DEFINITIONS, is_stub
 from nbjudge.printable import printable
 
@@ -29,12 +29,12 @@ def answer_text(file: Path, exercise: str) -> str:
     return definition(cells, exercise)
 
 
-def definition(cells: list[Cell], exercise: str) -> str:
+def definition(cells: list[CodeCell], exercise: str) -> str:
     """The last definition of a function in some cells, as its author wrote it; empty if they lack one."""
     return printable(shorten(definitions(cells, exercise).get(exercise, "")))
 
 
-def definitions(cells: list[Cell], exercise: str = "") -> dict[str, str]:
+def definitions(cells: list[CodeCell], exercise: str = "") -> dict[str, str]:
     """{function or class: its last definition at the top of a cell}, decorators included.
 
     An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
@@ -68,7 +68,7 @@ def _names(statement: ast.stmt, exercise: str) -> list[str]:
     return names if is_function else [name for name in names if name == exercise]
 
 
-def own_program(cells: list[Cell], exercise: str, known: Collection[str]) -> str:
+def own_program(cells: list[CodeCell], exercise: str, known: Collection[str]) -> str:
     """The exercise's function with the functions and classes of the notebook that it uses, but for those in
     `known`."""
     texts = definitions(cells, exercise)

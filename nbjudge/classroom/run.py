@@ -25,7 +25,7 @@ from nbjudge.clock import limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import Cell
+from nbjudge.finding.reading import CodeCell
 from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import OWN_SECONDS, grade, verdict_entry
 from nbjudge.running import sandbox
@@ -132,7 +132,7 @@ def _graded(job: Job) -> Result:
 
 
 def _numbers_of_student(
-    token: str | None, doubts: dict[str, str], exercise: Exercise, cells: list[Cell]
+    token: str | None, doubts: dict[str, str], exercise: Exercise, cells: list[CodeCell]
 ) -> tuple[Exercise, dict]:
     """The exercise with the numbers of the student, whatever the notebook says. A notebook that has the
     numbers of another one joins the doubts."""

@@ -21,7 +21,7 @@ ANYTHING = "*"  # stands for those names
 USE = "use"  # the course's own: it gives a function that passed its check, and nobody writes into that
 
 
-class Site(NamedTuple):
+class Binding(NamedTuple):
     """A place where a name gets a value."""
 
     name: str
@@ -42,7 +42,7 @@ class Scope:
     """What a list of nodes does when they run."""
 
     def __init__(self, nodes: Iterable[ast.AST]):
-        self.sites: list[Site] = []
+        self.sites: list[Binding] = []
         self.reads: set[str] = set()  # names, and ".attribute" of attributes
         self.mentions: set[str] = set()  # those that are not just an argument: f, not x, of f(x)
         self.stores: set[str] = set()  # objects that are written into: x[0] = 1, x.a = 1, x += 1, del x[0]
@@ -85,7 +85,7 @@ class Scope:
         if isinstance(node.ctx, ast.Load):
             self._mention(node.id)
         elif isinstance(node.ctx, ast.Del):
-            self.sites.append(Site(node.id, "deletion"))
+            self.sites.append(Binding(node.id, "deletion"))
 
     def _visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -128,28 +128,28 @@ class Scope:
         for below in ast.walk(node):
             name = getattr(below, "rest" if isinstance(below, ast.MatchMapping) else "name", None)
             if name and isinstance(below, ast.pattern):
-                self.sites.append(Site(name, "part", node.subject))
+                self.sites.append(Binding(name, "part", node.subject))
 
     def _visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
-            self.sites.append(Site(node.name, "part"))
+            self.sites.append(Binding(node.name, "part"))
 
     def _visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             package = getattr(node, "module", None) or alias.name
             name = alias.asname or alias.name.partition(".")[0]
             name = ANYTHING if package == "__future__" else name  # it changes how all is compiled
-            self.sites.append(Site(name, "import", package.partition(".")[0]))
+            self.sites.append(Binding(name, "import", package.partition(".")[0]))
 
     _visit_ImportFrom = _visit_Import
 
     def _visit_TypeAlias(self, node: ast.AST) -> list:
         """A statement `type X = ...` of Python 3.12."""
-        self.sites.append(Site(node.name.id, "definition"))
+        self.sites.append(Binding(node.name.id, "definition"))
         return [node.value]
 
     def _visit_FunctionDef(self, node: ast.FunctionDef) -> list:
-        self.sites.append(Site(node.name, "definition"))
+        self.sites.append(Binding(node.name, "definition"))
         self.functions.append((node.name, node))
         annotations = [
             node.returns,
@@ -171,7 +171,7 @@ class Scope:
         for method, function in body.functions:
             self.functions += [(node.name, function), (f".{method}", function)]
         above = [*node.bases, *(keyword.value for keyword in node.keywords)]
-        self.sites.append(Site(node.name, "definition", ast.Tuple(above)))
+        self.sites.append(Binding(node.name, "definition", ast.Tuple(above)))
         self.calls += [Call(None, roots(part), frozenset([node.name])) for part in above]
         return [*self._decorate(node), *above]
 
@@ -221,7 +221,7 @@ class Scope:
     def _bind(self, target: ast.expr, value: ast.expr, kind: str = "value") -> None:
         """Note the names that a target gives a value."""
         if isinstance(target, ast.Name):
-            self.sites.append(Site(target.id, kind, value))
+            self.sites.append(Binding(target.id, kind, value))
             if isinstance(value, ast.Lambda):
                 self.functions.append((target.id, value))
             return
@@ -229,7 +229,7 @@ class Scope:
         names = [part.id for part in parts if isinstance(part.ctx, ast.Store)]
         is_call = kind == "value" and isinstance(value, ast.Call)
         beside = frozenset(names if is_call else ())
-        self.sites += [Site(name, "part", value, beside - {name}) for name in names]
+        self.sites += [Binding(name, "part", value, beside - {name}) for name in names]
 
     def _take(self, below: "Scope", own: set[str]) -> None:
         """What a class body or a comprehension does when it runs, without the names that are its own."""
@@ -242,7 +242,7 @@ class Scope:
         self.texts += below.texts
 
 
-def shares_of(sites: Iterable[Site]) -> dict[str, set[str]]:
+def shares_of(sites: Iterable[Binding]) -> dict[str, set[str]]:
     """{name: the names whose objects it may share} from places where names get values."""
     shares: dict[str, set[str]] = {}
     for site in sites:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from nbjudge.finding.effects import (
     ANYTHING,
     REFLECTION,
+    Binding,
     Call,
     Scope,
-    Site,
     expanded,
     is_constant,
     roots,
@@ -65,7 +65,7 @@ class Names:
 
     def __init__(self, scopes: list[Scope]):
         self.scopes = scopes
-        self.sites: dict[str, list[Site]] = defaultdict(list)
+        self.sites: dict[str, list[Binding]] = defaultdict(list)
         self.effects: dict[str, list[Effect]] = defaultdict(list)
         self.of_scope: list[list[Effect]] = []  # of functions without a name, which run with the statement
         for scope in scopes:
@@ -77,7 +77,7 @@ class Names:
             self.of_scope.append([effect for name, effect in effects if not name])
         self.shares = shares_of(site for sites in self.sites.values() for site in sites)
 
-    def _of_all_sites(self, belongs: Callable[[Site, set[str]], bool]) -> set[str]:
+    def _of_all_sites(self, belongs: Callable[[Binding, set[str]], bool]) -> set[str]:
         """The names of which each site belongs, given those that are known to."""
         known: set[str] = set()
         before = -1
@@ -117,7 +117,7 @@ class Names:
     def showing(self) -> set[str]:
         """Names of what only shows: modules that draw and print, and what comes from them."""
 
-        def shows(site: Site, known: set[str]) -> bool:
+        def shows(site: Binding, known: set[str]) -> bool:
             if site.kind not in ("value", "part") or site.source is None:
                 return site.source in SHOWING
             reached = roots(site.source)

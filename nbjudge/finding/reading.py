@@ -23,7 +23,7 @@ DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
 
-class Cell(NamedTuple):
+class CodeCell(NamedTuple):
     """A code cell as Python reads it."""
 
     number: int  # among all cells of the notebook, from 1
@@ -40,12 +40,12 @@ class Cell(NamedTuple):
         return f"cell {self.number}"
 
 
-def read(path: Path) -> list[Cell]:
+def read(path: Path) -> list[CodeCell]:
     """The code cells of a notebook file."""
     return cells(notebook_text(path), path)
 
 
-def cells(text: str, path: Path) -> list[Cell]:
+def cells(text: str, path: Path) -> list[CodeCell]:
     """The code cells of a notebook's text."""
     if not text.strip():
         raise Unusable(f"{path} is not a notebook: it is empty. Save it again in JupyterLab.")
@@ -68,11 +68,11 @@ def cells(text: str, path: Path) -> list[Cell]:
         text = _source(cell)
         room -= len(text)
         if room < 0:
-            parsed += [Cell(n, text, [], SyntaxError(TOO_LONG))] if kind == "code" else []
+            parsed += [CodeCell(n, text, [], SyntaxError(TOO_LONG))] if kind == "code" else []
         elif kind == "code":
             parsed.append(parse(n, text)._replace(newer=newer))
         elif named := DEFINITION.findall(text):
-            parsed.append(Cell(n, "", [], kind=TEXTS[kind], named=named))
+            parsed.append(CodeCell(n, "", [], kind=TEXTS[kind], named=named))
     return parsed
 
 
@@ -87,18 +87,18 @@ def _newer_python(book: dict) -> str:
     return match[0]
 
 
-def parse(number: int, text: str) -> Cell:
+def parse(number: int, text: str) -> CodeCell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
     text = magics.unfolded(magics.tidied(text))
     try:
-        return Cell(number, text, _statements(text))
+        return CodeCell(number, text, _statements(text))
     except SyntaxError:
         plain = magics.blanked(text)
     lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
     try:
-        return Cell(number, plain, _statements(plain), magics=lines)
+        return CodeCell(number, plain, _statements(plain), magics=lines)
     except SyntaxError as error:
-        return Cell(number, plain, [], error, lines)
+        return CodeCell(number, plain, [], error, lines)
 
 
 def _statements(text: str) -> list[ast.stmt]:

@@ -34,8 +34,8 @@ from nbjudge.course import exercise_names
 from nbjudge.finding.check_calls import checked_name, checkers, is_stored
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
-from nbjudge.finding.reading import Cell
-from nbjudge.running.worker import Answer
+from nbjudge.finding.reading import CodeCell
+from nbjudge.running.worker import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -56,7 +56,7 @@ LOOKING = ATTRIBUTES | MODULES | CALLS
 class Part(NamedTuple):
     """A statement at the top of a cell, and what it does."""
 
-    cell: Cell
+    cell: CodeCell
     index: int  # among the statements of its cell
     statement: ast.stmt
     scope: Scope
@@ -78,7 +78,7 @@ class Part(NamedTuple):
         )
 
 
-def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
+def answer_in(cells: list[CodeCell], name: str, is_kernel: bool = False) -> LearnerAnswer:
     """What has to run for `name`; Stopped if there is nothing to judge. A kernel takes no calls beside it."""
     choice = _choice(cells)
     parts = choice.parts
@@ -86,7 +86,7 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
         raise _nothing_to_judge(cells, parts, name)
     limit = choice.checked_at(name)
     chosen, names = choice.needed(name, is_kernel, limit)
-    pieces: list[tuple[Cell, list[int]]] = []
+    pieces: list[tuple[CodeCell, list[int]]] = []
     for part in _ordered([parts[index] for index in sorted(chosen)]):
         if not pieces or pieces[-1][0] is not part.cell:
             pieces.append((part.cell, []))
@@ -98,10 +98,10 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
     ]
     lost = [line for cell in cells for line in cell.magics]
     repeated = choice.repeated(chosen, names)
-    return Answer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost, repeated)
+    return LearnerAnswer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost, repeated)
 
 
-def defined(cells: list[Cell]) -> set[str]:
+def defined(cells: list[CodeCell]) -> set[str]:
     """All names that the cells give at their top level, or would if they were code without errors."""
     parsed = {name for part in _choice(cells).parts for name in part.gives}
     parsed.update(name for cell in cells for name in cell.named)
@@ -110,13 +110,13 @@ def defined(cells: list[Cell]) -> set[str]:
     }
 
 
-def attempted(cells: list[Cell], names: Iterable[str]) -> int:
+def attempted(cells: list[CodeCell], names: Iterable[str]) -> int:
     """How many of these names the cells give a meaning that is not a stub's."""
     choice = _choice(cells)
     return sum(choice.attempts(name) for name in names)
 
 
-def _choice(cells: list[Cell]) -> "_Choice":
+def _choice(cells: list[CodeCell]) -> "_Choice":
     """What the statements of a notebook do; remembered while its other exercises are looked at."""
     if _latest.get("cells") is not cells:
         choice = _Choice([part for cell in cells for part in _parts(cell)])
@@ -267,7 +267,7 @@ def _ordered(parts: list[Part]) -> list[Part]:
     return sorted(parts, key=lambda part: (not future(part), late(part)))
 
 
-def _piece(cell: Cell, chosen: list[int]) -> tuple[str, str, list[int]]:
+def _piece(cell: CodeCell, chosen: list[int]) -> tuple[str, str, list[int]]:
     """(label, source, indices) of some statements of a cell. All other lines are empty, so that a line keeps
     its number and a picture in a text is not sent along."""
     spans = [(_first_line(statement), statement.end_lineno) for statement in cell.statements]
@@ -298,7 +298,7 @@ def _first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *(part.lineno for part in getattr(statement, "decorator_list", ()))])
 
 
-def _parts(cell: Cell) -> Iterator[Part]:
+def _parts(cell: CodeCell) -> Iterator[Part]:
     for index, statement in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
             yield Part(cell, index, statement, Scope([statement]))
@@ -313,7 +313,7 @@ def _uses(expression: ast.expr, name: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(expression))
 
 
-def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stopped:
+def _nothing_to_judge(cells: list[CodeCell], parts: list[Part], name: str) -> Stopped:
     for cell in cells:
         if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
             return _unreadable(cell, name)
@@ -331,7 +331,7 @@ def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stoppe
     return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
 
-def _unreadable(cell: Cell, name: str) -> Stopped:
+def _unreadable(cell: CodeCell, name: str) -> Stopped:
     """Why the cell of an answer cannot be parsed: its author's slip, or a newer Python than this one."""
     line = (cell.error.text or "").strip()
     reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
@@ -345,7 +345,7 @@ def _unreadable(cell: Cell, name: str) -> Stopped:
     return Stopped(Status.grader_error, f"{sentence} {name} may use its new syntax.\n{reason}", remedy)
 
 
-def lines_that_look(answer: Answer) -> tuple[str, ...]:
+def lines_that_look(answer: LearnerAnswer) -> tuple[str, ...]:
     """ "cell 3, line 2: f = step.__globals__" for each line of the answer that looks where nothing sends it.
 
     A note for the teacher, never a verdict: what an answer finds there is its own process.

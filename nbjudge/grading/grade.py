@@ -18,12 +18,12 @@ from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.files import write_whole
-from nbjudge.finding.reading import Cell, Unusable, read
+from nbjudge.finding.reading import CodeCell, Unusable, read
 from nbjudge.finding.slices import answer_in, defined, lines_that_look
 from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
-from nbjudge.running.worker import Answer, NotStarted, Worker
+from nbjudge.running.worker import LearnerAnswer, NotStarted, Worker
 from nbjudge.verdict import Status, Stopped, Verdict
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
@@ -31,7 +31,7 @@ OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the
 
 
 @dataclass(frozen=True)
-class Report:
+class GradeReport:
     """The verdicts on one notebook, and how they were found."""
 
     lesson: str
@@ -124,8 +124,8 @@ def grade(
     only: str | None = None,
     lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
-    vary: Callable[[Exercise, list[Cell]], tuple[Exercise, dict]] | None = None,
-) -> Report:
+    vary: Callable[[Exercise, list[CodeCell]], tuple[Exercise, dict]] | None = None,
+) -> GradeReport:
     """The report on a notebook; `tell` is called with each verdict as soon as it is known.
 
     vary: (the exercise with its numbers, these numbers); None: those that the notebook names.
@@ -141,7 +141,7 @@ def grade(
         exercise, numbers[exercise.name] = (vary or as_variant)(exercise, cells)
         verdicts.append(grade_one(exercise, cells, seed, box))
         tell(verdicts[-1])
-    return Report(
+    return GradeReport(
         lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
     )
 
@@ -159,7 +159,7 @@ def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
         raise Unusable(f"{path} is the lesson and holds no answers; yours are in {course / 'work' / name}.")
 
 
-def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
+def as_variant(exercise: Exercise, cells: list[CodeCell]) -> tuple[Exercise, dict]:
     """The exercise with the numbers that the notebook's own `check` names, as a learner's `check` takes them.
 
     A class is graded otherwise: its numbers are drawn from the class key.
@@ -172,19 +172,19 @@ def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
         return exercise, {}
 
 
-def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
+def grade_one(exercise: Exercise, cells: list[CodeCell], seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
-    answers: list[Answer] = []
+    answers: list[LearnerAnswer] = []
     unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, cells)))
     return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
 
 
-def _answer(exercise: Exercise, cells: list[Cell]) -> Answer:
+def _answer(exercise: Exercise, cells: list[CodeCell]) -> LearnerAnswer:
     with limited(OWN_SECONDS):  # a notebook may be written so that choosing its statements takes hours
         return answer_in(cells, exercise.name, exercise.is_kernel)
 
 
-def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
+def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
@@ -227,7 +227,7 @@ def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | No
 
 
 def _problem(
-    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+    exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox, lines: list[str]
 ) -> Wrong | Stopped | None:
     """What is wrong with an answer, None where nothing is; a process that does not start is tried again.
 
@@ -247,7 +247,7 @@ def _problem(
 
 
 def _run_apart(
-    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+    exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox, lines: list[str]
 ) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
@@ -261,7 +261,7 @@ def _run_apart(
         return run_check(exercise, worker, seed)
 
 
-def cells_of(path: Path, lesson: str) -> list[Cell]:
+def cells_of(path: Path, lesson: str) -> list[CodeCell]:
     """The cells of a notebook that defines exercises of a lesson, whatever its file is called.
 
     Raises Unusable for any other one.

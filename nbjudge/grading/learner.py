@@ -14,7 +14,7 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.grading.judge import verdict as outcome_of
 from nbjudge.grading.output import limited_output
-from nbjudge.progress_file import Entry
+from nbjudge.progress_file import ProgressEntry
 from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
 
 _passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
@@ -136,7 +136,7 @@ def _code(function: Callable) -> object:
 class Overview:
     """The exercises of some lessons with what is known of each."""
 
-    def __init__(self, entries: Mapping[str, Entry], lessons: list[str]):
+    def __init__(self, entries: Mapping[str, ProgressEntry], lessons: list[str]):
         self.rows = [row for lesson in lessons for row in _rows(lesson, entries)]
 
     def __str__(self) -> str:
@@ -168,7 +168,7 @@ class Overview:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total()}</p>"
 
 
-def _rows(lesson: str, entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str, str, str]]:
+def _rows(lesson: str, entries: Mapping[str, ProgressEntry]) -> Iterator[tuple[str, str, str, str, str]]:
     for name, possible in current().catalogue(lesson).items():
         entry = entries.get(name)
         status = Status.passed if entry and entry.passed else entry.status if entry else Status.not_attempted

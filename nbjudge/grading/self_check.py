@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Mutant
-from nbjudge.finding.reading import Cell, Unusable, parse, read
+from nbjudge.finding.reading import CodeCell, Unusable, parse, read
 from nbjudge.finding.slices import defined
 from nbjudge.grading.grade import grade_one, judge_apart
 from nbjudge.running.sandbox import CHECKOUT, Sandbox
@@ -19,7 +19,7 @@ from nbjudge.verdict import Status, Verdict
 NUMPY = "import numpy as np\n"
 
 
-class Finding(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """One answer whose verdict is known beforehand, and the verdict that it got."""
 
     lesson: str
@@ -39,14 +39,14 @@ class Finding(NamedTuple):
         return (status, named) == self.wanted
 
 
-def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[Finding]:
+def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[CheckedAnswer]:
     """Every answer of a lesson whose verdict is known; Unusable where the course's solutions are missing."""
     if not notebook("solutions", lesson).exists():
         raise Unusable("--self-check judges solutions/, which this installation lacks: run it in a clone")
     stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
     for exercise in current().exercises(lesson):
         for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
-            yield Finding(lesson, exercise.name, name, wanted, verdict)
+            yield CheckedAnswer(lesson, exercise.name, name, wanted, verdict)
 
 
 def notebook(folder: str, lesson: str) -> Path:
@@ -54,7 +54,7 @@ def notebook(folder: str, lesson: str) -> Path:
     return CHECKOUT / folder / f"{current().lessons[lesson]}.ipynb"
 
 
-def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
+def mutated(cells: list[CodeCell], name: str, mutant: Mutant) -> list[CodeCell]:
     """A solved notebook with a mutant's edit made in the cell that defines the exercise's function."""
     place = _place(cells, name)
     cell = cells[place]
@@ -64,7 +64,7 @@ def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
     return [*cells[:place], edited, *cells[place + 1 :]]
 
 
-def _place(cells: list[Cell], name: str) -> int:
+def _place(cells: list[CodeCell], name: str) -> int:
     """The index of the cell that defines the exercise's function."""
     (place,) = (
         index for index, cell in enumerate(cells) if f"def {name}" in cell.text and name in defined([cell])
@@ -73,7 +73,7 @@ def _place(cells: list[Cell], name: str) -> int:
 
 
 def _of_one(
-    exercise: Exercise, stubs: list[Cell], solved: list[Cell], box: Sandbox, seed: int
+    exercise: Exercise, stubs: list[CodeCell], solved: list[CodeCell], box: Sandbox, seed: int
 ) -> Iterator[tuple]:
     yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
     yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)

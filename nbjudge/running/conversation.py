@@ -20,7 +20,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE
 from nbjudge.course import install_command
-from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.running.inside import wire
 from nbjudge.verdict import Status, Stopped
 
@@ -122,7 +122,7 @@ class Conversation:
     def _sendable(self, part: object) -> object:
         if isinstance(part, Code):
             return self._offered(part.name, self._loaded(part))
-        if isinstance(part, Shell):
+        if isinstance(part, Proxy):
             if part.source not in self._shells:
                 self._shells.add(part.source)
                 for name, function in part.services.items():

@@ -42,7 +42,7 @@ ENDING = 10  # seconds for a process that was killed to be gone
 START = 30.0  # seconds until a worker must have started: a machine may be full of other work
 
 
-class Answer(NamedTuple):
+class LearnerAnswer(NamedTuple):
     """The learner's code for one exercise."""
 
     name: str
@@ -58,9 +58,9 @@ class Answer(NamedTuple):
         return wire.pack(np.frombuffer(text, np.uint8))
 
 
-def of_source(name: str, source: str) -> Answer:
+def of_source(name: str, source: str) -> LearnerAnswer:
     """An answer whose source is one cell."""
-    return Answer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
+    return LearnerAnswer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
 
 
 class NotStarted(Stopped):
@@ -77,7 +77,7 @@ class Worker:
     The time limit is for all calls, without the time in which it waits for a core or a disk (on Linux).
     """
 
-    def __init__(self, answer: Answer, seconds: float, box: Sandbox):
+    def __init__(self, answer: LearnerAnswer, seconds: float, box: Sandbox):
         self.asked = answer
         self.name = answer.name
         self.box = box

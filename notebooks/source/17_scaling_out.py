@@ -166,7 +166,7 @@ print(f"mean of means {means[0][0]}, mean over four sequences {right}; you "
 # The course's engine scales each rank's gradient by its share before the sum. Every rank draws the whole minibatch and takes its own sequences, so the data are the same for any number of ranks. **Predict:** how far apart are the losses of one process and of two ranks with 11 and 5 sequences, after 30 updates on the adding problem?
 
 # %%
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 from rnnlab.training import Adam, fit
 
 
@@ -182,8 +182,8 @@ def train_here(settings):
 my_guess = ...
 job = dict(task="adding", batch=16, hidden_size=16, steps=30, every=10)
 quiet = {"note": lambda sentence: None}
-one = train_here(Settings(**job))
-two = train_on_ranks(Settings(ranks=2, split=(11, 5), **job), **quiet)
+one = train_here(RunSettings(**job))
+two = train_on_ranks(RunSettings(ranks=2, split=(11, 5), **job), **quiet)
 apart = np.abs(np.subtract(one, two["losses"])).max()
 print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two "
       f"ranks; at most {apart:.0e} apart, you guessed {my_guess:.0e}")
@@ -429,7 +429,7 @@ def kill_rank_1(lines):  # looks at the ranks' progress again and again
 # after 500 calls of its communicator
 how = {"look": kill_rank_1} if live else {"lost": {1: 500}}
 try:
-    train_on_ranks(Settings(ranks=2, **long_job), **how, **quiet)
+    train_on_ranks(RunSettings(ranks=2, **long_job), **how, **quiet)
 except (RankFailure, RankLost) as error:
     print(error)
 drawings.show("lost_rank")
@@ -441,12 +441,12 @@ drawings.show("lost_rank")
 
 # %%
 my_guess = ...
-losses = {"undisturbed, one process": train_here(Settings(**long_job))}
-resumed = train_on_ranks(Settings(ranks=1, resume=True, **long_job))
+losses = {"undisturbed, one process": train_here(RunSettings(**long_job))}
+resumed = train_on_ranks(RunSettings(ranks=1, resume=True, **long_job))
 losses["resumed on one rank"] = resumed["losses"]
 if live:
     going_on = long_job | {"checkpoint": None, "survive": True}
-    shrunk = train_on_ranks(Settings(ranks=2, **going_on), look=kill_rank_1)
+    shrunk = train_on_ranks(RunSettings(ranks=2, **going_on), look=kill_rank_1)
     losses["shrunk to one rank"] = shrunk["losses"]
 else:
     print("Shrinking needs MPI's ULFM, and is left out here.", why_not())

@@ -15,7 +15,7 @@ from pocketgpu.simulator.memory import whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Line, Site, Watch, cells, label_of
+from pocketgpu.simulator.trace import Accesses, Columns, Line, SourcePlace, Watch, cells, label_of
 from pocketgpu.simulator.translation import is_library, look
 
 Index = tuple[int, int, int]
@@ -303,7 +303,7 @@ def misaligned(log: Accesses) -> np.ndarray:
     return places[np.sort(first)]
 
 
-def waiting_sites(sites: list[Site]) -> WaitingSites:
+def waiting_sites(sites: list[SourcePlace]) -> WaitingSites:
     """Which places of the program are in a loop that waits."""
     result = WaitingSites(*np.zeros((3, max(1, len(sites))), bool))
     for number, site in enumerate(sites):

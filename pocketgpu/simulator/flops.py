@@ -22,7 +22,7 @@ from numba.core.errors import NumbaError
 from pocketgpu.compiling.target import ir
 from pocketgpu.compiling.typing import SHIFT, TypedKernel, type_of, typed
 from pocketgpu.simulator.strict import ImplicitFloat64
-from pocketgpu.simulator.trace import KINDS, Columns, Site
+from pocketgpu.simulator.trace import KINDS, Columns, SourcePlace
 
 Seen = dict[tuple[int, ...], int]  # instructions of one place in the program: how often it ran
 
@@ -51,7 +51,7 @@ def executions(program: TypedKernel, seen: Seen, entries: int | None) -> dict[in
     return flow.counts
 
 
-def instructions(site: Site) -> tuple[int, ...]:
+def instructions(site: SourcePlace) -> tuple[int, ...]:
     """Where the instructions of a site stand in its code."""
     return tuple(2 * k for k, place in enumerate(site.code.co_positions()) if place == site.position)
 

@@ -10,7 +10,7 @@ POWERS = (31, 32, 40, 60, 62, 63, 64)  # that are shown as such
 
 
 @dataclass(frozen=True)
-class Row:
+class GpuResult:
     """One expression with its results; the file says what the fields are."""
 
     expression: str
@@ -65,10 +65,10 @@ def _shown(value: float) -> str:
     return str(value)
 
 
-def read_rows() -> list[Row]:
+def read_rows() -> list[GpuResult]:
     """The table's rows."""
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return [Row(**row) for row in tomllib.loads(text)["row"]]
+    return [GpuResult(**row) for row in tomllib.loads(text)["row"]]
 
 
 def markdown() -> str:

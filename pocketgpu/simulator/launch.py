@@ -41,9 +41,9 @@ from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.mapped import without_check
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import findings_and_sectors, report
-from pocketgpu.simulator.scheduler import Launch
+from pocketgpu.simulator.scheduler import RunningGrid
 from pocketgpu.simulator.settings import (
-    Settings,
+    SimulatorSettings,
     advance_clock,
     check_dimensions,
     check_launch_bounds,
@@ -126,7 +126,7 @@ class Kernel:
         elif findings and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, findings)
 
-    def run(self, arguments: tuple, now: Settings) -> Watch:
+    def run(self, arguments: tuple, now: SimulatorSettings) -> Watch:
         """Launch once; faults that end the launch are in the watch's `stopped`."""
         grid, block = dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
@@ -136,7 +136,7 @@ class Kernel:
         translation = Translation(trace)
         passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func), translation)
         shuffle = random.Random(now.seed) if now.shuffle else None
-        launch = Launch(translation, grid, block, bounds, shuffle, trace)
+        launch = RunningGrid(translation, grid, block, bounds, shuffle, trace)
         stopped = _run(
             launch, self.py_func, passed.values, "raise" if self.options.get("debug") else "ignore", now
         )
@@ -190,7 +190,7 @@ def _no_launch(*arguments) -> None:
 
 
 def _run(
-    launch: Launch, kernel: Callable, arguments: list, division_by_zero: str, now: Settings
+    launch: RunningGrid, kernel: Callable, arguments: list, division_by_zero: str, now: SimulatorSettings
 ) -> tuple[Finding, ...]:
     """Faults that ended the launch, if any did."""
     collecting = gc.isenabled()
@@ -228,13 +228,13 @@ def _run(
     return ()
 
 
-def _of_thread(launch: Launch) -> str:
+def _of_thread(launch: RunningGrid) -> str:
     """The thread that failed, in the words of numba.cuda."""
     thread = launch.fault
     return f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
 
 
-def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
+def _endless(error: EndlessLaunch, launch: RunningGrid, now: SimulatorSettings) -> Finding:
     """A launch that was stopped because it would not end."""
     thread = launch.fault
     line = _line_in_kernel(error)
@@ -251,7 +251,7 @@ def _of_line(findings: tuple[Finding, ...], line: int | None) -> tuple[Finding, 
     return tuple(finding for finding in findings if finding.line == line)
 
 
-def _unset(error: UnboundLocalError, launch: Launch) -> Finding:
+def _unset(error: UnboundLocalError, launch: RunningGrid) -> Finding:
     """A name without a value, of an array that the thread has not made."""
     thread = launch.fault
     line = _line_in_kernel(error)
@@ -262,7 +262,7 @@ def _unset(error: UnboundLocalError, launch: Launch) -> Finding:
     return finding("uninitialised", message, thread, line)
 
 
-def _beyond(error: Exception, launch: Launch) -> Finding:
+def _beyond(error: Exception, launch: RunningGrid) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
     thread = launch.fault
     line = _line_in_kernel(error)

@@ -1,7 +1,7 @@
 """Arrays as a thread sees them in a watched launch: bounds checked, every access written down.
 
-A watched array is a thin shell around a NumPy array.  Indexing it appends to the launch's trace (trace.py)
-and does nothing else, so that what it means can be worked out afterwards, all at once.  The shell has slots,
+A watched array is a thin proxy around a NumPy array.  Indexing it appends to the launch's trace (trace.py)
+and does nothing else, so that what it means can be worked out afterwards, all at once.  The proxy has slots,
 a few plain integers and no __getattr__, because Python finds such attributes fastest: an access costs 0.18 µs
 where that of the bare array costs 0.08, and would cost 0.23 with __getattr__.
 
@@ -156,7 +156,7 @@ class WatchedRecords(Watched):
 
 
 ndarray = np.ndarray
-SHELLS = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray: WatchedRecords}
+PROXIES = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray: WatchedRecords}
 
 
 def watched(
@@ -173,10 +173,10 @@ def watched(
     begins that it is a view of, in bytes.
     """
     data = as_bare(data)
-    shell = SHELLS[type(data)](data, space, trace, written=written)
-    object.__setattr__(shell, "label", label)
-    object.__setattr__(shell, "owner", data.__array_interface__["data"][0] if owner is None else owner)
-    return shell
+    proxy = PROXIES[type(data)](data, space, trace, written=written)
+    object.__setattr__(proxy, "label", label)
+    object.__setattr__(proxy, "owner", data.__array_interface__["data"][0] if owner is None else owner)
+    return proxy
 
 
 def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
@@ -186,7 +186,7 @@ def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
     data = as_bare(data)
     machine.part = data.shape
-    return SHELLS[type(data)](data, whole.space, whole.recorder, whole.root)
+    return PROXIES[type(data)](data, whole.space, whole.recorder, whole.root)
 
 
 def beyond(array: Watched, index: object, line: int, verb: str) -> Exception:

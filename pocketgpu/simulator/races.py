@@ -277,10 +277,10 @@ def ordered_pairs(
     columns: Columns, log: Accesses, flags: Flags, pairs: list[Pair], fences: frozenset
 ) -> set[Pair]:
     """Those pairs of accesses, earlier first, that are certainly ordered if only these fences are needed."""
-    return Replay(columns, log, flags, pairs, fences).ordered
+    return ClockReplay(columns, log, flags, pairs, fences).ordered
 
 
-class Replay:
+class ClockReplay:
     """Vector clocks followed through the trace; `ordered` has the pairs that they order."""
 
     def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):

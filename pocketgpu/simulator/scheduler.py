@@ -33,7 +33,7 @@ POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
 NEVER = object()  # the value of an element that a thread has not polled
 
 
-class Launch:
+class RunningGrid:
     """A grid that is running."""
 
     def __init__(
@@ -308,7 +308,7 @@ def _open(block: Block) -> list[Thread]:
     return waiting[:-1]
 
 
-def _check_grid_barrier(launch: Launch) -> None:
+def _check_grid_barrier(launch: RunningGrid) -> None:
     """Raises LaunchStopped if all live threads of the grid wait at a barrier that ended ones cannot reach."""
     waiting = launch.at_grid_barrier
     if 0 < len(waiting) == launch.alive < launch.threads:
@@ -321,7 +321,7 @@ def _check_left_early(block: Block) -> None:
         raise ended_before_barrier(block.waiting)
 
 
-def _release_converged_lanes(launch: Launch) -> bool:
+def _release_converged_lanes(launch: RunningGrid) -> bool:
     """Give lanes that wait at the same activemask() their mask, when no other thread can run."""
     if not launch.gathering:
         return False
@@ -337,7 +337,7 @@ def _release_converged_lanes(launch: Launch) -> bool:
     return bool(gathered)
 
 
-def _release_waiting_lanes(launch: Launch, warp: Warp) -> None:
+def _release_waiting_lanes(launch: RunningGrid, warp: Warp) -> None:
     """Complete the collectives that waited only for a lane that has ended."""
     for key, collective in list(warp.collectives.items()):
         if len(collective.arrived) == expected_lanes(collective.mask, warp):

@@ -16,7 +16,7 @@ from pocketgpu.devices import Device, find
 
 
 @dataclass(frozen=True)
-class Settings:
+class SimulatorSettings:
     """What holds for every launch until it is changed."""
 
     checks: bool = True  # write every access down, and look for faults in it
@@ -36,12 +36,12 @@ class Settings:
         return find(self.device)
 
 
-DEFAULTS = Settings()
-_current: ContextVar[Settings | None] = ContextVar("settings", default=None)
+DEFAULTS = SimulatorSettings()
+_current: ContextVar[SimulatorSettings | None] = ContextVar("settings", default=None)
 _of_process = [DEFAULTS]
 
 
-def current() -> Settings:
+def current() -> SimulatorSettings:
     """The settings that hold here."""
     return _current.get() or _of_process[0]
 
@@ -54,7 +54,7 @@ def set_for_process(**changes: object) -> None:
 
 
 @contextmanager
-def settings(**changes: object) -> Iterator[Settings]:
+def settings(**changes: object) -> Iterator[SimulatorSettings]:
     """Launches inside the block run with these changes; see Settings."""
     changed = replace(current(), **changes)
     find(changed.device)  # raises ValueError now, not at the first launch

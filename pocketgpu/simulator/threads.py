@@ -374,8 +374,8 @@ def _polled_element(thread: Thread) -> str:
     for (site, where), value in reversed(thread.seen.items()):
         if site == thread.site and where is not None and machine.trace is not None:
             number, index = where
-            shells = (shell for shell in machine.trace.arrays[1:] if id(shell) == number)
-            name = next((label_of(shell.root.label) or shell.space for shell in shells), "the element")
+            proxies = (proxy for proxy in machine.trace.arrays[1:] if id(proxy) == number)
+            name = next((label_of(proxy.root.label) or proxy.space for proxy in proxies), "the element")
             index = ", ".join(map(str, index)) if isinstance(index, tuple) else index
             return f", where {name}[{index}] stays {value}"
     return ""

@@ -63,7 +63,7 @@ class Line(int):
         return line
 
 
-class Site(NamedTuple):
+class SourcePlace(NamedTuple):
     """A place in the program."""
 
     code: CodeType  # of the function as it was written
@@ -75,7 +75,7 @@ class Site(NamedTuple):
         return Line(self.position[0], self.code.co_filename)
 
 
-SITES: list[Site] = []
+SITES: list[SourcePlace] = []
 WRITTEN: dict[int, CodeType] = {}  # by id of a function's code as it runs: the code as it was written
 _numbers: dict[tuple, int] = {}  # by id of the code, position and copy
 _instructions: dict[tuple[int, int], tuple[CodeType, int]] = {}  # by id of the code and instruction
@@ -85,7 +85,7 @@ def site_at(code: CodeType, position: Position, copy: int = 0) -> int:
     """The number of that place."""
     number = _numbers.setdefault((id(code), position, copy), len(SITES))
     if number == len(SITES):
-        SITES.append(Site(code, position, copy))
+        SITES.append(SourcePlace(code, position, copy))
     return number
 
 
@@ -105,7 +105,7 @@ def site_of(frame: FrameType) -> int:
 
 def label_of(label: object) -> str:
     """A parameter's name, or the name to which the line of a site assigns."""
-    if not isinstance(label, Site):
+    if not isinstance(label, SourcePlace):
         return label
     text = linecache.getline(label.code.co_filename, label.line)
     assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
@@ -126,7 +126,7 @@ class Columns:
     turns: np.ndarray  # [turns,2] events so far, and whose turn begins
     ends: np.ndarray  # [ends,2] events so far, and which thread returned
     arrays: list  # None, then every memory.Watched that was touched
-    sites: list[Site]
+    sites: list[SourcePlace]
 
 
 class Trace:
@@ -156,7 +156,7 @@ class Trace:
         self.entries.clear()
         return self.events_in_chunks
 
-    def last_site(self) -> Site:
+    def last_site(self) -> SourcePlace:
         """The place of the last event."""
         entries = [*self.entries] or self.chunks[-1].tolist()
         return SITES[(next(filter(opens_event, reversed(entries))) - EVENT) // KINDS]
@@ -200,7 +200,7 @@ def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def _sites(number: np.ndarray) -> tuple[list[Site], np.ndarray]:
+def _sites(number: np.ndarray) -> tuple[list[SourcePlace], np.ndarray]:
     """Every place once, function after function and in the order of the text, and each event's [n]."""
     present = np.flatnonzero(tallied(number)).tolist()
     codes: dict[int, int] = {}

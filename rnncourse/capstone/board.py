@@ -16,7 +16,7 @@ from typing import NamedTuple
 from nbjudge import course
 from nbjudge.files import write_whole
 from nbjudge.running.sandbox import Sandbox, choose
-from nbjudge.running.worker import Answer, Worker, of_source
+from nbjudge.running.worker import LearnerAnswer, Worker, of_source
 from nbjudge.verdict import Stopped
 from rnncourse.capstone.launches import Illegal
 from rnncourse.capstone.score import PROBLEMS, VERSION, Score, score_all
@@ -56,7 +56,7 @@ class Unusable(ValueError):
     """A board, a line or a program that cannot be used; the sentence says why."""
 
 
-def program_of(answer: Answer) -> str:
+def program_of(answer: LearnerAnswer) -> str:
     """The statements that a notebook's answer needs, as one program."""
     parts = [(ast.parse(source).body, chosen) for _, source, chosen in answer.cells]
     return "\n".join(ast.unparse(body[k]) for body, chosen in parts for k in chosen) + "\n"

@@ -37,7 +37,7 @@ class Problem(NamedTuple):
         return ", ".join(f"{name}={value}" for name, value in self._asdict().items())
 
 
-class Launch(NamedTuple):
+class LayerBlock(NamedTuple):
     """One block of steps of one layer."""
 
     kind: int
@@ -73,7 +73,7 @@ class Schedule(NamedTuple):
 
     problem: Problem
     block: int  # steps
-    launches: tuple[Launch, ...]
+    launches: tuple[LayerBlock, ...]
 
     @property
     def blocks(self) -> int:
@@ -92,10 +92,10 @@ def read_schedule(problem: Problem, answer: object) -> Schedule:
         raise Illegal(
             f"The block is {block} steps, expected 1 to {problem.steps}, the steps of the sequence."
         )
-    schedule = Schedule(problem, block, tuple(Launch(*row) for row in rows))
+    schedule = Schedule(problem, block, tuple(LayerBlock(*row) for row in rows))
     ends = len(NAMES), problem.layers, schedule.blocks, STREAMS
     for number, launch in enumerate(schedule.launches):
-        for field, value, end in zip(Launch._fields, launch, ends, strict=True):
+        for field, value, end in zip(LayerBlock._fields, launch, ends, strict=True):
             if not 0 <= value < end:
                 raise Illegal(f"Launch {number}: {field} is {value}, expected 0 to {end - 1}.")
     return schedule
@@ -113,7 +113,9 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
         rows = np.asarray(launches)
     except ValueError:  # rows of unequal lengths
         raise Illegal(f"{form}; its rows have unequal lengths.") from None
-    if rows.size and (rows.ndim != 2 or rows.shape[1] != len(Launch._fields) or rows.dtype.kind not in "iu"):
+    if rows.size and (
+        rows.ndim != 2 or rows.shape[1] != len(LayerBlock._fields) or rows.dtype.kind not in "iu"
+    ):
         raise Illegal(
             f"{form}; its launches are an array {rows.shape} of {rows.dtype}, expected whole numbers."
         )
@@ -122,7 +124,7 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
     return int(block), rows.tolist()
 
 
-def reads(launch: Launch) -> list[Array]:
+def reads(launch: LayerBlock) -> list[Array]:
     """Saved arrays that a launch reads."""
     kind, l, j, _ = launch
     below = [Array("y", l - 1, j)] if l > 0 else []
@@ -133,7 +135,7 @@ def reads(launch: Launch) -> list[Array]:
     return own if kind == BACKWARD else [Array("dg", l, j), *own, *below, *before]
 
 
-def writes(launch: Launch, layers: int) -> list[Array]:
+def writes(launch: LayerBlock, layers: int) -> list[Array]:
     """Saved arrays that a launch writes; y of the top layer is the output, and lies elsewhere."""
     kind, l, j, _ = launch
     if kind == FORWARD:
@@ -167,7 +169,7 @@ def launch_operations(schedule: Schedule, places: Sequence[dict[Array, int]]) ->
 class _Block:
     """The operations of one launch."""
 
-    def __init__(self, schedule: Schedule, launch: Launch, place: dict[Array, int]):
+    def __init__(self, schedule: Schedule, launch: LayerBlock, place: dict[Array, int]):
         self.problem = schedule.problem
         self.launch = launch
         self.place = place

@@ -22,7 +22,7 @@ from nbjudge.running.worker import Worker, of_source
 from pocketgpu.devices import find
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Problem
-from rnncourse.capstone.schedule_picture import Run, one_layer_at_a_time, run_of
+from rnncourse.capstone.schedule_picture import ScheduleRun, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import DEVICE, PROBLEMS
 from rnncourse.lab import roofline
 from rnncourse.lab.turns import disturbance, take_turns
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     entry: board.Entry
     place: int
     of: int
-    runs: dict[str, Run]
+    runs: dict[str, ScheduleRun]
 
 
 class OwnNumbers(NamedTuple):
@@ -134,7 +134,9 @@ def best_row(folder: Path, box: Sandbox) -> Row | None:
     return Row(best, everyone.index(best) + 1, len(everyone), runs_of(best, folder, box))
 
 
-def runs_of(entry: board.Entry, folder: Path, box: Sandbox, problem: Problem = SHOWN) -> dict[str, Run]:
+def runs_of(
+    entry: board.Entry, folder: Path, box: Sandbox, problem: Problem = SHOWN
+) -> dict[str, ScheduleRun]:
     """The timeline of an entry's schedule, and of one layer at a time, which saves all."""
     with Worker(
         of_source(board.FUNCTION, board.program(entry.schedule, folder)), board.SECONDS, box

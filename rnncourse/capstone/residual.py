@@ -19,7 +19,7 @@ from rnnlab.network import Network, check_gradients, check_input, layer_network
 from rnnlab.training.task import whole
 
 
-class Saved(NamedTuple):
+class SavedSegments(NamedTuple):
     """What forward saves: the input x [T,B,I] of the first layer of each segment; all of the top segment."""
 
     inputs: dict[int, np.ndarray]
@@ -52,9 +52,9 @@ class Residual:
             x, last, layers[l] = self._layer_forward(network, l, x, state)
             final.append(last)
         parts = zip(*final, strict=True)
-        return x, tuple(np.concatenate(part) for part in parts), Saved(inputs, state, layers)
+        return x, tuple(np.concatenate(part) for part in parts), SavedSegments(inputs, state, layers)
 
-    def backward(self, network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    def backward(self, network: Network, saved: SavedSegments, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate of the initial state, gradients.
 
         Takes the layers out of `saved` one by one, so that they leave memory; a second call recomputes them.
@@ -73,7 +73,7 @@ class Residual:
         ordered = {name: gradients[name] for name in network.parameters}
         return dy, tuple(np.concatenate(part) for part in zip(*first, strict=True)), ordered
 
-    def _recompute(self, network: Network, saved: Saved, top: int) -> dict[int, Any]:
+    def _recompute(self, network: Network, saved: SavedSegments, top: int) -> dict[int, Any]:
         """What one_big_gemm saves of the segment whose top layer this is."""
         start = max(l for l in saved.inputs if l <= top)
         x = saved.inputs[start]

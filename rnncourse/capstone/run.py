@@ -11,7 +11,7 @@ from rnnlab.network import Network, check_gradients, check_input, merged_bias
 from rnnlab.schedule.plan import Plan
 
 
-class Result(NamedTuple):
+class TrainingResult(NamedTuple):
     """Results of a training pass under PyTorch's names; seconds of the execution on this machine."""
 
     y: np.ndarray  # [T,B,H]
@@ -20,7 +20,7 @@ class Result(NamedTuple):
     seconds: float
 
 
-def run_plan(plan: Plan, network: Network, x: np.ndarray, dy: np.ndarray) -> Result:
+def run_plan(plan: Plan, network: Network, x: np.ndarray, dy: np.ndarray) -> TrainingResult:
     """Result of the plan of a schedule, for x [T,B,H] and the loss gradient dy [T,B,H]; see `arrays_of`."""
     arrays = arrays_of(network, x, dy)
     start = time.perf_counter()
@@ -50,14 +50,16 @@ def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> dict[str, np.n
     return arrays
 
 
-def results(arrays: dict[str, np.ndarray], network: Network, shape: tuple, seconds: float = 0.0) -> Result:
+def results(
+    arrays: dict[str, np.ndarray], network: Network, shape: tuple, seconds: float = 0.0
+) -> TrainingResult:
     """The result, y [T,B,H] and the gradients, that a plan left in its buffers; shape: T, B, H."""
     gradients = {}
     for l in range(network.layers):
         bias = arrays[f"db_l{l}"][0]
         gradients |= {f"weight_ih_l{l}": arrays[f"dW_l{l}"], f"weight_hh_l{l}": arrays[f"dU_l{l}"]}
         gradients |= {f"bias_ih_l{l}": bias, f"bias_hh_l{l}": bias}
-    return Result(arrays["y"].reshape(shape), arrays["dy"].reshape(shape), gradients, seconds)
+    return TrainingResult(arrays["y"].reshape(shape), arrays["dy"].reshape(shape), gradients, seconds)
 
 
 def problem_of(network: Network, x: np.ndarray, memory: int) -> Problem:

@@ -52,7 +52,7 @@ def one_layer_at_a_time(
     return steps, np.array(up + down)
 
 
-class Run(NamedTuple):
+class ScheduleRun(NamedTuple):
     """A legal schedule as the timeline runs it; times in milliseconds."""
 
     bars: dict[tuple[int, str], list[tuple[float, float]]]  # stream, what: intervals
@@ -88,7 +88,7 @@ def show_schedule(functions: dict[str, Callable], problem: Problem, device: Devi
     return draw_runs(runs, f"{problem.layers} layers, {problem.steps} steps, predicted for {device.name}")
 
 
-def draw_runs(runs: dict[str, Run], subject: str) -> Sheet:
+def draw_runs(runs: dict[str, ScheduleRun], subject: str) -> Sheet:
     """The panels of runs; subject: what was run, for the text alternative."""
     findings = "; ".join(f"{name}: {run.sentence}" for name, run in runs.items())
     alt = f"{subject}. {findings}."
@@ -102,7 +102,7 @@ def draw_runs(runs: dict[str, Run], subject: str) -> Sheet:
     return sheet
 
 
-def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Run:
+def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> ScheduleRun:
     """The run of (block, launches).  Raises Illegal."""
     schedule = read_schedule(problem, answer)
     check_legal(schedule)
@@ -125,7 +125,7 @@ def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Run:
     bound = 1e-3 * lower_bound(problem, device)
     words = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
     limit = megabytes * problem.memory / schedule.block
-    return Run(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, words)
+    return ScheduleRun(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, words)
 
 
 def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[float, float]]:
@@ -141,7 +141,7 @@ def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[flo
     return curve
 
 
-def _draw_panel(sheet: Sheet, top: float, name: str, run: Run, scale: float) -> None:
+def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: float) -> None:
     """Title, lanes, bound and memory of one schedule; scale: pixels a millisecond."""
     streams = run.streams
     first = top + TOP
@@ -202,7 +202,7 @@ def _places(left: float, right: float, step: float) -> Iterator[float]:
         x += step
 
 
-def _draw_memory(sheet: Sheet, top: float, run: Run, scale: float) -> None:
+def _draw_memory(sheet: Sheet, top: float, run: ScheduleRun, scale: float) -> None:
     """The arrays that are live, as an area below the line of what there is room for."""
     height = (MEMORY - 8) / max(run.limit, run.most)
     bottom = top + MEMORY

@@ -26,7 +26,7 @@ from rnncourse.capstone.launches import (
     WEIGHTS,
     Array,
     Illegal,
-    Launch,
+    LayerBlock,
     Problem,
     Schedule,
     read_schedule,
@@ -72,7 +72,7 @@ def check_legal(schedule: Schedule) -> None:
         _check_complete(schedule, kind, done)
 
 
-def _needs(launch: Launch, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
+def _needs(launch: LayerBlock, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
     """What must come before a launch: its (kind, layer, block), why, and the mistake if it comes later."""
     kind, l, j, _ = launch
     needs = {
@@ -100,7 +100,7 @@ def _check_complete(schedule: Schedule, kind: int, done: set) -> None:
         if missing:
             has_none = kind == WEIGHTS and not any(done_kind == WEIGHTS for done_kind, *_ in done)
             mistake = "leaves out the weight gradients" if has_none else None
-            name = Launch(kind, l, missing[0], 0)
+            name = LayerBlock(kind, l, missing[0], 0)
             raise Illegal(f"There is no {name}: the gradients are incomplete.", mistake)
 
 

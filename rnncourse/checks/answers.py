@@ -7,13 +7,13 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from nbjudge.answers import Answer, call, load, unpack
+from nbjudge.answers import ModelAnswer, call, load, unpack
 
-__all__ = "Answer", "answers", "call", "load", "packed"
+__all__ = "ModelAnswer", "answers", "call", "load", "packed"
 
 
 @cache
-def answers(lesson: str) -> dict[str, Answer]:
+def answers(lesson: str) -> dict[str, ModelAnswer]:
     """{exercise: its answer} of one lesson, in the order of its notebook."""
     return {answer.name: answer for answer in unpack(packed(lesson).read_bytes())}
 

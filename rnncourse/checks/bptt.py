@@ -4,9 +4,9 @@ import numpy as np
 
 from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.printable import quantity
-from rnncourse.checks.answers import Answer, answers
+from rnncourse.checks.answers import ModelAnswer, answers
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 
@@ -79,7 +79,7 @@ def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
     arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
     want = ANSWERS["gradient_check"].call(*arguments)
     case = f"array of shape {shape}{', a transposed view' if is_view else ''}, eps={eps}"
-    view = Shell(f"array = np.array({array.T.tolist()}).T", "array")
+    view = Proxy(f"array = np.array({array.T.tolist()}).T", "array")
     got = submission(loss, view if is_view else array, *arguments[2:])
 
     def advice():
@@ -175,7 +175,7 @@ def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
         require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments)
 
 
-def _compare_sweeps(answer: Answer, got: object, want: tuple, arguments: tuple, remedy: tuple) -> bool:
+def _compare_sweeps(answer: ModelAnswer, got: object, want: tuple, arguments: tuple, remedy: tuple) -> bool:
     """Whether the gradients are right; what is not is noted."""
     T = len(arguments[1])
     extra = surplus_calls(got, want, T)
@@ -187,7 +187,7 @@ def _compare_sweeps(answer: Answer, got: object, want: tuple, arguments: tuple, 
     return refuse(Wrong(message, next_step=next_step), result=got)
 
 
-def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
+def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
     """What the first wrong call of cell_backward gets, or the steps without one."""
     cell, x, h, *_ = arguments
     needed = trace_of(answer, arguments)

@@ -17,7 +17,7 @@ from nbjudge.comparing.differences import WRONG_TYPE, describe, first_difference
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
-from rnncourse.checks.answers import Answer
+from rnncourse.checks.answers import ModelAnswer
 from rnnlab.compare import TOLERANCES
 
 MARGIN = 2
@@ -51,7 +51,7 @@ class Case(NamedTuple):
     arguments: tuple
 
 
-class Result(NamedTuple):
+class LaunchResult(NamedTuple):
     """What came of a launch."""
 
     arrays: list[np.ndarray]
@@ -72,23 +72,23 @@ Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch 
 Explain = Callable[[str, tuple, float], str]  # (array, place, surplus) -> what the right number consists of
 
 
-def launch(submission: Callable, case: Case) -> Result:
+def launch(submission: Callable, case: Case) -> LaunchResult:
     """The submission's launch; arrays are copies. Raises Wrong if the submission is no kernel."""
     result = submission(case.grid, case.block, *case.arguments)
     counted = type(result) is dict and result.get("counts") is not None
-    is_launch = type(result) is dict and result.keys() == set(Result._fields)
+    is_launch = type(result) is dict and result.keys() == set(LaunchResult._fields)
     if not is_launch or not (counted or isinstance(submission, InProcess)):
         raise Wrong(
             f"It returns {describe(result)}, as a plain function does; a kernel is expected.",
             WRONG_TYPE,
             "Write @cuda.jit above its def.",
         )
-    return Result(**result)
+    return LaunchResult(**result)
 
 
 def compare_launches(
     submission: Callable,
-    answer: Answer,
+    answer: ModelAnswer,
     case: Case,
     names: Sequence[str],
     axes: Sequence[tuple[str, ...]],
@@ -148,14 +148,14 @@ def _limit_longest(counts: dict, own: dict | None) -> str | None:
     )
 
 
-def _launch_own(answer: Answer, case: Case) -> Result:
+def _launch_own(answer: ModelAnswer, case: Case) -> LaunchResult:
     """The launch of the course's kernel, which all answers with one seed and all known mistakes share."""
     packed = pickle.dumps(case)
     return _launch_packed(answer.function, answer.name, packed)
 
 
 @lru_cache(KEPT)
-def _launch_packed(function: Callable, name: str, packed: bytes) -> Result:
+def _launch_packed(function: Callable, name: str, packed: bytes) -> LaunchResult:
     return launch(InProcess(function, name, is_own=True), pickle.loads(packed))
 
 
@@ -164,7 +164,7 @@ def _kind(kind: str, message: str) -> str:
     return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
 
 
-def _finding(got: Result, remedies: Mapping[str, str], name: str, case: Case) -> Wrong | None:
+def _finding(got: LaunchResult, remedies: Mapping[str, str], name: str, case: Case) -> Wrong | None:
     """The first finding, its remedy, and how to see the launch step by step."""
     if not got.findings:
         return None
@@ -180,7 +180,7 @@ def _finding(got: Result, remedies: Mapping[str, str], name: str, case: Case) ->
 
 
 def _difference(
-    got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case, explain: Explain
+    got: LaunchResult, want: LaunchResult, names: Sequence[str], axes: Sequence, case: Case, explain: Explain
 ) -> Wrong | None:
     """The first difference of the judged arrays, and which other results are right."""
     before = [part for part in case.arguments if isinstance(part, np.ndarray)]

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from nbjudge.comparing.judging import add_to_case, expect
-from rnncourse.checks.answers import Answer
+from rnncourse.checks.answers import ModelAnswer
 
 
 def compare_numbers(
-    answer: Answer,
+    answer: ModelAnswer,
     what: str | tuple[str, ...],
     parts: Callable | None = None,
     tolerance: float | None = None,

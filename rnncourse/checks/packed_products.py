@@ -13,7 +13,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import add_to_case, refuse
-from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.exercise import Code, Proxy, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
 from rnncourse.lab.counting_core import CountingCore
@@ -80,7 +80,7 @@ def check_emit_tile(submission, rng, rows, vectors, terms):
     first = ANSWERS["emit_tile"].number("first", 0)
     machine = CountingCore(rows, vectors, terms, registers, first)
     emit = lambda name, *numbers: getattr(machine, name)(*numbers)
-    core = Shell(CORE.format(registers=registers), "core", {"emit": emit})
+    core = Proxy(CORE.format(registers=registers), "core", {"emit": emit})
     add_to_case(f"{registers} registers")
     submission(core, rows, vectors, terms)
     refuse(_incomplete(machine), result=(machine.loads, machine.multiplies, machine.stores))

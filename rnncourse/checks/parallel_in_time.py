@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Shell, Wrong
+from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 
@@ -39,7 +39,7 @@ class NamedMaps:
         self.steps = {}
         self.sizes = []
         self.maps = np.stack([self._name((t,)) for t in range(T)])  # [T,1,2]
-        self.shell = _service("compose", self.compose)
+        self.proxy = _service("compose", self.compose)
 
     def compose(self, later: object, earlier: object) -> np.ndarray:
         """Names of the maps that do `earlier` first and then `later`."""
@@ -71,7 +71,7 @@ def check_scan_by_chunks(submission, rng, T):
     chunk = answer.number("chunk", 8)
     named = NamedMaps(rng, T)
     case = f"T={T}, chunks of {chunk} steps"
-    got = submission(named.shell, named.maps)
+    got = submission(named.proxy, named.maps)
     parts = got if isinstance(got, tuple | list) and len(got) == 2 else (None, None)
     prefixes, ends = map(named.read, parts)
     last = [min(step, T) - 1 for step in range(chunk, T + chunk, chunk)]
@@ -355,10 +355,10 @@ def _require_shape(name: str, array: object, shape: tuple) -> None:
         raise Wrong(f"{name} {has}, expected {shape}: time is the first axis.")
 
 
-def _service(name: str, function: Callable) -> Shell:
+def _service(name: str, function: Callable) -> Proxy:
     """A function of the judge as an argument."""
     source = f"def {name}(*arrays):\n    return {name}_of_the_judge(*arrays)\n"
-    return Shell(source, name, {f"{name}_of_the_judge": function})
+    return Proxy(source, name, {f"{name}_of_the_judge": function})
 
 
 EXERCISES = (

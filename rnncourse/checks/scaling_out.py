@@ -8,7 +8,7 @@ import numpy as np
 from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
-from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.exercise import Code, Proxy, Wrong
 from ranks.costs import Link
 from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnncourse.checks.answers import answers, call
@@ -135,7 +135,7 @@ def _on_all_ranks(submission, ranks: list) -> tuple[list, list, str | None]:
     return results, sums, f"What it passes to all_reduce still changes after {ROUNDS} runs."
 
 
-def _all_reduce(own: list, sums: list, ranks: int) -> Shell:
+def _all_reduce(own: list, sums: list, ranks: int) -> Proxy:
     """all_reduce for one rank: notes what is passed, returns the sum if that is known by now.
 
     Until then it returns a stand-in by which an answer may divide: `ranks` times the array, with 1 for 0.
@@ -149,7 +149,7 @@ def _all_reduce(own: list, sums: list, ranks: int) -> Shell:
         known = place < len(sums) and sums[place].shape == array.shape
         return sums[place] if known else (array * ranks + (array == 0)).astype(array.dtype)
 
-    return Shell("def all_reduce(array):\n    return total(array)\n", "all_reduce", {"total": total})
+    return Proxy("def all_reduce(array):\n    return total(array)\n", "all_reduce", {"total": total})
 
 
 def _sums(calls: list) -> list:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
-from rnncourse.checks.answers import Answer, call
+from rnncourse.checks.answers import ModelAnswer, call
 
 HIDDEN = """
 known, other = np.array({known!r}), np.array({other!r})
@@ -25,7 +25,7 @@ def hidden(factor):
 TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
 
 
-def require_calls(answer: Answer, trace: list, arguments: tuple) -> bool:
+def require_calls(answer: ModelAnswer, trace: list, arguments: tuple) -> bool:
     """Notes whether each call that the course's answer makes of the Codes is in the trace.
 
     The rows of an array may have another order, for instance sequence by sequence: the numbers are right.
@@ -82,7 +82,7 @@ def with_hidden_weights(
     return other, HIDDEN.format(known=known[order].tolist(), other=used[order].tolist())
 
 
-def trace_of(answer: Answer, arguments: tuple) -> list:
+def trace_of(answer: ModelAnswer, arguments: tuple) -> list:
     """The trace that the course's own answer leaves."""
     trace: list = []
     fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)

@@ -19,7 +19,7 @@ import numpy as np
 from nbjudge.exercise import Wrong
 from nbjudge.running.inside import wire
 from nbjudge.running.sandbox import Sandbox
-from nbjudge.running.worker import Answer, Worker
+from nbjudge.running.worker import LearnerAnswer, Worker
 from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_source import (
     Names,
@@ -45,8 +45,8 @@ class Function(NamedTuple):
         return self.definition.whole.args.defaults
 
 
-class Launch(NamedTuple):
-    """What a process gets that builds and launches a kernel, in the place of an Answer."""
+class KernelLaunch(NamedTuple):
+    """What a process gets that builds and launches a kernel, in the place of a LearnerAnswer."""
 
     name: str
     cells: list[tuple[str, str, list[int]]]
@@ -61,7 +61,7 @@ class Launch(NamedTuple):
         return wire.pack((np.frombuffer(text, np.uint8), (*self.constants.values(),)), is_launch=True)
 
 
-def select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> Launch:
+def select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str]) -> KernelLaunch:
     """What is launched for an answer. Raises Stopped for an answer or a constant that a GPU cannot run.
 
     seconds: limit of the worker that makes constants; what failed there is added to `lines`.
@@ -73,7 +73,7 @@ def select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> La
         raise Stopped(Status.crashed, message) from None
 
 
-def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> Launch:
+def _select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str]) -> KernelLaunch:
     statements, names = refuse_what_is_no_kernel(answer)
     functions = [*_functions(statements, names)]
     if any(function.name == answer.name and function.kind != "kernel" for function in functions):
@@ -92,7 +92,7 @@ def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> L
     _refuse_changing_defaults(functions, statements)
     words = {name: path for name, path in names.items() if path and name in used and _is_word(path)}
     constants = _constants(values, statements, answer.name, seconds, box, lines)
-    return Launch(answer.name, answer.cells, described, words, constants)
+    return KernelLaunch(answer.name, answer.cells, described, words, constants)
 
 
 def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
@@ -201,7 +201,9 @@ def _constants(
     returned = ast.unparse(ast.Tuple([*values.values()], ast.Load()))
     cells = [*_cells(chosen)]
     cells.append(("constants", f"def {MAKER}():\n    return {returned}", [0]))
-    answer = Answer(MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen])
+    answer = LearnerAnswer(
+        MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen]
+    )
     try:
         with Worker(answer, seconds, box) as worker:
             lines += worker.left_out

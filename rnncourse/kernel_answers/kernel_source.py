@@ -46,7 +46,7 @@ from rnncourse.kernel_answers.kernel_words import (
 from rnncourse.kernel_answers.launcher import BUILTINS, bare
 
 if TYPE_CHECKING:  # it starts processes, which no browser can
-    from nbjudge.running.worker import Answer
+    from nbjudge.running.worker import LearnerAnswer
 
 MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
 OF_PYTHON = (bool, int, float, type(None))
@@ -74,7 +74,7 @@ class Statement(NamedTuple):
     whole: ast.stmt
 
 
-def refuse_what_is_no_kernel(answer: "Answer") -> tuple[list[Statement], Names]:
+def refuse_what_is_no_kernel(answer: "LearnerAnswer") -> tuple[list[Statement], Names]:
     """The answer's statements, and what the names beside the kernel stand for.
 
     Raises Stopped, naming line and reason, if the answer is something other than a kernel that computes.
@@ -89,7 +89,7 @@ def refuse_what_is_no_kernel(answer: "Answer") -> tuple[list[Statement], Names]:
     return statements, names
 
 
-def _statements(answer: "Answer") -> Iterator[Statement]:
+def _statements(answer: "LearnerAnswer") -> Iterator[Statement]:
     for label, source, chosen in answer.cells:
         body = ast.parse(source).body
         for number in sorted({*chosen}):

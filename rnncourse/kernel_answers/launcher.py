@@ -58,7 +58,7 @@ def code_of(function: ast.FunctionDef, label: str) -> CodeType:
 
 
 def build(text: bytes, constants: tuple, cuda: ModuleType) -> Callable:
-    """The kernel that a kernel_selection.Launch describes."""
+    """The kernel that a kernel_selection.KernelLaunch describes."""
     described = json.loads(text.decode(errors="surrogatepass"))
     frozen = dict(zip(described["constants"], map(_read_only, constants), strict=True))
     allowed = {name: getattr(builtins, name) for name in BUILTINS}

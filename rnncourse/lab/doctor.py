@@ -24,7 +24,7 @@ ROOM_GIB = 1  # below this much free disk, saving notebooks and checkpoints may 
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One line of the report; `remedy` is the command that mends it, None if nothing needs mending."""
 
     name: str
@@ -33,10 +33,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Report:
+class DoctorReport:
     """All findings; shows itself as text, and as a table in a notebook."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnosis, ...]
 
     def __str__(self) -> str:
         width = max(len(finding.name) for finding in self.findings)
@@ -64,15 +64,15 @@ class Report:
         return f"{many} thing{'s' if many > 1 else ''} to mend, marked with ! and followed by what to do."
 
 
-def report(measured: bool = True) -> Report:
+def report(measured: bool = True) -> DoctorReport:
     """Examine this machine; without `measured`, what can be known at once.  With it, about 6 seconds."""
     if resources.in_browser():
-        return Report((*_browser(), *(_roofs() if measured else ())))
+        return DoctorReport((*_browser(), *(_roofs() if measured else ())))
     findings = [*_machine(), *_python(), *_gpu(measured), *_tools()]
-    return Report((*findings, *(_speed() if measured else ())))
+    return DoctorReport((*findings, *(_speed() if measured else ())))
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: Diagnosis) -> str:
     name = html.escape(finding.name)
     value = html.escape(finding.value)
     if finding.remedy:
@@ -82,138 +82,140 @@ def _row(finding: Finding) -> str:
     return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
 
 
-def _browser() -> Iterator[Finding]:
+def _browser() -> Iterator[Diagnosis]:
     """What a learner must know of a Python in a browser."""
-    yield Finding("computer", "a browser: no threads, no other processes, no compilers, no GPU")
-    yield Finding("times", "those of WebAssembly on one core: another kind than those of this computer")
-    yield Finding("Python", platform.python_version())
+    yield Diagnosis("computer", "a browser: no threads, no other processes, no compilers, no GPU")
+    yield Diagnosis("times", "those of WebAssembly on one core: another kind than those of this computer")
+    yield Diagnosis("Python", platform.python_version())
     yield _packages()
-    yield Finding("your answers", "kept by this browser alone: download a notebook before you clear its data")
-    yield Finding("your progress", f"kept in {progress_file.home()}, a folder of this browser")
-    yield Finding("grading", "check() works; `rnnlab grade` needs processes, which are missing here")
+    yield Diagnosis(
+        "your answers", "kept by this browser alone: download a notebook before you clear its data"
+    )
+    yield Diagnosis("your progress", f"kept in {progress_file.home()}, a folder of this browser")
+    yield Diagnosis("grading", "check() works; `rnnlab grade` needs processes, which are missing here")
 
 
-def _machine() -> Iterator[Finding]:
+def _machine() -> Iterator[Diagnosis]:
     import psutil  # not built for browsers
 
-    yield Finding("processor", resources.processor_name())
+    yield Diagnosis("processor", resources.processor_name())
     usable = resources.usable_cores()
     every = os.cpu_count() or 1
-    yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
+    yield Diagnosis("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
     caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
-    yield Finding("caches", caches or "not reported by this system")
+    yield Diagnosis("caches", caches or "not reported by this system")
     yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
     course = course_folder(ROOT)
     yield _writable(course / "work" if (course / "work").exists() else course)
-    yield Finding("your progress", f"kept in {progress_file.home()}")
+    yield Diagnosis("your progress", f"kept in {progress_file.home()}")
 
 
 def _size(size: int) -> str:
     return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size / 2**10:g} KiB"
 
 
-def _memory(memory, limit: float) -> Finding:
+def _memory(memory, limit: float) -> Diagnosis:
     amount = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
-    return Finding(
+    return Diagnosis(
         "memory", f"{amount}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else amount
     )
 
 
-def _disk(free_bytes: int) -> Finding:
+def _disk(free_bytes: int) -> Diagnosis:
     remedy = f"free some space: {ROOT} needs {ROOM_GIB} GiB" if free_bytes < ROOM_GIB * GIB else None
-    return Finding("disk", f"{free_bytes / GIB:.1f} GiB free", remedy)
+    return Diagnosis("disk", f"{free_bytes / GIB:.1f} GiB free", remedy)
 
 
-def _writable(folder: Path) -> Finding:
+def _writable(folder: Path) -> Diagnosis:
     course = course_folder(ROOT)
     if not (course / "exercises").is_dir():
-        return Finding("your answers", "kept where you save them: this is no clone of the course")
+        return Diagnosis("your answers", "kept where you save them: this is no clone of the course")
     if os.access(folder, os.W_OK):
-        return Finding("your answers", f"kept in {course / 'work'}")
-    return Finding("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
+        return Diagnosis("your answers", f"kept in {course / 'work'}")
+    return Diagnosis("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
 
 
-def _python() -> Iterator[Finding]:
-    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+def _python() -> Iterator[Diagnosis]:
+    yield Diagnosis("Python", f"{platform.python_version()} at {sys.executable}")
     for variable in ("PYTHONPATH", "PYTHONHOME"):
         if os.environ.get(variable):
             value = f"{os.environ[variable]}: packages of another system come before the course's"
-            yield Finding(variable, value, f"unset {variable}")
+            yield Diagnosis(variable, value, f"unset {variable}")
     yield _packages()
-    yield Finding("BLAS", blas.describe_library())
+    yield Diagnosis("BLAS", blas.describe_library())
     for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
                           ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
         yield _package(name, purpose)
 
 
-def _packages() -> Finding:
-    return Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
+def _packages() -> Diagnosis:
+    return Diagnosis("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
 
 
-def _package(name: str, purpose: str) -> Finding:
+def _package(name: str, purpose: str) -> Diagnosis:
     try:
-        return Finding(name, version(name))
+        return Diagnosis(name, version(name))
     except PackageNotFoundError:
-        return Finding(name, f"missing: it {purpose}", INSTALL)
+        return Diagnosis(name, f"missing: it {purpose}", INSTALL)
 
 
-def _gpu(measured: bool) -> Iterator[Finding]:
+def _gpu(measured: bool) -> Iterator[Diagnosis]:
     cuda = driver.cuda_version()
     extra = driver.extra()
     if cuda is None:
-        yield Finding("GPU", "no NVIDIA driver: every lesson works without one")
+        yield Diagnosis("GPU", "no NVIDIA driver: every lesson works without one")
         return
     supports = f"CUDA {cuda[0]}.{cuda[1]}"
     if extra is None:
-        yield Finding(
+        yield Diagnosis(
             "GPU", f"its driver supports {supports}, too old", "install a driver for CUDA 12 or newer"
         )
         return
     for card in gpu.cards() or ["nvidia-smi does not answer"]:
-        yield Finding("GPU", f"{card}, supports {supports}")
+        yield Diagnosis("GPU", f"{card}, supports {supports}")
     for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
         finding = _package(name, "runs kernels on the GPU")
         yield _check_by_running(finding, program) if measured and not finding.remedy else finding
 
 
-def _check_by_running(finding: Finding, program: str) -> Finding:
+def _check_by_running(finding: Diagnosis, program: str) -> Diagnosis:
     """The finding of an installed package after a trial program has run a kernel with it."""
     trouble = gpu.failure(program)
     if trouble is None:
-        return Finding(finding.name, f"{finding.value}, runs a kernel")
+        return Diagnosis(finding.name, f"{finding.value}, runs a kernel")
     again = f"{sys.executable} -m pip install --force-reinstall {finding.name}=={finding.value}"
-    return Finding(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
+    return Diagnosis(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
 
 
-def _tools() -> Iterator[Finding]:
+def _tools() -> Iterator[Diagnosis]:
     from nbjudge.running import sandbox
 
     why = sandbox.choose().why  # what `rnnlab grade` asks
     if not why:
-        yield Finding("sandbox", "bubblewrap: answers see no network, check or solution")
+        yield Diagnosis("sandbox", "bubblewrap: answers see no network, check or solution")
     else:
         advice = "to grade others', install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"
         advice = advice if not shutil.which("bwrap") else "to grade others', let bubblewrap work here"
-        yield Finding("sandbox", f"plain limits ({why}): enough for your own answers; {advice}")
+        yield Diagnosis("sandbox", f"plain limits ({why}): enough for your own answers; {advice}")
 
 
-def _speed() -> Iterator[Finding]:
+def _speed() -> Iterator[Diagnosis]:
     from rnncourse.lab import crowd
 
     if words := crowd.warning(crowd.others_part()):
-        yield Finding("other programs", words, "end what else runs, then: rnnlab doctor")
+        yield Diagnosis("other programs", words, "end what else runs, then: rnnlab doctor")
     if words := blas.warning():
-        yield Finding("products", words, f"unset {' '.join(blas.overrides())}")
+        yield Diagnosis("products", words, f"unset {' '.join(blas.overrides())}")
     else:  # a product with kernels of another processor would end this process
         yield from _roofs()
 
 
-def _roofs() -> Iterator[Finding]:
+def _roofs() -> Iterator[Diagnosis]:
     from rnncourse.lab import roofline
 
     roof = roofline.measure()
-    yield Finding("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
-    yield Finding("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
+    yield Diagnosis("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
+    yield Diagnosis("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
     if roof.disturbed:
-        yield Finding("disturbed", roof.disturbed)
+        yield Diagnosis("disturbed", roof.disturbed)

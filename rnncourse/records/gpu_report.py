@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rnncourse import records
-from rnncourse.records.workload import PARTS, Result, Workload
+from rnncourse.records.workload import PARTS, Measurement, Workload
 
 NAIVE = "kernel_per_operation"
 PYTORCH = "pytorch"
@@ -26,7 +26,7 @@ def page(record: dict) -> str:
         lines.append(latencies(record["latencies"]))
     for entry in record["cases"]:
         workload = Workload(**entry["workload"])
-        results = [*map(Result.from_record, entry["results"])]
+        results = [*map(Measurement.from_record, entry["results"])]
         lines += [f"{workload} (T×B×I×H)", *case(workload, results)]
         if entry.get("left_out"):
             lines.append(f"not finished: {entry['left_out']}")
@@ -68,7 +68,7 @@ def heading(record: dict) -> str:
     return f"{gpu}; {record['date']}{code}; {versions}"
 
 
-def case(workload: Workload, results: list[Result]) -> list[str]:
+def case(workload: Workload, results: list[Measurement]) -> list[str]:
     """The table of one workload, what must be known to read it, and who has no times."""
     timed = [result for result in results if result.median("step")]
     notes = []
@@ -79,18 +79,18 @@ def case(workload: Workload, results: list[Result]) -> list[str]:
     return [table(workload, results), *notes, *against_halves(timed), *left_out(results)]
 
 
-def label(result: Result) -> str:
+def label(result: Measurement) -> str:
     """The contestant's name, with a star where cuDNN runs something else than its name says."""
     is_standard = result.name == "cudnn_persist_static" and result.dtype == "bfloat16"
     return f"{result.name}*" if is_standard else result.name
 
 
-def host_share(result: Result) -> float | None:
+def host_share(result: Measurement) -> float | None:
     """Part of a step's time that the host needs to issue it; None where that is not known."""
     return None if result.host is None or not result.median("step") else result.host / result.median("step")
 
 
-def against_halves(timed: list[Result]) -> list[str]:
+def against_halves(timed: list[Measurement]) -> list[str]:
     """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
 
     def is_peer(result):
@@ -105,12 +105,12 @@ def against_halves(timed: list[Result]) -> list[str]:
     return lines
 
 
-def _beside(result: Result, peers: list[Result], part: str) -> str:
+def _beside(result: Measurement, peers: list[Measurement], part: str) -> str:
     best = min(peers, key=lambda peer: peer.median(part))
     return f"{part} {over(best, result, part):.2f} × the best 16-bit peer ({label(best)}, {best.dtype})"
 
 
-def table(workload: Workload, results: list[Result]) -> str:
+def table(workload: Workload, results: list[Measurement]) -> str:
     """A line for each contestant that was timed."""
     naive = {r.dtype: r for r in results if r.name == NAIVE}.get("float32")
     peers = {r.dtype: r for r in results if r.name == PYTORCH}
@@ -128,18 +128,20 @@ def aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> str:
     return "\n".join(line(row).rstrip() for row in rows)
 
 
-def left_out(results: list[Result]) -> list[str]:
+def left_out(results: list[Measurement]) -> list[str]:
     """Contestants without times, and why."""
     return [f"{result.name}, {result.dtype}: {result.left_out}" for result in results if result.left_out]
 
 
-def over(other: Result | None, one: Result, part: str = "step") -> float | None:
+def over(other: Measurement | None, one: Measurement, part: str = "step") -> float | None:
     """How many times as fast `one` is as the other."""
     theirs = other.median(part) if other else None
     return theirs / one.median(part) if theirs else None
 
 
-def _row(workload: Workload, result: Result, naive: Result | None, peer: Result | None) -> tuple[str, ...]:
+def _row(
+    workload: Workload, result: Measurement, naive: Measurement | None, peer: Measurement | None
+) -> tuple[str, ...]:
     step = result.median("step")
     share = host_share(result)
     ratio = lambda value: "" if value is None else f"{value:.2f}"

@@ -44,7 +44,7 @@ class Workload(NamedTuple):
 
 
 @dataclass
-class Result:
+class Measurement:
     """The measurement of one contestant on one workload."""
 
     name: str
@@ -60,8 +60,8 @@ class Result:
     checked: bool = False  # were its numbers compared with the reference
 
     @classmethod
-    def from_record(cls, fields: dict) -> "Result":
-        """The Result that a record keeps; its older records call the dtype `precision`."""
+    def from_record(cls, fields: dict) -> "Measurement":
+        """The Measurement that a record keeps; its older records call the dtype `precision`."""
         fields = dict(fields)
         return cls(dtype=fields.pop("dtype", None) or fields.pop("precision"), **fields)
 

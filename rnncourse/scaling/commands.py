@@ -74,11 +74,11 @@ def _train(chosen: argparse.Namespace) -> int:
 
 
 def _settings(chosen: argparse.Namespace):
-    from rnnlab.scaling.settings import Settings
+    from rnnlab.scaling.settings import RunSettings
 
     same = "task ranks cell hidden_size layers steps batch seed optimiser learning_rate momentum chunk"
     same += " clip rung checkpoint resume every survive"
-    return Settings(
+    return RunSettings(
         task_options=dict(map(_option, chosen.options)),
         split=None if chosen.split is None else _numbers(chosen.split),
         overlap=not chosen.no_overlap,

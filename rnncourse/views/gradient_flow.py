@@ -41,7 +41,7 @@ def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
 def jacobians(radius: float) -> np.ndarray:
     """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
     weight_hh, h = hidden_states(radius)
-    saved = (cells.Saved((before,), after, None) for before, after in pairwise(h))
+    saved = (cells.SavedStep((before,), after, None) for before, after in pairwise(h))
     return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in saved])
 
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
-from ranks.simulated_transfers import Replay, replay, schedule
+from ranks.simulated_transfers import TransferReplay, replay, schedule
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.scaling.model import FORWARD, Update, schedule_update
 
@@ -58,7 +58,7 @@ class Bar(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class RankSliders:
     """One position of all sliders."""
 
     ranks: int = 8
@@ -89,7 +89,7 @@ def ready_times(layers: int, backward: float, sends: str) -> list[float]:
     return [backward * (layers - layer) / layers for layer in range(layers)]
 
 
-def update(settings: Settings) -> Update:
+def update(settings: RankSliders) -> Update:
     """The timeline of one update, the same on every rank."""
     total = 1e-3 * settings.arithmetic
     L = settings.layers
@@ -102,7 +102,7 @@ def update(settings: Settings) -> Update:
     return schedule_update(times, ready, [1e6 * settings.megabytes / L] * L, reduce, settings.sends != AFTER)
 
 
-def first_steps(settings: Settings) -> Replay:
+def first_steps(settings: RankSliders) -> TransferReplay:
     """The first steps of the first message, on all ranks."""
     whole = schedule(settings.algorithm, settings.ranks)
     part = replace(whole, steps=lambda: islice(whole.steps(), STEPS_SHOWN))
@@ -110,7 +110,7 @@ def first_steps(settings: Settings) -> Replay:
     return replay(part, size, settings.link, follow=False)
 
 
-def finding(settings: Settings) -> str:
+def finding(settings: RankSliders) -> str:
     """What the picture shows, in a few sentences."""
     one = update(settings)
     ranks = "1 rank" if settings.ranks == 1 else f"{settings.ranks} ranks"
@@ -130,7 +130,7 @@ def finding(settings: Settings) -> str:
     )
 
 
-def figure_ranks(settings: Settings) -> Figure:
+def figure_ranks(settings: RankSliders) -> Figure:
     """One update, and the first steps of its first message between ranks."""
     return _draw(_empty(), settings)
 
@@ -140,7 +140,7 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
 
     Raises ValueError for a start that its slider does not have.
     """
-    first = Settings(**start)
+    first = RankSliders(**start)
     shown = {}
     for name in sliders:
         slider = SLIDERS[name]
@@ -152,11 +152,11 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
     return slider_view(partial(_moved, figure, first), partial(_found, first), **shown)
 
 
-def _moved(figure: Figure, first: Settings, **positions: Any) -> Figure:
+def _moved(figure: Figure, first: RankSliders, **positions: Any) -> Figure:
     return _draw(figure, replace(first, **positions))
 
 
-def _found(first: Settings, **positions: Any) -> str:
+def _found(first: RankSliders, **positions: Any) -> str:
     return finding(replace(first, **positions))
 
 
@@ -171,7 +171,7 @@ def _empty() -> Figure:
     return figure
 
 
-def _draw(figure: Figure, settings: Settings) -> Figure:
+def _draw(figure: Figure, settings: RankSliders) -> Figure:
     above, below = figure.axes
     for axis in (above, below):
         axis.clear()
@@ -184,7 +184,7 @@ def _draw(figure: Figure, settings: Settings) -> Figure:
     return figure
 
 
-def _draw_update(axis: Axes, one: Update, settings: Settings) -> None:
+def _draw_update(axis: Axes, one: Update, settings: RankSliders) -> None:
     """Arithmetic and links of every rank."""
     L = settings.layers if settings.sends == LAYER_WISE else 1
     part = one.backward / L
@@ -203,7 +203,7 @@ def _draw_update(axis: Axes, one: Update, settings: Settings) -> None:
     axis.set_title(f"one update on each of {settings.ranks} ranks, predicted", fontsize=10, loc="left")
 
 
-def _draw_messages(axis: Axes, part: Replay, settings: Settings) -> None:
+def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> None:
     """A bar for each message, in the row of its sender."""
     rows = min(settings.ranks, RANKS_SHOWN)
     bars = []

@@ -47,7 +47,7 @@ LOOKS = {  # colour and hatch of a part
 REASON_WIDTH = 80  # letters of a line
 
 
-class Row(NamedTuple):
+class StepRow(NamedTuple):
     """One way to run the step: its parts in microseconds, or why it is refused."""
 
     name: str
@@ -60,7 +60,7 @@ class Row(NamedTuple):
         return sum(self.parts.values())
 
 
-def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> list[Row]:
+def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> list[StepRow]:
     """The three ways, predicted for a device with a data sheet."""
     sheet = find(device)
     ways = choose(cell, hidden, dtype, (SEVERAL, minibatch), Abilities(sheet)).ways
@@ -70,12 +70,12 @@ def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> lis
         GRID: lambda: grid_shape(cell, hidden, dtype, minibatch, sheet),
         CLUSTER: lambda: cluster_shape(cell, hidden, dtype, sheet),
     }
-    lines = [Row(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
+    lines = [StepRow(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
     for name, shape in shapes.items():
         try:
-            lines.append(Row(name, floor(shape(), minibatch, sheet)._asdict()))
+            lines.append(StepRow(name, floor(shape(), minibatch, sheet)._asdict()))
         except ValueError as error:
-            lines.append(Row(name, {}, str(error)))
+            lines.append(StepRow(name, {}, str(error)))
     return lines
 
 
@@ -183,13 +183,13 @@ def _measured(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -
     return {name: step for (name, B), step in lines.items() if B == minibatch and name in KNOWN}
 
 
-def _sum(row: Row) -> str:
+def _sum(row: StepRow) -> str:
     """The parts and what they make; nothing for a way that is refused."""
     parts = " + ".join(f"{name} {size:.3g}" for name, size in row.parts.items())
     return parts and f"{parts} = {row.step:.3g} µs"
 
 
-def _beside(row: Row, measured: float) -> str:
+def _beside(row: StepRow, measured: float) -> str:
     words = f"{KNOWN[row.name]} {measured:.3g} µs"
     more = measured - row.step
     if not row.parts:
@@ -197,7 +197,7 @@ def _beside(row: Row, measured: float) -> str:
     return f"{words}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
 
 
-def _draw_row(axis: Axes, place: int, row: Row, measured: float | None) -> None:
+def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> None:
     start = 0.0
     for name, size in row.parts.items():
         colour, hatch = LOOKS[name]

@@ -21,7 +21,7 @@ BARRIERS = (0, 2, 5, 10, 20, 50)
 UNEVEN = (0, 5, 10, 20, 40)  # percent
 
 
-class Run(NamedTuple):
+class TimelineRun(NamedTuple):
     """When each thread worked, and when all were released."""
 
     starts: np.ndarray  # [threads, steps]
@@ -54,21 +54,21 @@ def work(threads: int, steps: int, uneven: int) -> np.ndarray:
     return STEP * shares / shares.sum(0)
 
 
-def barrier_every_step(threads: int, steps: int, barrier: float, uneven: int) -> Run:
+def barrier_every_step(threads: int, steps: int, barrier: float, uneven: int) -> TimelineRun:
     """All threads wait for each other after each step."""
     durations = work(threads, steps, uneven)
     paid = barrier if threads > 1 else 0.0
     released = np.cumsum(durations.max(0) + paid)
     starts = np.broadcast_to(released - durations.max(0) - paid, durations.shape)
-    return Run(starts, starts + durations, starts + durations, released)
+    return TimelineRun(starts, starts + durations, starts + durations, released)
 
 
-def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> Run:
+def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> TimelineRun:
     """Each thread takes its sequences through all steps, then all synchronise."""
     durations = work(threads, steps, uneven)
     ends = np.cumsum(durations, axis=1)
     paid = barrier if threads > 1 else 0.0
-    return Run(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
+    return TimelineRun(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
 
 
 def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
@@ -107,7 +107,7 @@ def explore_threads() -> View:
     )
 
 
-def _draw(axis, run: Run, threads: int) -> None:
+def _draw(axis, run: TimelineRun, threads: int) -> None:
     colours = [PALETTE["blue"], PALETTE["sky"]]
     for thread in range(threads):
         spans = np.column_stack([run.starts[thread], (run.ends - run.starts)[thread]])

@@ -44,14 +44,14 @@ class Work(NamedTuple):
         return f"pointwise_{rules[0] if len(rules) == 1 else len(rules)}_{crc32(repr(self).encode()):08x}"
 
 
-class Launch(NamedTuple):
+class PointwiseLaunch(NamedTuple):
     """A kernel's work and the regions it is launched on, read ones first."""
 
     work: Work
     regions: tuple[Region, ...]
 
 
-def launch_of(operation: Operation) -> Launch:
+def launch_of(operation: Operation) -> PointwiseLaunch:
     """The kernel of a pointwise operation."""
     reads = tuple(dict.fromkeys(operation.reads))
     register = {region: k for k, region in enumerate(reads)}
@@ -60,7 +60,7 @@ def launch_of(operation: Operation) -> Launch:
         body.append((equation.rule, tuple(register[region] for region in equation.reads)))
         register[equation.write] = len(reads) + len(body) - 1
     work = Work(len(reads), tuple(body), tuple(register[region] for region in operation.writes))
-    return Launch(work, reads + operation.writes)
+    return PointwiseLaunch(work, reads + operation.writes)
 
 
 def row_length(region: Region, rows: int, columns: int) -> int:

@@ -17,7 +17,7 @@ FLOAT32_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Plan:
+class RecomputePlan:
     """Wires that are saved for one step, and nodes that the backward pass must therefore compute again."""
 
     saved: tuple[str, ...]
@@ -31,14 +31,16 @@ class Plan:
         return self.extra_gemms, self.extra_flops, self.saved_bytes
 
 
-def make_plan(graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tuple[str, ...] = ()) -> Plan:
+def make_plan(
+    graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tuple[str, ...] = ()
+) -> RecomputePlan:
     """The plan that saves exactly these wires.  Raises ValueError for a wire the graph does not have."""
     for wire in (*saved, *alive):
         if wire not in graph.shapes:
             raise ValueError(f"cannot save wire {wire!r}: the graph has {', '.join(graph.shapes)}")
     present = {*graph.inputs, *graph.outputs, *saved, *alive}
     again = _recomputed(graph, reverse.needed(graph), present)
-    return Plan(
+    return RecomputePlan(
         saved=tuple(saved),
         recomputed=again,
         saved_bytes=sum(prod(graph.shapes[wire]) * FLOAT32_BYTES for wire in saved),
@@ -47,19 +49,19 @@ def make_plan(graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tupl
     )
 
 
-def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> list[Plan]:
+def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> list[RecomputePlan]:
     """Every plan worth comparing: all subsets of `candidates`; exhaustive, as one step of a cell allows."""
     wires = candidates(graph, reverse, alive)
     subsets = (chosen for size in range(len(wires) + 1) for chosen in combinations(wires, size))
     return [make_plan(graph, reverse, chosen, alive) for chosen in subsets]
 
 
-def cheapest(graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = ()) -> Plan:
+def cheapest(graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = ()) -> RecomputePlan:
     """The plan within `limit_bytes` a step that recomputes least (see Plan.cost)."""
     fitting = [plan for plan in all_plans(graph, reverse, alive) if plan.saved_bytes <= limit_bytes]
     if not fitting:
         raise ValueError(f"no plan saves {limit_bytes} bytes or fewer: the limit must not be negative")
-    return min(fitting, key=Plan.cost)
+    return min(fitting, key=RecomputePlan.cost)
 
 
 def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from rnnlab.gpu import card
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
 from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library
 from rnnlab.kernels.persistence.layers import Array, TensorLayers
-from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
+from rnnlab.kernels.persistence.shapes import PORTABLE, PersistentLaunch, Shape
 from rnnlab.ladder.chooser import Abilities, abilities
 from rnnlab.ladder.facts import only_reset_after
 from rnnlab.network import Network, check_gradients, check_input
@@ -80,7 +80,7 @@ class CudaChip:
         if cluster > PORTABLE:
             check_status("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
 
-    def clusters_at_once(self, kernel: int, launch: Launch) -> int:
+    def clusters_at_once(self, kernel: int, launch: PersistentLaunch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
         (_, config) = cluster_launch(*launch)
         count = c_int()
@@ -88,7 +88,7 @@ class CudaChip:
         check_status("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*arguments))
         return count.value
 
-    def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, Launch]:
+    def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, PersistentLaunch]:
         launch = shape.launch(direction, B)
         if (shape, direction) not in self._ready:
             module = self.cupy.RawModule(code=shape.source, options=("--std=c++17", *shape.options))

@@ -45,7 +45,7 @@ def _without_candidate(gates_x: np.ndarray, steps: Steps) -> tuple[np.ndarray, S
 def _candidate_again(layer: Layer, saved: tuple[np.ndarray, Steps]):
     gates_x, steps = saved
 
-    def step_of(t: int) -> cells.Saved:
+    def step_of(t: int) -> cells.SavedStep:
         x_n = np.split(gates_x[t], 3, -1)[2]
         (r, z) = np.split(steps[t].gates, 2, -1)
         n = cells.gru_candidate(x_n, r, steps[t].auxiliary)

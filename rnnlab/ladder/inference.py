@@ -50,10 +50,10 @@ class Inference:
         if is_narrow:
             self._check_narrow(weights, is_compiled)
         if is_compiled and find_spec("numba"):
-            from rnnlab.kernels.compiled import passes
+            from rnnlab.kernels.compiled import propagation
 
             self.rung = numba_fused
-            self._write_step = partial(passes.write_step, network)
+            self._write_step = partial(propagation.write_step, network)
         elif is_compiled and not in_browser():
             warnings.warn(f"Numba is not installed, so that no step is compiled: {INSTALL}", stacklevel=2)
         if is_narrow:

@@ -21,15 +21,15 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import passes, threads
+    from rnnlab.kernels.compiled import propagation, threads
 
     with threads.single_threaded_blas(only="scipy.libs"):
-        return passes.forward(network, x, state, threads=1)
+        return propagation.forward(network, x, state, threads=1)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import passes, threads
+    from rnnlab.kernels.compiled import propagation, threads
 
     with threads.single_threaded_blas(only="scipy.libs"):
-        return passes.backward(network, saved, dy, dstate, threads=1)
+        return propagation.backward(network, saved, dy, dstate, threads=1)

@@ -21,21 +21,21 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import passes, threads
+    from rnnlab.kernels.compiled import propagation, threads
 
     count = threads.count()
-    if passes.should_split_units(network, x.shape[1], count):
+    if propagation.should_split_units(network, x.shape[1], count):
         return numba_fused.forward(network, x, state)
     with threads.single_threaded_blas():
-        return passes.forward(network, x, state, count)
+        return propagation.forward(network, x, state, count)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import passes, threads
+    from rnnlab.kernels.compiled import propagation, threads
 
     count = threads.count()
-    if passes.should_split_units(network, dy.shape[1], count):
+    if propagation.should_split_units(network, dy.shape[1], count):
         return numba_fused.backward(network, saved, dy, dstate)
     with threads.single_threaded_blas():
-        return passes.backward(network, saved, dy, dstate, count)
+        return propagation.backward(network, saved, dy, dstate, count)

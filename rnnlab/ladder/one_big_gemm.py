@@ -28,10 +28,12 @@ FACTS = Facts(
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )
 
-Steps = list[cells.Saved]
+Steps = list[cells.SavedStep]
 Saved = list[tuple[np.ndarray, Any]]  # of each layer: its input [T,B,I], and what `save` made of its steps
 Save = Callable[[np.ndarray, Steps], Any]  # gates_x [T,B,G·H], what each step saved -> what the layer saves
-Restore = Callable[[Layer, Any], Callable[[int], cells.Saved]]  # what the layer saved -> (step -> its Saved)
+Restore = Callable[
+    [Layer, Any], Callable[[int], cells.SavedStep]
+]  # what the layer saved -> (step -> what it saved)
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:

@@ -22,7 +22,7 @@ FACTS = Facts(
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )
 
-Saved = list[tuple[np.ndarray, list[cells.Saved]]]  # of each layer: its input [T,B,I], its steps
+Saved = list[tuple[np.ndarray, list[cells.SavedStep]]]  # of each layer: its input [T,B,I], its steps
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
@@ -57,7 +57,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
     return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
 
 
-def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Saved]:
+def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.SavedStep]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
     if network.facts.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))

@@ -40,13 +40,13 @@ def why_not(network: Network, T: int, B: int) -> str | None:
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.packed import passes, team
+    from rnnlab.kernels.packed import propagation, team
 
     state = check_input(network, x, state)
     if network.dtype != "float32":
         raise ValueError(why_not(network, *x.shape[:2]))
-    y, final, layers = passes.forward(
-        _even(network), _even_rows(x), tuple(map(_even_rows, state)), team.count(), passes.BFLOAT16
+    y, final, layers = propagation.forward(
+        _even(network), _even_rows(x), tuple(map(_even_rows, state)), team.count(), propagation.BFLOAT16
     )
     B = x.shape[1]
     final = tuple(_first(part, B, network.hidden_size) for part in final)
@@ -55,11 +55,11 @@ def forward(network, x, state=None):
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.kernels.packed import passes, team
+    from rnnlab.kernels.packed import propagation, team
 
     (T, B), layers = saved
     dstate = check_gradients(network, T, B, dy, dstate)
-    dx, first, gradients = passes.backward(
+    dx, first, gradients = propagation.backward(
         _even(network), layers, _even_rows(dy), tuple(map(_even_rows, dstate)), team.count()
     )
     first = tuple(_first(part, B, network.hidden_size) for part in first)

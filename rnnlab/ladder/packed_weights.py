@@ -31,17 +31,17 @@ def why_not(network, T, B):
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.packed import passes, team
+    from rnnlab.kernels.packed import propagation, team
 
     if getattr(x, "ndim", 0) == 3 and x.shape[1] < FEWEST:
         return numba_fused.forward(network, x, state)
-    return passes.forward(network, x, state, team.count())
+    return propagation.forward(network, x, state, team.count())
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.kernels.packed import passes, team
+    from rnnlab.kernels.packed import propagation, team
 
     if saved[0].x.shape[1] < FEWEST:
         return numba_fused.backward(network, saved, dy, dstate)
-    return passes.backward(network, saved, dy, dstate, team.count())
+    return propagation.backward(network, saved, dy, dstate, team.count())

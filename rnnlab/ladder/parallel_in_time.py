@@ -14,7 +14,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from rnnlab import scan
-from rnnlab.cells import CELLS, Saved
+from rnnlab.cells import CELLS, SavedStep
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.layers import backward_through_layers, forward_through_layers, rows
 from rnnlab.network import Layer, check_cell
@@ -53,7 +53,7 @@ def backward(network, saved, dy, dstate=None):
     def run(index, saved, dy, dstate):
         (x, h, gates) = saved
         layer = network.layer(index)
-        step = Saved((h[:-1],), gates, None)
+        step = SavedStep((h[:-1],), gates, None)
         later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
         dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
         dgates_x, _, first = network.facts.pointwise_backward((dh,), step)
@@ -65,7 +65,7 @@ def backward(network, saved, dy, dstate=None):
     return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
 
 
-def _slope(network, saved: Saved) -> np.ndarray:
+def _slope(network, saved: SavedStep) -> np.ndarray:
     """dh after / dh before [T,B,H] of every step, which does not depend on h."""
     (slope,) = network.facts.pointwise_backward((np.ones_like(saved.state[0]),), saved)[2]
     return slope

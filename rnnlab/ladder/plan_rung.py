@@ -19,7 +19,7 @@ from rnnlab.schedule.run_numpy import allocate, execute
 from rnnlab.schedule.stages import Pass, plan_for
 
 
-class Saved(NamedTuple):
+class SavedBuffers(NamedTuple):
     """What forward saves for backward: the buffers that outlive it."""
 
     arrays: dict[str, np.ndarray]
@@ -38,9 +38,9 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
         y, final = arrays_of.forward_results(network, arrays, T, B)
         outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
-        return y.copy(), final, Saved(outputs, T, B)
+        return y.copy(), final, SavedBuffers(outputs, T, B)
 
-    def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    def backward(network: Network, saved: SavedBuffers, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
         T = saved.T
         B = saved.B

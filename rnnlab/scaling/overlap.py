@@ -30,14 +30,14 @@ from rnnlab.training.task import Batch
 Send = Callable[[str, Arrays], None]  # (bucket name, its complete gradients)
 
 
-class Saved(NamedTuple):
+class SavedSteps(NamedTuple):
     """What the backward pass needs of a forward pass."""
 
     y: np.ndarray  # top layer's states [T,B,H]
     layers: list[tuple[Network, Any]]  # of each layer: the network of this layer alone, what its rung saved
 
 
-class Result(NamedTuple):
+class RankResult(NamedTuple):
     """A rank's part of a step: its part of the loss, and when its backward pass began and ended."""
 
     loss: float
@@ -45,8 +45,10 @@ class Result(NamedTuple):
     end: float
 
 
-def predict(model: Model, x: np.ndarray, state: State | None, rung: Any) -> tuple[np.ndarray, State, Saved]:
-    """prediction [T,B,O], the state after the last step and Saved, from x [T,B,I]; like Model.predict."""
+def predict(
+    model: Model, x: np.ndarray, state: State | None, rung: Any
+) -> tuple[np.ndarray, State, SavedSteps]:
+    """prediction [T,B,O], the last state and what is saved, from x [T,B,I]; like Model.predict."""
     network = model.network
     layers = []
     final = []
@@ -57,11 +59,11 @@ def predict(model: Model, x: np.ndarray, state: State | None, rung: Any) -> tupl
         layers.append((alone, saved))
         final.append(last)
     state = tuple(np.concatenate(parts) for parts in zip(*final, strict=True))
-    return x @ model.weight_out.T + model.bias_out, state, Saved(x, layers)
+    return x @ model.weight_out.T + model.bias_out, state, SavedSteps(x, layers)
 
 
 def backward_by_layer(
-    model: Model, saved: Saved, dprediction: np.ndarray, rung: Any
+    model: Model, saved: SavedSteps, dprediction: np.ndarray, rung: Any
 ) -> Iterator[tuple[str, Arrays]]:
     """(bucket, gradients) when complete, from dprediction [T,B,O]: the readout, then layers from the top."""
     rows = dprediction.reshape(-1, model.output_size)  # [T·B,O]
@@ -76,7 +78,7 @@ def backward_by_layer(
 
 def loss_and_send(
     model: Model, loss: Callable, batch: Batch, share: float, chunk: int | None, rung: Any, send: Send
-) -> Result:
+) -> RankResult:
     """Propagate this rank's sequences, x [T,B,I], and send each bucket of gradients when it is complete.
 
     share: this rank's sequences over all sequences of the minibatch; loss and gradients are scaled by it.
@@ -104,7 +106,7 @@ def loss_and_send(
                 sums[name] = sums[name] + array if name in sums else array
             if start == starts[-1]:
                 send(bucket, {name: sums[name] for name in gradients})
-    return Result(total, begin, time.perf_counter())
+    return RankResult(total, begin, time.perf_counter())
 
 
 def buckets(model: Model) -> dict[str, tuple[str, ...]]:
@@ -132,7 +134,7 @@ MILLISECONDS = 1e3
 class Step(NamedTuple):
     """Sums of one step on one rank, and its backward pass."""
 
-    backward: Result
+    backward: RankResult
     sums: list[Interval]
 
     @property
@@ -141,7 +143,7 @@ class Step(NamedTuple):
         return max(0.0, max(interval.end for interval in self.sums) - self.backward.end)
 
 
-class Row(NamedTuple):
+class BucketRow(NamedTuple):
     """One bucket: milliseconds after the backward pass began, and how many of the sum's were hidden."""
 
     name: str
@@ -152,7 +154,7 @@ class Row(NamedTuple):
     exposed: float  # and after it
 
 
-def rows(steps: Sequence[Step]) -> list[Row]:
+def rows(steps: Sequence[Step]) -> list[BucketRow]:
     """One row for each bucket, in the order in which they were complete; medians over the steps."""
     by_name: dict[str, list[tuple[Step, Interval]]] = {}
     for step in steps:
@@ -178,11 +180,11 @@ def table(steps: Sequence[Step]) -> str:
     )
 
 
-def _row(name: str, pairs: list[tuple[Step, Interval]]) -> Row:
+def _row(name: str, pairs: list[tuple[Step, Interval]]) -> BucketRow:
     def median(measure):
         return MILLISECONDS * statistics.median(measure(step, one) for step, one in pairs)
 
-    return Row(
+    return BucketRow(
         name,
         pairs[0][1].bytes,
         median(lambda step, one: one.ready - step.backward.start),

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ranks.faults import Pen, RankFailure
-from ranks.launch import PATIENCE, Launch, Look, folder_for, sharing
+from ranks.launch import PATIENCE, Look, RankLaunch, folder_for, sharing
 from ranks.rank import PROGRAM
 from rnnlab.scaling import train
-from rnnlab.scaling.settings import Settings, read
+from rnnlab.scaling.settings import RunSettings, read
 from rnnlab.training import checkpoint
 
 SETTINGS = "settings.json"
@@ -26,7 +26,7 @@ NOTES = "notes.txt"  # in the folder of a run
 
 
 def train_on_ranks(
-    settings: Settings,
+    settings: RunSettings,
     *,
     note: Callable[[str], None] = print,
     look: Look = lambda lines: None,
@@ -56,7 +56,7 @@ def train_on_ranks(
 
         limits = {"limit": limit, "patience": patience, "survive": settings.survive, "hostfile": hostfile}
         try:
-            Launch(folder, settings.ranks, **limits).wait(look_and_note)
+            RankLaunch(folder, settings.ranks, **limits).wait(look_and_note)
         except RankFailure as error:
             _remove_parts(settings.checkpoint)
             raise _with_remedy(error, settings.checkpoint) from error
@@ -98,7 +98,7 @@ class Notes:
         self.count = len(lines)
 
 
-def _with_absolute_checkpoint(settings: Settings) -> Settings:
+def _with_absolute_checkpoint(settings: RunSettings) -> RunSettings:
     """The same settings for ranks that may run in another folder."""
     path = settings.checkpoint
     return settings if path is None else replace(settings, checkpoint=str(Path(path).absolute()))

@@ -20,7 +20,7 @@ OPTIMISERS = ("adam", "sgd")
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """Model, task, optimiser and length of a training run; the same for every rank.
 
     split: sequences of each rank; None: as equal as possible.  chunk, clip, checkpoint, every: see
@@ -129,13 +129,13 @@ class Settings:
             raise ValueError(f"the rung {self.rung} cannot run this network: {reason}")
 
 
-def read(text: str) -> Settings:
+def read(text: str) -> RunSettings:
     """Settings that `Settings.json` wrote.  Raises ValueError for a name that this version does not know."""
     values: dict[str, Any] = json.loads(text)
-    if unknown := values.keys() - {f.name for f in fields(Settings)}:
+    if unknown := values.keys() - {f.name for f in fields(RunSettings)}:
         raise ValueError(f"the settings hold {', '.join(sorted(unknown))}, which this version does not know")
     split = values.get("split")
-    return Settings(**values | {"split": None if split is None else tuple(split)})
+    return RunSettings(**values | {"split": None if split is None else tuple(split)})
 
 
 def equal_shares(sequences: int, ranks: int) -> tuple[int, ...]:

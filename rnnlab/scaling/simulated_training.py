@@ -14,14 +14,14 @@ from ranks.buffers import IN_PLACE
 from ranks.costs import Link
 from ranks.faults import Pen
 from ranks.simulated_ranks import LINK, Communicator, RankError, run
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 from rnnlab.scaling.train import train
 
 OF_THE_USER = ValueError, OSError, FloatingPointError  # errors that keep their type, as on real ranks
 
 
 def train_on_simulated_ranks(
-    settings: Settings,
+    settings: RunSettings,
     *,
     note: Callable[[str], None] = print,
     lost: dict[int, int] | None = None,
@@ -68,6 +68,6 @@ class SimulatedSums:
         """Nothing is left running."""
 
 
-def _train(comm: Communicator, settings: Settings, note: Callable[[str], None]) -> dict[str, Any]:
+def _train(comm: Communicator, settings: RunSettings, note: Callable[[str], None]) -> dict[str, Any]:
     """One rank's part."""
     return train(comm, settings, Pen(None, comm.rank), note, SimulatedSums(comm))

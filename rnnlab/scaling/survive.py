@@ -14,10 +14,10 @@ from mpi4py import MPI
 from ranks.sums import MpiSums
 from rnnlab.scaling.settings import equal_shares
 from rnnlab.scaling.team import Team
-from rnnlab.scaling.train import Run
+from rnnlab.scaling.training_run import TrainingRun
 
 
-def advance_with_survivors(run: Run) -> None:
+def advance_with_survivors(run: TrainingRun) -> None:
     """`Run.advance`, and at the end of the run an agreement; if a rank is lost, go on without it."""
     comm = run.team.comm
     comm.Set_errhandler(MPI.ERRORS_RETURN)
@@ -29,7 +29,7 @@ def advance_with_survivors(run: Run) -> None:
         recover(run, error)
 
 
-def recover(run: Run, error: Exception) -> None:
+def recover(run: TrainingRun, error: Exception) -> None:
     """Shrink the team to its survivors and go back to the last step that all of them completed.
 
     Raises RuntimeError if no rank is lost: then the error has another cause.
@@ -75,7 +75,7 @@ def _survivors(comm: Any, rank: int, step: int) -> tuple[Any, dict[int, int]]:
             comm.Revoke()
 
 
-def _restore_step(run: Run, step: int) -> None:
+def _restore_step(run: TrainingRun, step: int) -> None:
     """Return to the step before if this rank is one step ahead of the others."""
     if run.point.step == step:
         return

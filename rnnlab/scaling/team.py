@@ -16,7 +16,7 @@ import numpy as np
 
 from ranks.all_reduce import pack, unpack
 from ranks.faults import SUMMING, Pen
-from rnnlab.scaling.overlap import Result, Step, buckets, loss_and_send
+from rnnlab.scaling.overlap import RankResult, Step, buckets, loss_and_send
 from rnnlab.training.model import Model
 from rnnlab.training.optimisers import Arrays
 from rnnlab.training.task import Batch
@@ -118,7 +118,7 @@ class Team:
             raise error
         return value
 
-    def _propagate(self, model, loss, batch, chunk, rung, send) -> Result:
+    def _propagate(self, model, loss, batch, chunk, rung, send) -> RankResult:
         mine = self.own(batch)
         sequences = self.shares[self.rank]
         if sequences:
@@ -127,7 +127,7 @@ class Team:
             return result
         for bucket, names in buckets(model).items():  # a rank without sequences adds zeros
             send(bucket, {name: np.zeros_like(model.parameters[name]) for name in names})
-        return Result(0.0, time.perf_counter(), time.perf_counter())
+        return RankResult(0.0, time.perf_counter(), time.perf_counter())
 
 
 def _gradients(model: Model, flat: dict[str, np.ndarray]) -> Arrays:

@@ -4,65 +4,23 @@ Rank 0 reads and writes the checkpoint; the others get the state from it.  All r
 the same sum, so their parameters stay equal without being sent; every checkpoint verifies that.
 """
 
-import os
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import rnnlab
-from ranks.faults import COMPUTING, SAVING, Pen
+from ranks.faults import COMPUTING, Pen
 from rnnlab.scaling import overlap
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 from rnnlab.scaling.team import Team
+from rnnlab.scaling.training_run import Note, TrainingRun, circumstances, save, threads_of_products
 from rnnlab.training import checkpoint, evaluate, resume
-from rnnlab.training.blas import arithmetic
-from rnnlab.training.loop import Recipe, take_step
-
-Note = Callable[[str], None]  # a sentence for the user, from rank 0
+from rnnlab.training.loop import Recipe
 
 
-@dataclass
-class Run:
-    """A run on this rank: the team, the point where it stands, and the one before."""
-
-    settings: Settings
-    recipe: Recipe
-    team: Team
-    note: Note
-    point: resume.Point
-    last: resume.Point | None = None  # one step before `point`: survivors may have to go back to it
-    must_save: bool = False
-
-    def advance(self) -> None:
-        """One step of the optimiser, or a checkpoint if one is due."""
-        if self.must_save:
-            self._save()
-            return
-        pen = self.team.pen
-        pen.write(COMPUTING, self.point.step, ranks=len(self.team.shares))
-        try:
-            point = take_step(self.point, self.recipe, self.team.loss_and_gradients)
-        except FloatingPointError as error:
-            raise FloatingPointError(f"{error} ({self.team.explain_not_finite()})") from error
-        pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
-        self.last = self.point
-        self.point = point
-        every = self.settings.every
-        self.must_save = point.step % every == 0 or point.step == self.settings.steps
-
-    def _save(self) -> None:
-        self.team.check_replicas(self.point.model)
-        if self.settings.checkpoint is not None:
-            self.team.pen.write(SAVING)
-            self.team.on_rank_0(lambda: save(self.settings, self.point, self.recipe, self.team.shares))
-        self.must_save = False
-
-
-def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any = None) -> dict[str, Any]:
+def train(comm: Any, settings: RunSettings, pen: Pen, note: Note = print, sums: Any = None) -> dict[str, Any]:
     """Train on the ranks of a communicator; what came out, the same on every rank but for the times.
 
     sums: the background sums, MPI's if None.  Raises ValueError for settings that do not fit, the same on
@@ -80,18 +38,18 @@ def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any
     point = team.on_rank_0(lambda: begin(settings, start, recipe, note))
     if point.history.losses:
         pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
-    run = Run(settings, recipe, team, note, point)
+    run = TrainingRun(settings, recipe, team, note, point)
     if settings.survive:
         from rnnlab.scaling.survive import advance_with_survivors as advance
     else:
-        advance = Run.advance
+        advance = TrainingRun.advance
     while run.must_save or run.point.step < settings.steps:
         advance(run)
     run.team.sums.stop()
     return _outcome(run)
 
 
-def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -> resume.Point:
+def begin(settings: RunSettings, start: resume.Point, recipe: Recipe, note: Note) -> resume.Point:
     """The point to go on from: the checkpoint's if the run is resumed, else the start; on rank 0 only.
 
     Raises ValueError for a checkpoint of another run, and where one would be overwritten or is missing.
@@ -111,17 +69,12 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
         save(settings, start, recipe, settings.shares)  # a disk that is full is noticed before the work
         return start
     point = resume.begin(path, start, recipe, steps)
-    change = _describe_change(_circumstances_of(path, settings), _circumstances(settings.shares))
+    change = _describe_change(_circumstances_of(path, settings), circumstances(settings.shares))
     note(f"resumed at step {point.step} of {steps}, from {path}; {change}")
     return point
 
 
-def save(settings: Settings, point: resume.Point, recipe: Recipe, shares: tuple[int, ...]) -> None:
-    """Write the checkpoint, with what the last bits depend on; see rnnlab.training.resume.save."""
-    resume.save(settings.checkpoint, point, recipe, ranks=len(shares), **_circumstances(shares))
-
-
-def shares_for(settings: Settings, ranks: int) -> tuple[int, ...]:
+def shares_for(settings: RunSettings, ranks: int) -> tuple[int, ...]:
     """Sequences of each of so many ranks.  Raises ValueError if the settings are for another number."""
     if ranks != settings.ranks:
         raise ValueError(
@@ -130,7 +83,7 @@ def shares_for(settings: Settings, ranks: int) -> tuple[int, ...]:
     return settings.shares
 
 
-def facts(settings: Settings, start: resume.Point, recipe: Recipe) -> dict[str, str]:
+def facts(settings: RunSettings, start: resume.Point, recipe: Recipe) -> dict[str, str]:
     """What must be equal on all ranks, as text: versions, settings, sizes, and the task's data."""
     shapes = {f"the shape of {name}": str(p.shape) for name, p in start.model.parameters.items()}
     versions = {"rnnlab": rnnlab.__version__, "NumPy": np.__version__, "Python": platform.python_version()}
@@ -142,20 +95,10 @@ def facts(settings: Settings, start: resume.Point, recipe: Recipe) -> dict[str, 
     )
 
 
-def _threads() -> int:
-    """Threads of each rank's products, which the launcher has chosen; 0 if it has not."""
-    return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
-
-
-def _circumstances(shares: tuple[int, ...]) -> dict[str, int | str]:
-    """What the last bits of a run depend on, beside its settings."""
-    return {"shares": " + ".join(map(str, shares)), "threads": _threads(), "arithmetic": arithmetic()}
-
-
-def _circumstances_of(path: str, settings: Settings) -> dict[str, int | str]:
+def _circumstances_of(path: str, settings: RunSettings) -> dict[str, int | str]:
     """Those of the run that wrote a checkpoint: one process without ranks has written none of them."""
     stored = checkpoint.load(path)
-    now = _circumstances((settings.batch,) if "ranks" not in stored else ()) | {"threads": 0}
+    now = circumstances((settings.batch,) if "ranks" not in stored else ()) | {"threads": 0}
     return {name: type(value)(stored.get(name, value)) for name, value in now.items()}
 
 
@@ -182,13 +125,13 @@ def _in_words(circumstances: dict[str, int | str], name: str = "shares") -> str:
     return words.get(name, "{}").format(value)
 
 
-def _outcome(run: Run) -> dict[str, Any]:
+def _outcome(run: TrainingRun) -> dict[str, Any]:
     """Result of a run, as plain data."""
     task = run.recipe.task
     history = run.point.history
     return {
         "ranks": len(run.team.shares),
-        "threads": _threads(),
+        "threads": threads_of_products(),
         "steps": run.point.step,
         "losses": history.losses,
         "held_out": evaluate(run.point.model, task, run.recipe.rung) if run.team.rank == 0 else None,

@@ -18,7 +18,7 @@ from rnnlab.training.task import Task
 READOUT = ("weight_out", "bias_out")
 
 
-class Saved(NamedTuple):
+class SavedPass(NamedTuple):
     """What `Model.gradients` needs of a forward pass: the top layer's states y [T,B,H] and the rung's own."""
 
     y: np.ndarray
@@ -70,14 +70,14 @@ class Model:
 
     def predict(
         self, x: np.ndarray, state: State | None = None, rung: Any = one_big_gemm
-    ) -> tuple[np.ndarray, State, Saved]:
+    ) -> tuple[np.ndarray, State, SavedPass]:
         """prediction [T,B,O], the state after the last step, and what `gradients` needs; x [T,B,I]."""
         if state is None:
             state = self.network.zero_state(x.shape[1])
         y, state, saved = rung.forward(self.network, x, state)
-        return y @ self.weight_out.T + self.bias_out, state, Saved(y, saved)
+        return y @ self.weight_out.T + self.bias_out, state, SavedPass(y, saved)
 
-    def gradients(self, saved: Saved, dprediction: np.ndarray, rung: Any = one_big_gemm) -> Arrays:
+    def gradients(self, saved: SavedPass, dprediction: np.ndarray, rung: Any = one_big_gemm) -> Arrays:
         """Gradient of every parameter from dprediction [T,B,O]; nothing flows in from after the last step."""
         dlast = self.network.zero_state(saved.y.shape[1])
         _, _, gradients = rung.backward(self.network, saved.network, dprediction @ self.weight_out, dlast)

@@ -7,7 +7,7 @@ import pytest
 from values_in import holds
 
 from bench import cmu_tables, cmu_workload, halide_page
-from bench.cmu import contestants
+from bench.cmu import contestants, numpy_contestants
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES, EPOCHS
 from bench.cmu.problem import Problem, Size
@@ -43,12 +43,15 @@ def problem():
 def test_every_contestant_computes_the_same_epoch(name, problem):
     step, arrays = contestants.build(problem, name)
     for _ in range(2):  # the second epoch finds what the first one left
-        assert cmu.error(arrays(step()), cmu.exact(problem)) < 1
+        assert cmu.error(arrays(step()), numpy_contestants.exact(problem)) < 1
 
 
 def test_the_exact_epoch_is_the_gradient_of_its_error(problem):
     exact = Problem(*(array.astype("float64") for array in problem))
-    answer, direction = cmu.exact(problem), np.random.default_rng(0).normal(size=problem.w_hh.shape)
+    answer, direction = (
+        numpy_contestants.exact(problem),
+        np.random.default_rng(0).normal(size=problem.w_hh.shape),
+    )
     for name, gradient in [("w_xh", answer.d_xh), ("w_hh", answer.d_hh), ("w_hy", answer.d_hy)]:
         loss = lambda step, name=name: (
             contestants.build(

@@ -12,7 +12,7 @@ from values_in import holds
 
 from bench import cpu_record, cpu_run, performance_page
 from bench import cpu_tables as cpu_report
-from bench.cpu import Arena, Settings
+from bench.cpu import Arena, CpuSettings
 from bench.peers import LADDER, LIMITS, PEERS, Candidate, blas_products
 from bench.peers.process import ContestantError, Peer, environment, find_peers_python, interpreter
 from bench.provenance import ROOT
@@ -25,7 +25,7 @@ from rnnlab.ladder import RUNGS
 from rnnlab.network import Network, forward_flops
 
 SMALL = Workload("gru", 5, 3, 4, 6)
-QUICK = Settings(threads=1, rounds=3, turn=0.0001)
+QUICK = CpuSettings(threads=1, rounds=3, turn=0.0001)
 RIGHT = next(candidate for candidate in LADDER if candidate.name == "one_big_gemm")
 CHEATS = (
     "is_a_little_wrong",

@@ -18,7 +18,7 @@ from bench.workload import problem, rounded
 from pocketgpu import cuda
 from rnncourse import cli
 from rnncourse.records import gpu_report as report
-from rnncourse.records.workload import PARTS, Result, Workload
+from rnncourse.records.workload import PARTS, Measurement, Workload
 from rnnlab.ladder import stage_passes
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
@@ -169,10 +169,10 @@ def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monk
 def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
     time = lambda seconds: {"seconds": {part: [seconds] for part in PARTS}}
     results = [
-        Result("kernel_per_operation", "float32", **time(0.12)),
-        Result("graph_replay", "float32", **time(0.01)),
-        Result("graph_replay", "tf32", **time(0.005)),
-        Result("pytorch", "float32", **time(0.02)),
+        Measurement("kernel_per_operation", "float32", **time(0.12)),
+        Measurement("graph_replay", "float32", **time(0.01)),
+        Measurement("graph_replay", "tf32", **time(0.005)),
+        Measurement("pytorch", "float32", **time(0.02)),
     ]
     lines = report.table(SMALL, results).splitlines()
     assert lines[2].split()[5:7] == ["12.00", "2.00"]
@@ -181,7 +181,7 @@ def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
 
 def halves(name, dtype, forward, step):
     seconds = {"forward": [forward], "backward": [step - forward], "step": [step]}
-    return Result(name, dtype, seconds)
+    return Measurement(name, dtype, seconds)
 
 
 def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():

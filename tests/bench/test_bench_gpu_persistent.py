@@ -18,7 +18,7 @@ from pocketgpu.compiling.report import compile_report
 from pocketgpu.devices import find
 from rnncourse import cli
 from rnncourse.records import gpu_report as report
-from rnncourse.records.workload import PARTS, Result, Workload
+from rnncourse.records.workload import PARTS, Measurement, Workload
 from rnnlab import reference
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import floor
@@ -144,7 +144,7 @@ def test_the_latencies_kernels_compile_and_spill_nothing():
 def test_floors_stand_beside_the_persistent_kernels_only():
     workload = Workload("lstm", 10, 8, 512, 512, 1)
     results = [
-        Result(name, "bfloat16", seconds={part: [1e-5] for part in PARTS})
+        Measurement(name, "bfloat16", seconds={part: [1e-5] for part in PARTS})
         for name in ("persistent_cluster", "pytorch")
     ]
     ours, theirs = floors.with_floors(results, workload, (H200, PAPER))

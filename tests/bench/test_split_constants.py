@@ -5,21 +5,21 @@ import pytest
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
 from bench import split_constants
-from rnnlab.kernels.packed import passes, split
+from rnnlab.kernels.packed import propagation, split
 
 
 def test_both_ways_are_timed_and_the_choice_is_given_back(monkeypatch):
-    seen, plan = [], passes._plan
+    seen, plan = [], propagation._plan
 
     def watched(*arguments):
         seen.append(plan(*arguments)[1])
         return plan(*arguments)
 
-    monkeypatch.setattr(passes, "_plan", watched)
+    monkeypatch.setattr(propagation, "_plan", watched)
     timings = split_constants.both_ways("rnn_tanh", (2, 4, 3, 64), 2)
     assert set(timings) == {"sequences", "units"}
     assert {(len(shares), shares[0].waits) for shares in seen} == {(2, False), (2, True)}
-    assert passes.split is split.split
+    assert propagation.split is split.split
 
 
 @pytest.mark.parametrize("cache_bytes", [2**19, 2**20, 2**21])

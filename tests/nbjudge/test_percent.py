@@ -3,12 +3,14 @@
 import pytest
 from properties import given, st
 
-from nbjudge.authoring.percent import BEGIN, CODE, END, HIDDEN, Cell, SourceError, cut, defines, parse
+from nbjudge.authoring.percent import BEGIN, CODE, END, HIDDEN, SourceCell, SourceError, cut, defines, parse
 
 LINE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=30)
 PROSE = st.lists(LINE, min_size=1, max_size=6).map("\n".join).filter(lambda text: text == text.strip() != "")
 PROGRAM = PROSE.filter(lambda text: "# %%" not in text)
-CELL = st.one_of(st.builds(Cell, st.just("code"), PROGRAM), st.builds(Cell, st.just("markdown"), PROSE))
+CELL = st.one_of(
+    st.builds(SourceCell, st.just("code"), PROGRAM), st.builds(SourceCell, st.just("markdown"), PROSE)
+)
 
 SOLVED = f"""def twice(x):
     \"\"\"Twice x.\"\"\"
@@ -98,13 +100,13 @@ def test_a_text_that_would_lose_a_line_is_refused(text, complaint):
 
 def test_the_exercise_is_the_solution_without_the_marked_lines():
     expected = 'def twice(x):\n    """Twice x."""\n    raise NotImplementedError("twice: about 2 lines")'
-    assert cut(Cell("code", SOLVED), lambda name: "about 2 lines").text == expected
+    assert cut(SourceCell("code", SOLVED), lambda name: "about 2 lines").text == expected
 
 
 @given(st.lists(st.sampled_from(["a = 1", "b = 2", ""]), max_size=4), st.lists(st.just("c = 3"), min_size=1))
 def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(stored, answer):
     body = [*stored, BEGIN, *answer, END, *stored]
-    text = cut(Cell("code", "\n".join(["def f():", *(f"    {line}".rstrip() for line in body)]))).text
+    text = cut(SourceCell("code", "\n".join(["def f():", *(f"    {line}".rstrip() for line in body)]))).text
     assert "c = 3" not in text
     assert text.split("\n") == [
         "def f():",
@@ -130,10 +132,10 @@ def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(stored, a
 )
 def test_a_marker_that_would_leave_an_answer_in_is_refused(text, complaint):
     with pytest.raises(SourceError, match=complaint):
-        cut(Cell("code", text, "s.py", 11))
+        cut(SourceCell("code", text, "s.py", 11))
 
 
 def test_a_solution_is_known_by_the_function_that_holds_it():
-    assert defines(Cell("code", f"import os\n\ndef helps():\n    pass\n\n{SOLVED}")) == "twice"
-    assert defines(Cell("code", "def other():\n    pass")) is None
-    assert defines(Cell("markdown", SOLVED)) is None
+    assert defines(SourceCell("code", f"import os\n\ndef helps():\n    pass\n\n{SOLVED}")) == "twice"
+    assert defines(SourceCell("code", "def other():\n    pass")) is None
+    assert defines(SourceCell("markdown", SOLVED)) is None

@@ -13,7 +13,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 from nbjudge.authoring.course import ROOT
 from pages import build, covers, frames, moving, quiz, run
 from pages.opening import openings
-from pages.run import Run
+from pages.run import LessonRun
+from pages.site import OWN, Site
 from rnncourse.figures.picture import Page, Slider, slider_view
 
 soup = lambda text: BeautifulSoup(text, "html.parser")
@@ -171,9 +172,9 @@ def page(tmp_path_factory):
                 cell.outputs = [nbformat.v4.new_output("stream", text=printed)]
         folder = tmp_path_factory.mktemp("site")
         (folder / "lessons").mkdir()
-        site = build.Site(folder)
-        build.shutil.copytree(build.OWN / "assets", folder / "assets")
-        build.write_lessons(site, {"02_bptt": Run(book, "a machine", "2026-01-01", 1.0)})
+        site = Site(folder)
+        build.shutil.copytree(OWN / "assets", folder / "assets")
+        build.write_lessons(site, {"02_bptt": LessonRun(book, "a machine", "2026-01-01", 1.0)})
     return folder / "lessons/02_bptt.html"
 
 

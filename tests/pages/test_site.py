@@ -22,7 +22,8 @@ from pages import build, front, places, verify
 from pages.colab import colab_notebook
 from pages.opening import openings
 from pages.prose import Prose, mathml
-from pages.run import Run
+from pages.run import LessonRun
+from pages.site import OWN, Site
 from rnncourse.checks.answers import answers
 
 LESSONS = "00_start_here", "02_bptt"
@@ -55,7 +56,7 @@ def with_outputs(path):
         nbformat.v4.new_output("stream", text="columns  " * 30 + "\n" + SENTENCE + "\n"),
         nbformat.v4.new_output("stream", name="stderr", text="words " * 30 + "\n"),
     ]
-    return Run(book, "a machine of this test", "2026-01-01", 1.0)
+    return LessonRun(book, "a machine of this test", "2026-01-01", 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():
 
 
 def test_a_site_with_lessons_for_the_browser_offers_them_on_its_start_page(tmp_path):
-    site = build.Site(tmp_path)
+    site = Site(tmp_path)
     assert build.run_here(site, "index.html", "00_start_here", "begin") == ""
     (tmp_path / "lite").mkdir()
     front.write_front(site, {})
@@ -154,7 +155,7 @@ def test_the_hints_of_an_exercise_open_one_by_one(site):
 
 
 def test_an_exercise_can_be_tried_where_the_site_runs_python(tmp_path):
-    site = build.Site(tmp_path)
+    site = Site(tmp_path)
     (tmp_path / "lite").mkdir()
     build.write_exercises(site, ["02_bptt"])
     links = lambda stem: soup_of(tmp_path / f"exercises/{stem}.html").find_all("a", string="try it here")
@@ -163,7 +164,7 @@ def test_an_exercise_can_be_tried_where_the_site_runs_python(tmp_path):
 
 
 def test_the_font_of_the_formulas_has_all_their_letters():
-    font = TTFont(build.OWN / "assets/mathematics.woff").getBestCmap()
+    font = TTFont(OWN / "assets/mathematics.woff").getBestCmap()
     letters = set()
     for path in (*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:

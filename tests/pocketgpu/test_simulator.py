@@ -8,7 +8,7 @@ from numba import float32, int32, void
 from values_in import holds
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.settings import SimulatorSettings
 from pocketgpu.simulator.threads import Findings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 
 def run(kernel, grid, block, *arguments, shared=0, **settings):
     """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block, 0, shared].run(arguments, Settings(**settings)).stopped
+    return kernel[grid, block, 0, shared].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH

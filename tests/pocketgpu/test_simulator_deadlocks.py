@@ -5,12 +5,12 @@ from numba import int32
 from values_in import holds
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.settings import SimulatorSettings
 
 
 def run(kernel, grid, block, *arguments, **settings):
     """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block].run(arguments, Settings(**settings)).stopped
+    return kernel[grid, block].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 def line(kernel, text):
@@ -87,7 +87,9 @@ def test_more_blocks_than_the_device_holds_cannot_wait_for_one_another():
     def meet():
         cuda.cg.this_grid().sync()
 
-    settings = Settings(device="T4", checks=False)  # 40 multiprocessors, each with room for one such block
+    settings = SimulatorSettings(
+        device="T4", checks=False
+    )  # 40 multiprocessors, each with room for one such block
     assert not meet[40, 32, 0, 40_000].run((), settings).stopped
     (finding,) = meet[41, 32, 0, 40_000].run((), settings).stopped
     assert finding.kind == "deadlock"

@@ -5,11 +5,11 @@ import pytest
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator import trace as events
-from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.settings import SimulatorSettings
 
 
 def columns_of(kernel, grid, block, *arguments):
-    return kernel[grid, block].run(arguments, Settings()).trace.columns()
+    return kernel[grid, block].run(arguments, SimulatorSettings()).trace.columns()
 
 
 def test_accesses_keep_place_thread_index_and_order():
@@ -53,7 +53,7 @@ def test_what_follows_a_stray_access_is_not_in_the_record(first, second, stray):
             * b[second]
         )  # fmt: skip
 
-    watch = product[1, 1].run((np.ones(4), np.ones(4), np.ones(1), first, second), Settings())
+    watch = product[1, 1].run((np.ones(4), np.ones(4), np.ones(1), first, second), SimulatorSettings())
     (finding,) = watch.stopped
     line = product.py_func.__code__.co_firstlineno + 2
     assert (finding.kind, finding.line) == ("out_of_bounds", line + stray)

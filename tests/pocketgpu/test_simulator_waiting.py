@@ -5,7 +5,7 @@ import pytest
 from numba import float32
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.settings import SimulatorSettings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 ORDERS = pytest.mark.parametrize("order", [{}, *({"shuffle": True, "seed": s} for s in range(5))], ids=str)
@@ -13,7 +13,7 @@ ORDERS = pytest.mark.parametrize("order", [{}, *({"shuffle": True, "seed": s} fo
 
 def run(kernel, grid, block, *arguments, shared=0, **settings):
     """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block, 0, shared].run(arguments, Settings(**settings)).stopped
+    return kernel[grid, block, 0, shared].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH
@@ -208,6 +208,6 @@ def test_a_thread_that_goes_on_whatever_it_polls_is_early_or_noted(polls):
 
     a = np.zeros(2, np.int64)
     with cuda.settings(hold=20):
-        watch = pass_on[2, 1].run((a, np.zeros(1, np.int32)), Settings(hold=20))
+        watch = pass_on[2, 1].run((a, np.zeros(1, np.int32)), SimulatorSettings(hold=20))
     is_found = bool(watch.ignored_poll) or a[1] != 5
     assert is_found == (polls is not None)

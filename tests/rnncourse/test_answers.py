@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from answer_cells import FOLDER, answer_cells, expanded
 
-from nbjudge.authoring.percent import Cell, SourceError, parse
+from nbjudge.authoring.percent import SourceCell, SourceError, parse
 from nbjudge.comparing import differences
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
@@ -57,7 +57,7 @@ def _parameters() -> list:
     ]
 
 
-def function_in(cell: Cell, name: str, inputs: str) -> Callable:
+def function_in(cell: SourceCell, name: str, inputs: str) -> Callable:
     """The answer of a cell, run after what its exercise's notebook gives it."""
     label = f"<{name}: {cell.title or cell.line}>"
     linecache.cache[label] = (len(cell.text), None, cell.text.splitlines(True), label)
@@ -67,7 +67,7 @@ def function_in(cell: Cell, name: str, inputs: str) -> Callable:
     return namespace[name]
 
 
-def assert_verdict(lesson: str, name: str, cell: Cell, seed: int) -> None:
+def assert_verdict(lesson: str, name: str, cell: SourceCell, seed: int) -> None:
     """The verdict that the cell's kind and title say."""
     _, exercise = checks.find(name)
     function = function_in(cell, name, answers(lesson)[name].prelude)

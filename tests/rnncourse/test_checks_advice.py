@@ -147,7 +147,7 @@ def test_an_array_stands_for_a_tuple_of_numbers_of_its_length_only():
 
 def test_a_finding_names_the_call_that_shows_its_launch_step_by_step():
     case = kernels.Case((4,), (8, 2), ())
-    got = kernels.Result([], {}, [["race", "thread 0 of block 0 …"]])
+    got = kernels.LaunchResult([], {}, [["race", "thread 0 of block 0 …"]])
     wrong = kernels._finding(got, {}, "tile_kernel", case)
     assert "cuda.replay(tile_kernel[4, (8, 2)], …)" in wrong.next_step
     assert kernels.REMEDIES["race"] in wrong.next_step

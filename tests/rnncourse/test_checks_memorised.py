@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nbjudge.exercise import Code, Shell
+from nbjudge.exercise import Code, Proxy
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.verdict import Status, Stopped
@@ -27,7 +27,7 @@ class Remembering:
     def __call__(self, *arguments, **keywords):
         got = self.own(*arguments, **keywords)
         self.table[self.key(arguments)] = got
-        self.is_plain &= not any(isinstance(part, np.ndarray | Code | Shell) for part in arguments)
+        self.is_plain &= not any(isinstance(part, np.ndarray | Code | Proxy) for part in arguments)
         return got
 
     def from_memory(self, *arguments, **keywords):
@@ -38,7 +38,7 @@ class Remembering:
 
     def key(self, arguments):
         """What an answer can see of its arguments: of a function of the judge, its name."""
-        return pickle.dumps([part.name if isinstance(part, Code | Shell) else part for part in arguments])
+        return pickle.dumps([part.name if isinstance(part, Code | Proxy) else part for part in arguments])
 
 
 @pytest.mark.corpus

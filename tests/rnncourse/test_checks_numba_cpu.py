@@ -10,7 +10,7 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from rnncourse.checks.numba_cpu import EXERCISES
 from rnncourse.checks.numba_cpu.machines import Arithmetic, UnitLoop
-from rnncourse.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
+from rnncourse.checks.numba_cpu.proxies import Number, Row, Tape, Vector, Watched, proxies
 from rnncourse.lambert import lambert
 
 
@@ -118,8 +118,8 @@ def test_a_forged_batch_raises_and_reaches_nothing(rows):
 
 def test_what_is_sent_holds_names_and_sizes_and_no_number():
     loop = UnitLoop(1, {"g": np.array([0.12345])})
-    shell = shells((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', loop.services)["g"]
-    assert "12345" not in shell.source
+    proxy = proxies((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', loop.services)["g"]
+    assert "12345" not in proxy.source
 
 
 def test_an_answer_that_is_already_compiled_is_judged_as_python():

@@ -11,7 +11,7 @@ from values_in import holds
 
 from nbjudge.answers import unpack
 from nbjudge.authoring import course
-from nbjudge.authoring.percent import Cell
+from nbjudge.authoring.percent import SourceCell
 from rnncourse import checks
 
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
@@ -86,7 +86,7 @@ def test_every_derived_file_is_what_its_source_says():
 
 @given(st.lists(st.tuples(st.sampled_from(["code", "markdown"]), TEXT), max_size=5))
 def test_a_notebook_is_byte_for_byte_what_nbformat_writes(cells):
-    cells = [Cell(kind, text) for kind, text in cells]
+    cells = [SourceCell(kind, text) for kind, text in cells]
     text = course.notebook(cells, course.cell_ids(cells))
     book = nbformat.reads(text, as_version=4)
     nbformat.validate(book)
@@ -167,7 +167,7 @@ def test_an_id_stays_when_another_cell_is_inserted_and_is_the_functions_name_if_
 
 
 def test_equal_cells_have_different_ids():
-    cells = [Cell("code", "step()"), Cell("code", "step()"), Cell("markdown", "step()")]
+    cells = [SourceCell("code", "step()"), SourceCell("code", "step()"), SourceCell("markdown", "step()")]
     assert len(set(course.cell_ids(cells))) == 3
 
 

@@ -27,10 +27,10 @@ def test_a_browser_is_never_crowded(monkeypatch):
 def test_the_doctor_says_first_that_others_use_the_cores(monkeypatch, part):
     monkeypatch.setattr(crowd, "others_part", lambda: part)
     monkeypatch.setattr(blas, "warning", str)
-    monkeypatch.setattr(doctor, "_roofs", lambda: [doctor.Finding("peak", "1 GFLOP/s")])
+    monkeypatch.setattr(doctor, "_roofs", lambda: [doctor.Diagnosis("peak", "1 GFLOP/s")])
     findings = [*doctor._speed()]
     assert [finding.name for finding in findings] == ["other programs"] * bool(part) + ["peak"]
-    assert doctor.Report(tuple(findings)).summary().startswith("1 thing" if part else "Nothing")
+    assert doctor.DoctorReport(tuple(findings)).summary().startswith("1 thing" if part else "Nothing")
     assert not part or "95%" in findings[0].value
 
 

@@ -10,7 +10,7 @@ from values_in import holds
 from nbjudge.running import sandbox
 from rnncourse.cli import main
 from rnncourse.lab import crowd, doctor, driver, gpu
-from rnncourse.lab.doctor import Finding, Report
+from rnncourse.lab.doctor import Diagnosis, DoctorReport
 
 GIB = 2**30
 
@@ -141,7 +141,7 @@ def test_a_gpu_without_its_packages_sends_to_make_lab(monkeypatch):
 
 
 def test_a_report_marks_what_to_mend_without_relying_on_colour():
-    report = Report((Finding("a", "fine"), Finding("b<c", "broken", "mend & go")))
+    report = DoctorReport((Diagnosis("a", "fine"), Diagnosis("b<c", "broken", "mend & go")))
     assert str(report) == (
         "  a    fine\n! b<c  broken\n       → mend & go\n\n"
         "1 thing to mend, marked with ! and followed by what to do."
@@ -151,11 +151,13 @@ def test_a_report_marks_what_to_mend_without_relying_on_colour():
     assert "b&lt;c" in page
     assert "mend &amp; go" in page
     assert json.loads(report.json())[1] == {"name": "b<c", "value": "broken", "remedy": "mend & go"}
-    assert Report((Finding("a", "fine"),)).summary() == "Nothing needs mending."
+    assert DoctorReport((Diagnosis("a", "fine"),)).summary() == "Nothing needs mending."
 
 
 def test_the_command_prints_for_people_and_as_json_for_programs(monkeypatch, capsys):
-    monkeypatch.setattr(doctor, "report", lambda measured: Report((Finding("measured", str(measured)),)))
+    monkeypatch.setattr(
+        doctor, "report", lambda measured: DoctorReport((Diagnosis("measured", str(measured)),))
+    )
     assert main(["doctor"]) == 0
     assert capsys.readouterr().out == "  measured  True\n\nNothing needs mending.\n"
     assert main(["doctor", "--json", "--quick"]) == 0

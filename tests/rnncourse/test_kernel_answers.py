@@ -12,7 +12,7 @@ from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status
 from rnncourse import checks
 from rnncourse.checks.cuda_first_kernels import ANSWERS, limit_tanh
-from rnncourse.checks.kernels import Case, Result, compare_launches, launch, unset
+from rnncourse.checks.kernels import Case, LaunchResult, compare_launches, launch, unset
 
 LESSON, SAXPY = checks.find("saxpy_kernel")
 HEAD = "import numpy as np\nfrom rnnlab import cuda\n"
@@ -107,7 +107,7 @@ def test_without_counts_as_on_a_gpu_arrays_alone_decide():
         compare_launches(without, answer, case, ("x", "y"), (("element",),) * 2, limit_tanh)
     assert transcript.first is None
     assert len(transcript.observations) == 1
-    assert Result(**without(*case[:2], *case.arguments)).counts is None
+    assert LaunchResult(**without(*case[:2], *case.arguments)).counts is None
 
 
 def test_a_kernel_that_loads_an_element_twice_hears_of_loads_and_of_no_distribution():

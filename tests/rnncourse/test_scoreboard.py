@@ -7,7 +7,7 @@ import pytest
 from nbjudge.progress_file import home
 from rnncourse import scoreboard
 from rnncourse.lab import turns
-from rnncourse.scoreboard import PRODUCT, Row
+from rnncourse.scoreboard import PRODUCT, ScoreRow
 from rnnlab import reference
 
 tanh = scoreboard.problem()[0]
@@ -37,7 +37,7 @@ def test_the_rate_counts_what_the_result_needs(timed):
 
 def test_rows_of_all_lessons_are_printed_with_their_part_of_one_large_product(timed, capsys):
     scoreboard.measure("02", {"one sweep": lambda: None}, tanh)
-    scoreboard.keep(Row("00", PRODUCT, 2 * scoreboard.rows()[0].rate))
+    scoreboard.keep(ScoreRow("00", PRODUCT, 2 * scoreboard.rows()[0].rate))
     scoreboard.measure("01", {"a minibatch": lambda: None}, tanh)
     lessons = [line.split()[0] for line in capsys.readouterr().out.splitlines()[-4:]]
     assert lessons == ["lesson", "00", "01", "02"]
@@ -51,7 +51,7 @@ def test_rows_can_be_kept_without_being_printed(timed, capsys):
 
 
 def test_a_later_run_takes_the_place_of_an_older_one_unless_it_was_disturbed(timed):
-    row = Row("01", "a minibatch", 1.0, 0.1)
+    row = ScoreRow("01", "a minibatch", 1.0, 0.1)
     disturbed = dataclasses.replace(row, rate=3.0, disturbed=True)
     for new, expected in ((disturbed, disturbed), (row, row), (disturbed, row)):
         scoreboard.keep(new)
@@ -67,14 +67,14 @@ def test_a_damaged_file_is_begun_anew(text):
     home().mkdir()
     (home() / "scoreboard.json").write_text(text, encoding="utf-8")
     assert scoreboard.rows() == []
-    scoreboard.keep(Row("01", "a minibatch", 1.0))
+    scoreboard.keep(ScoreRow("01", "a minibatch", 1.0))
     assert len(scoreboard.rows()) == 1
 
 
 def test_a_folder_that_cannot_be_written_costs_a_warning():
     home().write_text("a file stands where the folder should be")
     with pytest.warns(UserWarning, match="RNNLAB_HOME"):
-        scoreboard.keep(Row("01", "a minibatch", 1.0))
+        scoreboard.keep(ScoreRow("01", "a minibatch", 1.0))
 
 
 def test_the_problem_runs_with_units_that_are_not_saturated():

@@ -14,7 +14,7 @@ from rnncourse.views.ranks_view import (
     SLIDERS,
     STEPS_SHOWN,
     WAVEFRONT,
-    Settings,
+    RankSliders,
     explore_ranks,
     figure_ranks,
     finding,
@@ -32,13 +32,13 @@ def bars(axis):
 
 @pytest.mark.parametrize("sends", SENDS)
 def test_the_bars_above_are_the_messages_of_the_model(sends):
-    settings = Settings(sends=sends)
+    settings = RankSliders(sends=sends)
     drawn = [bar[1:] for bar in bars(figure_ranks(settings).axes[0]) if bar[0] == 1]
     assert drawn == [pytest.approx((m.start, m.end)) for m in update(settings).messages]
 
 
 def test_the_bars_below_are_the_first_messages_of_the_first_ranks():
-    settings = Settings(ranks=64)
+    settings = RankSliders(ranks=64)
     drawn = bars(figure_ranks(settings).axes[1])
     assert len(drawn) == RANKS_SHOWN * STEPS_SHOWN
     step = all_reduce_seconds("ring", 64, 1e6 * settings.megabytes / settings.layers, settings.link) / 126
@@ -47,7 +47,7 @@ def test_the_bars_below_are_the_first_messages_of_the_first_ranks():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_few_ranks_are_drawn_to_the_end_of_their_first_message(algorithm):
-    settings = Settings(ranks=3, algorithm=algorithm)
+    settings = RankSliders(ranks=3, algorithm=algorithm)
     message = update(settings).messages[0]
     assert first_steps(settings).seconds == pytest.approx(message.end - message.start)
 
@@ -61,18 +61,18 @@ def test_layers_complete_evenly_layer_by_layer_and_late_on_a_wavefront():
 
 
 def test_the_finding_states_what_is_hidden_and_which_algorithm_is_faster():
-    words = finding(Settings(ranks=64, megabytes=0.001, algorithm="one reducer", sends=AFTER))
+    words = finding(RankSliders(ranks=64, megabytes=0.001, algorithm="one reducer", sends=AFTER))
     assert "64 ranks" in words
     assert holds(words, "0 µs")
     assert holds(words, "recursive doubling")
-    share = int(re.search(r"(\d+)% of the ranks' time is arithmetic", finding(Settings()))[1])
-    one = update(Settings())
+    share = int(re.search(r"(\d+)% of the ranks' time is arithmetic", finding(RankSliders()))[1])
+    one = update(RankSliders())
     assert share == round(100 * one.arithmetic / one.seconds)
 
 
 def test_one_rank_sends_nothing_and_the_view_says_so():
-    assert holds(finding(Settings(ranks=1)), "nothing to send")
-    assert not [bar for bar in bars(figure_ranks(Settings(ranks=1)).axes[0]) if bar[0] == 1]
+    assert holds(finding(RankSliders(ranks=1)), "nothing to send")
+    assert not [bar for bar in bars(figure_ranks(RankSliders(ranks=1)).axes[0]) if bar[0] == 1]
 
 
 def test_thousands_of_ranks_are_drawn():
@@ -82,6 +82,6 @@ def test_thousands_of_ranks_are_drawn():
 
 
 def test_sliders_start_where_they_are_told_or_say_what_there_is():
-    assert SLIDERS["ranks"].values[SLIDERS["ranks"].start] == Settings.ranks
+    assert SLIDERS["ranks"].values[SLIDERS["ranks"].start] == RankSliders.ranks
     with pytest.raises(ValueError, match="ranks p is 5; there are 1, 2, 3, 4"):
         explore_ranks(ranks=5)

@@ -8,7 +8,7 @@ from rnnlab import cells
 
 def test_the_derivative_of_relu_is_one_where_h_is_positive_and_not_h():
     h = np.array([[0.0, 2.0, 0.5]])
-    stored = cells.Saved((np.zeros((1, 3)),), h, None)
+    stored = cells.SavedStep((np.zeros((1, 3)),), h, None)
     dgates, _, _ = cells.backward("rnn_relu", (np.ones((1, 3)),), stored, np.zeros((3, 3)))
     assert dgates.tolist() == [[0.0, 1.0, 1.0]]
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab import reference
 from rnnlab.cells import find_cell
-from rnnlab.kernels.compiled import passes, recurrence, threads
+from rnnlab.kernels.compiled import propagation, recurrence, threads
 from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
 from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
@@ -144,7 +144,7 @@ COUNT = """
 import json, sys
 import numpy as np
 from rnnlab.ladder import find
-from rnnlab.kernels.compiled import passes, recurrence
+from rnnlab.kernels.compiled import propagation, recurrence
 from rnnlab.network import Network
 
 count, dot = 0, np.dot
@@ -203,7 +203,7 @@ def test_weights_in_another_order_of_memory_are_laid_out_once_not_at_every_step(
     rung = find("numba_fused").module
     y, _, saved = rung.forward(turned, x)
     layouts = []
-    monkeypatch.setattr(passes, "together", lambda tasks: layouts.append(layouts_of(tasks[0])))
+    monkeypatch.setattr(propagation, "together", lambda tasks: layouts.append(layouts_of(tasks[0])))
     rung.backward(turned, saved, np.ones_like(y))
     assert all(layouts[0])  # the loop over time; later come products, which BLAS computes from any order
 
@@ -335,17 +335,17 @@ def test_a_vector_times_a_matrix_is_numpys(K, N):
 
 def test_units_are_split_only_where_sequences_do_not_suffice_and_products_are_large():
     wide, narrow = Network.create("lstm", 4, 512), Network.create("lstm", 4, 64)
-    assert passes.should_split_units(wide, 1, 2)
-    assert not passes.should_split_units(wide, 2, 2)
-    assert not passes.should_split_units(narrow, 1, 2)
-    assert not passes.should_split_units(wide, 1, 1)
+    assert propagation.should_split_units(wide, 1, 2)
+    assert not propagation.should_split_units(wide, 2, 2)
+    assert not propagation.should_split_units(narrow, 1, 2)
+    assert not propagation.should_split_units(wide, 1, 1)
 
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 @pytest.mark.parametrize("large", [0, float("inf")], ids=["BLAS's threads", "compiled"])
 def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):
-    monkeypatch.setattr(passes, "LARGE_PRODUCT", large)
+    monkeypatch.setattr(propagation, "LARGE_PRODUCT", large)
     network = Network.create(cell, 5, 7, layers=2, dtype="float64", seed=1)
     draw = np.random.default_rng(0)
     x, dy = draw.normal(size=(6, 3, 5)), draw.normal(size=(6, 3, 7))

@@ -137,16 +137,16 @@ def test_the_gradients_of_new_cells_are_those_of_finite_differences(cell, monkey
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
 def test_derived_vectors_are_the_step_written_by_hand(cell):
-    from rnnlab.kernels.packed import passes
+    from rnnlab.kernels.packed import propagation
 
     network = Network.create(cell, 3, H, gain=2.0, seed=5, dtype="float64")
     rng = np.random.default_rng(12)
     x = rng.normal(size=(4, 3, 3))
     state = tuple(rng.normal(size=(1, 3, H)) for _ in network.facts.states)
     dy = rng.normal(size=(4, 3, H))
-    y, final, saved = passes.forward(network, x, state, 1)
+    y, final, saved = propagation.forward(network, x, state, 1)
     want_y, want_final, want_saved = reference.forward(network, x, state)
-    dx, dstate, gradients = passes.backward(network, saved, dy, state, 1)
+    dx, dstate, gradients = propagation.backward(network, saved, dy, state, 1)
     want_dx, want_dstate, wanted = reference.backward(network, want_saved, dy, state)
     pairs = [(y, want_y), (dx, want_dx), *zip(final + dstate, want_final + want_dstate, strict=True)]
     pairs += [(gradients[name], wanted[name]) for name in wanted]

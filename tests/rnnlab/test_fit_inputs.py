@@ -110,9 +110,9 @@ def test_small_products_run_on_one_thread_of_the_blas(hidden, threads):
 
 def test_a_run_resumed_by_other_kernels_of_the_blas_promises_no_equal_bits(tmp_path, monkeypatch):
     from rnnlab.scaling import train as on_ranks
-    from rnnlab.scaling.settings import Settings
+    from rnnlab.scaling.settings import RunSettings
 
-    settings = Settings(task="adding", steps=2, batch=4, hidden_size=5, checkpoint=str(tmp_path / "run"))
+    settings = RunSettings(task="adding", steps=2, batch=4, hidden_size=5, checkpoint=str(tmp_path / "run"))
     recipe = settings.recipe()
     start = recipe.start(settings.model())
     on_ranks.begin(settings, start, recipe, print)

@@ -10,7 +10,7 @@ from pocketgpu.devices import DEVICES
 from rnnlab import Inference, fastest, reference
 from rnnlab.cells import modes
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.compiled import passes
+from rnnlab.kernels.compiled import propagation
 from rnnlab.ladder import find, inference, numba_fused, numba_parallel
 from rnnlab.ladder.chooser import Abilities
 from rnnlab.ladder.inference import CHUNK
@@ -70,7 +70,7 @@ def test_steps_and_a_run_agree_with_the_reference_in_float64(cell, reset, dtype)
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
 def test_a_product_for_all_threads_of_the_blas_gives_the_same_step(cell, monkeypatch):
-    monkeypatch.setattr(passes, "LARGE_PRODUCT", 0)
+    monkeypatch.setattr(propagation, "LARGE_PRODUCT", 0)
     network, x, state = problem(cell, "after", 1, 1)
     y, final = Inference(network).step(x[0], state)
     assert_right((y[None], final), network, x, state)

@@ -14,13 +14,13 @@ from pocketgpu import cuda
 from rnncourse.records import gpu_report
 from rnncourse.views import step_view
 from rnnlab import reference
-from rnnlab.cells import Saved, find_cell, modes
+from rnnlab.cells import SavedStep, find_cell, modes
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.ladder import RUNGS, Rung, find
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.facts import LedgerSizes as Sizes
 from rnnlab.network import Network
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 
 CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 CPU_RUNGS = [
@@ -235,7 +235,7 @@ def numbers_kept(saved):
         if isinstance(value, np.ndarray):
             base = value if value.base is None else value.base
             arrays[id(base)] = base.size
-        elif isinstance(value, Saved):
+        elif isinstance(value, SavedStep):
             walk((value.gates, value.auxiliary))
         elif isinstance(value, list | tuple):
             for part in value:
@@ -286,7 +286,7 @@ def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
 
 
 def test_every_rung_that_a_picture_or_a_setting_names_is_one():
-    named = {gpu_report.NAIVE, step_view.GRAPH, step_view.GRID, step_view.CLUSTER, Settings.rung}
+    named = {gpu_report.NAIVE, step_view.GRAPH, step_view.GRID, step_view.CLUSTER, RunSettings.rung}
     assert not (named | {*tensor_layers.NAMES}) - {rung.name for rung in RUNGS}
 
 

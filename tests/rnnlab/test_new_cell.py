@@ -8,7 +8,7 @@ from test_ladder import CPU_RUNGS, in_float64
 
 from pocketgpu import cuda
 from rnnlab import cells, reference
-from rnnlab.cells import Cell, Saved
+from rnnlab.cells import Cell, SavedStep
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.graphs import cells as graph_cells
 from rnnlab.ladder import RUNGS
@@ -20,7 +20,7 @@ SIZES = T, B, I, H, L = 6, 5, 3, 4, 2
 def softsign(gates_x, gates_h, state):
     a = gates_x + gates_h
     h = a / (1 + np.abs(a))
-    return (h,), Saved(state, h, None)
+    return (h,), SavedStep(state, h, None)
 
 
 def softsign_backward(dstate, saved):

@@ -14,7 +14,7 @@ from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
-from rnnlab.kernels.packed import panels, passes, products, steps, vectors
+from rnnlab.kernels.packed import panels, products, propagation, steps, vectors
 from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
@@ -168,8 +168,8 @@ def problem(cell, T, B, I, H, L, dtype):
 
 def step(network, x, state, dy, dstate, members):
     """Everything that a training step gives, as a flat list of arrays."""
-    y, final, saved = passes.forward(network, x, state, members)
-    dx, dfirst, gradients = passes.backward(network, saved, dy, dstate, members)
+    y, final, saved = propagation.forward(network, x, state, members)
+    dx, dfirst, gradients = propagation.backward(network, saved, dy, dstate, members)
     return [y, *final, dx, *dfirst, *gradients.values()]
 
 
@@ -193,10 +193,10 @@ def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dty
     """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks, blocks of a chunk."""
     example = problem(cell, 5, 13, 35, 70, 2, dtype)
     want = expected(*example)
-    monkeypatch.setattr(passes, "CHUNK_ROWS", 40)  # three time steps, and two in the last chunk
-    monkeypatch.setattr(passes, "STRIP_STEPS", 40)  # the same for blocks, where dx is computed in place
+    monkeypatch.setattr(propagation, "CHUNK_ROWS", 40)  # three time steps, and two in the last chunk
+    monkeypatch.setattr(propagation, "STRIP_STEPS", 40)  # the same for blocks, where dx is computed in place
     for choice, members in [("sequences", 1), ("sequences", 3), ("units", 1), ("units", 2)]:
-        monkeypatch.setattr(passes, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
+        monkeypatch.setattr(propagation, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
         once, again = step(*example, members), step(*example, members)
         for got, same, exact in zip(once, again, want, strict=True):
             assert relative_error(got, exact) < TOLERANCES[dtype].gradient, (choice, members)
@@ -206,7 +206,7 @@ def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dty
 @pytest.mark.parametrize("rows", [1, 26, 100, 10_000])
 def test_chunks_of_any_length_give_the_same_gradients(rows, monkeypatch):
     example = problem("lstm", 7, 13, 6, 33, 1, "float32")
-    monkeypatch.setattr(passes, "CHUNK_ROWS", rows)
+    monkeypatch.setattr(propagation, "CHUNK_ROWS", rows)
     for got, want in zip(step(*example, 2), expected(*example), strict=True):
         assert relative_error(got, want) < TOLERANCES["float32"].gradient
 
@@ -361,7 +361,7 @@ def uncompile(monkeypatch):
         "wait": lambda counter, members: None, "prefetch": lambda array, at: None,
         "add_pair_tiles": lambda: None,
     }  # fmt: skip
-    for module in (panels, products, steps, forward_loop, backward_loop, passes):
+    for module in (panels, products, steps, forward_loop, backward_loop, propagation):
         for name, value in list(vars(module).items()):
             if name in models:
                 monkeypatch.setattr(module, name, models[name])
@@ -379,14 +379,14 @@ def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(rung, cell, mo
     uncompile(monkeypatch)
     monkeypatch.setattr("rnnlab.kernels.packed.team.count", lambda: 1)
     network, x, state, dy, dstate = problem(cell, 3, 4, 4, 32, 1, "float32")
-    weights, arrays = [], passes._arrays
+    weights, arrays = [], propagation._arrays
 
     def counting(*arguments):
         layer = arrays(*arguments)
         weights.append(CountingArray(layer.weight_hh))
         return layer._replace(weight_hh=weights[-1])
 
-    monkeypatch.setattr(passes, "_arrays", counting)
+    monkeypatch.setattr(propagation, "_arrays", counting)
     y, final, saved = rung.forward(network, x, state)
     dx, dfirst, gradients = rung.backward(network, saved, dy, dstate)
     results = [y, *final, dx, *dfirst, *gradients.values()]

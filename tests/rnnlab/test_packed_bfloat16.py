@@ -16,7 +16,7 @@ from bench.workload import rounded
 from rnnlab import reference
 from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.packed import host, kernel, passes, team, vectors
+from rnnlab.kernels.packed import host, kernel, propagation, team, vectors
 from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS, multiplies_pairs
 from rnnlab.ladder import packed_bfloat16, packed_weights
@@ -80,10 +80,10 @@ def assert_right_step(*example):
 def test_every_team_and_split_agrees_with_float64(cell, monkeypatch):
     """Odd sizes, whose last pair has a zero; three steps fit a chunk, so that its slots are used again."""
     example = problem(cell, 8, 13, 35, 70, 2)
-    monkeypatch.setattr(passes, "CHUNK_ROWS", 40)
+    monkeypatch.setattr(propagation, "CHUNK_ROWS", 40)
     for choice, members in [("sequences", 1), ("sequences", 3), ("units", 2)]:
         monkeypatch.setattr(team, "count", lambda m=members: m)
-        monkeypatch.setattr(passes, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
+        monkeypatch.setattr(propagation, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
         assert_right_step(*example)
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("numba", reason="install Numba: pip install --constraint con
 
 from bench import performance_page
 from rnncourse.records.workload import Workload
-from rnnlab.kernels.packed import memory, passes
+from rnnlab.kernels.packed import memory, propagation
 from rnnlab.ladder import find
 from rnnlab.network import Network
 
@@ -30,11 +30,11 @@ def most_bytes(workload, threads, monkeypatch):
     cell, T, B, I, H, L = workload
     network = Network.create(cell, I, H, L)
     x, dy = np.zeros((T, B, I), "float32"), np.zeros((T, B, H), "float32")
-    monkeypatch.setattr(passes.team, "run", lambda task, members: None)
+    monkeypatch.setattr(propagation.team, "run", lambda task, members: None)
     tracemalloc.start()
     with np.errstate(all="ignore"):
-        y, _, saved = passes.forward(network, x, None, threads)
-        results = passes.backward(network, saved, dy, None, threads)
+        y, _, saved = propagation.forward(network, x, None, threads)
+        results = propagation.backward(network, saved, dy, None, threads)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert y.shape == dy.shape

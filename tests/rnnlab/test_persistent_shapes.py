@@ -15,7 +15,7 @@ from rnncourse.records import register_table
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
-from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
+from rnnlab.kernels.persistence.shapes import DIRECTIONS, PersistentLaunch, cluster_shape, grid_shape
 from rnnlab.ladder.facts import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
@@ -142,7 +142,7 @@ def test_a_launch_with_clusters_is_described_as_nvidias_own_bindings_do():
     theirs.gridDimX, theirs.gridDimY, theirs.gridDimZ = 128, 1, 1
     theirs.blockDimX, theirs.blockDimY, theirs.blockDimZ = 256, 1, 1
     theirs.sharedMemBytes, theirs.attrs, theirs.numAttrs = 777, [attribute], 1
-    cluster, ours = cuda_driver.cluster_launch(*Launch(128, 256, 777, 16))
+    cluster, ours = cuda_driver.cluster_launch(*PersistentLaunch(128, 256, 777, 16))
     place, size = cuda_driver.LaunchConfig.attributes.offset, ctypes.sizeof(ours)
     mine, other = bytes(ours), ctypes.string_at(theirs.getPtr(), size)
     assert (mine[:place], mine[place + 8 :]) == (

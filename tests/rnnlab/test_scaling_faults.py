@@ -19,10 +19,10 @@ from nbjudge.authoring.course import ROOT
 from ranks import faults, launch
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
-from ranks.launch import Launch, folder_for
+from ranks.launch import RankLaunch, folder_for
 from rnncourse.cli import main
 from rnnlab.scaling.run import train_on_ranks
-from rnnlab.scaling.settings import Settings, equal_shares, read
+from rnnlab.scaling.settings import RunSettings, equal_shares, read
 from rnnlab.training import checkpoint, fit
 
 REASON = launch.why_not()
@@ -37,7 +37,7 @@ runpy.run_module("ranks.rank", run_name="__main__")
 """
 SECONDS_TO_END = 60  # less than 0.5 was measured, on a machine with much to do
 ROUNDING = 1e-4  # of a loss in float32, summed in another order: 1.2e-6 was measured after 100 steps
-SETTINGS = Settings(  # a task of lesson 03; 15 sequences split unequally
+SETTINGS = RunSettings(  # a task of lesson 03; 15 sequences split unequally
     task="adding",
     task_options={"steps": 8},
     ranks=2,
@@ -215,7 +215,7 @@ def test_every_rank_refuses_with_the_same_sentence(tmp_path):
 )
 def test_a_rank_that_cannot_start_is_named(program, words):
     with folder_for(2) as folder, pytest.raises(RankFailure, match=words):
-        Launch(folder, 2, program=program, limit=30).wait()
+        RankLaunch(folder, 2, program=program, limit=30).wait()
 
 
 def test_without_mpi_the_remedy_is_said(monkeypatch):
@@ -241,7 +241,7 @@ def test_an_mpiexec_of_another_mpi_beside_open_mpis_package_is_mended_by_install
 def test_ranks_load_the_mpi_that_starts_them(monkeypatch, tmp_path):
     monkeypatch.setenv("MPI4PY_MPIABI", "mpich")
     start = SimpleNamespace(ranks=1, hostfile=None, folder=tmp_path, shared="")
-    assert Launch._environment(start)["MPI4PY_MPIABI"] == "openmpi"
+    assert RankLaunch._environment(start)["MPI4PY_MPIABI"] == "openmpi"
 
 
 def test_more_ranks_than_cores_share_them_and_more_than_memory_are_refused(monkeypatch):

@@ -10,7 +10,7 @@ from ranks.all_reduce import chunk_slices, pack, unpack
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
 from rnnlab.compare import TOLERANCES
-from rnnlab.scaling.overlap import Interval, Result, Step, rows, table
+from rnnlab.scaling.overlap import Interval, RankResult, Step, rows, table
 
 REASON = launch.why_not()
 real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -82,7 +82,7 @@ def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(p
 
 
 def test_a_sum_is_hidden_as_far_as_it_ran_during_the_backward_pass():
-    backward = Result(0.0, start=10.0, end=10.4)
+    backward = RankResult(0.0, start=10.0, end=10.4)
     across, after = Interval("layer 1", 8, 10.1, 10.2, 10.5), Interval("layer 0", 8, 10.4, 10.45, 10.7)
     step = Step(backward, [after, across])
     first, second = rows([step, step])

@@ -9,7 +9,7 @@ import pytest
 
 from ranks import launch
 from rnnlab.scaling.run import train_on_ranks
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 
 REASON = launch.why_not() or (sys.platform != "linux" and "the agent is a shell script") or None
 AGENT = '#!/bin/sh\necho "$1" >> "{log}"\nshift\nexec sh -c "$*"\n'
@@ -18,7 +18,7 @@ AGENT = '#!/bin/sh\necho "$1" >> "{log}"\nshift\nexec sh -c "$*"\n'
 @pytest.mark.skipif(REASON is not None, reason=str(REASON))
 @pytest.mark.slow
 def test_two_hosts_train_as_one_does(tmp_path, monkeypatch):
-    settings, log, agent = Settings(ranks=2, steps=3), tmp_path / "log", tmp_path / "agent"
+    settings, log, agent = RunSettings(ranks=2, steps=3), tmp_path / "log", tmp_path / "agent"
     agent.write_text(AGENT.format(log=log))
     agent.chmod(0o755)
     (tmp_path / "hosts").write_text("localhost slots=1\nsecond-host slots=1\n")
@@ -35,4 +35,4 @@ def test_two_hosts_train_as_one_does(tmp_path, monkeypatch):
 
 def test_a_hostfile_that_is_not_there_is_refused_before_a_rank_starts():
     with pytest.raises(FileNotFoundError):
-        train_on_ranks(Settings(ranks=2, steps=3), hostfile="no such file")
+        train_on_ranks(RunSettings(ranks=2, steps=3), hostfile="no such file")

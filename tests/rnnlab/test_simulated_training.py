@@ -7,7 +7,7 @@ from ranks import simulated_world
 from ranks.faults import COMPUTING, Pen
 from ranks.simulated_ranks import RankLost
 from rnnlab.scaling import simulated_training
-from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.settings import RunSettings
 from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train
 from rnnlab.training import Adam, fit
 
@@ -31,7 +31,7 @@ def ranks_are(request, monkeypatch):
 @pytest.mark.usefixtures("ranks_are")
 @pytest.mark.parametrize("split", [(5,), (4, 1), (2, 0, 3), (1, 1, 1, 1, 1)])
 def test_any_split_of_the_minibatch_has_the_losses_of_one_process(split):
-    settings = Settings(ranks=len(split), split=split, **JOB)
+    settings = RunSettings(ranks=len(split), split=split, **JOB)
     optimiser = Adam(settings.learning_rate)
     _, history = fit(settings.model(), settings.of_task(), optimiser, 6, 5, progress=False)
     shared = train(settings)
@@ -42,11 +42,11 @@ def test_any_split_of_the_minibatch_has_the_losses_of_one_process(split):
 
 @pytest.mark.usefixtures("ranks_are")
 def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tmp_path):
-    whole, file = train(Settings(ranks=3, **JOB)), str(tmp_path / "run.npz")
+    whole, file = train(RunSettings(ranks=3, **JOB)), str(tmp_path / "run.npz")
     with pytest.raises(RankLost, match="rank 1 is gone"):
-        train(Settings(ranks=3, checkpoint=file, **JOB), lost={1: 25})
+        train(RunSettings(ranks=3, checkpoint=file, **JOB), lost={1: 25})
     notes = []
-    again = train(Settings(ranks=2, checkpoint=file, resume=True, **JOB), note=notes.append)
+    again = train(RunSettings(ranks=2, checkpoint=file, resume=True, **JOB), note=notes.append)
     assert "2 ranks" in notes[0]
     assert "instead of 3 ranks" in notes[0]
     assert 0 < int(notes[0].split()[3]) < 6
@@ -63,9 +63,11 @@ def test_a_resumed_run_shows_the_loss_of_its_checkpoint_until_it_has_one_of_its_
                 lines.append((int(self.line["step"][0]), float(self.line["loss"][0])))
 
     file = str(tmp_path / "run.npz")
-    before = train(Settings(ranks=2, checkpoint=file, **JOB))
+    before = train(RunSettings(ranks=2, checkpoint=file, **JOB))
     monkeypatch.setattr(simulated_training, "Pen", Watched)
-    train(Settings(ranks=2, checkpoint=file, resume=True, **{**JOB, "steps": 8}), note=lambda sentence: None)
+    train(
+        RunSettings(ranks=2, checkpoint=file, resume=True, **{**JOB, "steps": 8}), note=lambda sentence: None
+    )
     assert lines[0] == (6, before["losses"][-1])
     assert all(loss > 0 for _, loss in lines)
 
@@ -74,6 +76,6 @@ def test_a_resumed_run_shows_the_loss_of_its_checkpoint_until_it_has_one_of_its_
 def test_errors_of_the_user_keep_their_type(tmp_path):
     file = tmp_path / "run.npz"
     with pytest.raises(ValueError, match="there is no checkpoint"):
-        train(Settings(ranks=2, checkpoint=str(file), resume=True, **JOB))
+        train(RunSettings(ranks=2, checkpoint=str(file), resume=True, **JOB))
     with pytest.raises(ValueError, match="resume from a checkpoint instead"):
-        train(Settings(ranks=2, survive=True, **JOB))
+        train(RunSettings(ranks=2, survive=True, **JOB))

@@ -21,7 +21,7 @@ EARLIER = 40  # results that are looked at again after each call
 LARGEST = 1 << 20  # bytes of such a result
 
 
-class Wrong(Exception):
+class Misuse(Exception):
     """What the source of a Code raises to say what is wrong with the way it is used."""
 
     def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
@@ -110,7 +110,7 @@ def _digest(result: object) -> bytes:
 
 def outcome(error: BaseException, function: Callable | None = None) -> dict:
     """An exception as plain words: its kind, what it says, and the learner's line that it came from."""
-    if isinstance(error, Wrong):
+    if isinstance(error, Misuse):
         return {"kind": "wrong", "said": error.said}
     if isinstance(error, wire.Unsuitable):
         return {"kind": "unsuitable", "what": str(error)}
@@ -149,7 +149,7 @@ class Programs:
 
     def _loaded(self, program: wire.Program) -> object:
         if program.source not in self.globals:
-            own = {"np": np, "Wrong": Wrong, "__name__": "given"}
+            own = {"np": np, "Wrong": Misuse, "__name__": "given"}
             self.globals[program.source] = own | {function.__name__: function for function in self.functions}
             exec(_compiled(program), self.globals[program.source])
         return self.globals[program.source][program.name]
@@ -180,7 +180,7 @@ def _of_the_judge(
         if header["kind"] == "returned":
             return result
         if header["kind"] == "wrong":
-            raise Wrong(*header["said"])
+            raise Misuse(*header["said"])
         raise _ORDINARY.get(header["type"], RuntimeError)(header["text"])
 
     function.__name__ = function.__qualname__ = name

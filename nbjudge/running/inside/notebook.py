@@ -3,7 +3,7 @@
 import builtins
 
 
-class Shell:
+class PretendedIPython:
     """What `get_ipython()` returns: every method takes anything and does nothing."""
 
     def __init__(self, namespace: dict):
@@ -21,6 +21,6 @@ class Shell:
 
 def install(namespace: dict) -> None:
     """Make them built in, as in a notebook."""
-    shell = Shell(namespace)
+    shell = PretendedIPython(namespace)
     builtins.get_ipython = lambda: shell
     builtins.display = lambda *objects, **options: None

@@ -1,6 +1,6 @@
 """Arrays and numbers that the judge holds while an answer runs; it counts every access and operation.
 
-An answer reaches these functions by name only (shells.py), and whatever it sends may be anything: what is no
+An answer reaches these functions by name only (proxies.py), and whatever it sends may be anything: what is no
 index, name or operation of the machine raises, which the answer gets as an exception of its own.
 """
 
@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from nbjudge.exercise import Wrong
-from rnncourse.checks.numba_cpu.shells import Tape
+from rnncourse.checks.numba_cpu.proxies import Tape
 
 AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"

@@ -6,7 +6,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Shell, Wrong
+from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.training import train_filter
 
@@ -71,10 +71,10 @@ gradients = Given({{{parts}}})
 SAME_DICT = "returns the dict that it was given"
 
 
-def _given(gradients: dict) -> Shell:
+def _given(gradients: dict) -> Proxy:
     """The gradients {name: array} as a dict that is told from a new one."""
     parts = (f"{name!r}: np.array({part.tolist()}, {part.dtype.name!r})" for name, part in gradients.items())
-    return Shell(GIVEN.format(parts=", ".join(parts)), "gradients")
+    return Proxy(GIVEN.format(parts=", ".join(parts)), "gradients")
 
 
 def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):

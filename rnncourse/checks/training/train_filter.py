@@ -8,7 +8,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import NOT_FINITE, first_difference
 from nbjudge.comparing.judging import refuse
-from nbjudge.exercise import Shell, Wrong
+from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.training.photograph_rows import (
     Rows,
     draw_rows,
@@ -33,7 +33,7 @@ def recorded(parameters, x, target):
     note(loss, *np.shape(x)[:2], float(np.ravel(x)[:1].sum()), float(np.ravel(target)[:1].sum()), place)
     return loss, gradients
 """
-TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
+TINY_RNN = Proxy("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
 
 DIVERGED = "walks uphill, or in steps that are too large"
 UNTOUCHED = "returns the parameters untrained"

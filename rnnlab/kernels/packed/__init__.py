@@ -19,7 +19,7 @@ Read in this order:
   team       one thread a core: run(task, members)
   memory     freed memory stays with the process, up to a limit
   split      a layer's work split by sequences or by units, as a model expects to be faster
-  passes     a network, layer by layer
+  propagation   a network, layer by layer
 
 The whole of a product, with arrays that Numba takes (flat, one dtype: float32 or float64):
 

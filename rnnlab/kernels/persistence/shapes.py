@@ -42,7 +42,7 @@ def with_includes(text: str) -> str:
     return text
 
 
-class Launch(NamedTuple):
+class PersistentLaunch(NamedTuple):
     """How a kernel is launched."""
 
     blocks: int
@@ -110,13 +110,13 @@ class GridShape(Shape):
         own = {f"{way.upper()}_{what}": n for way, u, a in both for what, n in (("UNITS", u), ("AWAY", a))}
         return super()._constants | {"WARPS": self.warps, "CHUNK": self.chunk, **own}
 
-    def launch(self, direction: str, B: int) -> Launch:
+    def launch(self, direction: str, B: int) -> PersistentLaunch:
         """B: sequences, a multiple of 8."""
         way = DIRECTIONS.index(direction)
         rows = self.units[way] // (self.tile_units, 16)[way]
         parts = BUFFERS * self.chunk * WARP * LANE_BYTES
         shared = rows * self.warps * (parts + 2 * self.away[way] * TILE_BYTES)
-        return Launch(self.hidden // self.units[way], WARP * self.warps, shared)
+        return PersistentLaunch(self.hidden // self.units[way], WARP * self.warps, shared)
 
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
         """weight_hh [G·H,H] as the kernel takes it."""
@@ -159,7 +159,7 @@ class ClusterShape(Shape):
         """Groups of source blocks, whose parts of h are whole pairs of tiles and have a barrier each."""
         return math.gcd(MOST_GROUPS, self.cluster, self.hidden // 32)
 
-    def launch(self, direction: str, B: int) -> Launch:
+    def launch(self, direction: str, B: int) -> PersistentLaunch:
         """B: sequences, a multiple of 8."""
         if direction == "forward":
             shared = BUFFERS * SEQUENCES * 2 * (self.hidden + self.units)
@@ -168,7 +168,9 @@ class ClusterShape(Shape):
             pairs = -(-self.gates * self.units // WARP)
             shared = BUFFERS * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
             barriers = BUFFERS * 8
-        return Launch(B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster)
+        return PersistentLaunch(
+            B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster
+        )
 
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
         """weight_hh [G·H,H] as the kernel takes it."""

@@ -33,7 +33,7 @@ CHUNK_ROWS = 192
 BFLOAT16 = "uint16"  # dtype of arrays of bfloat16 numbers; see vectors.py
 
 
-class Saved(NamedTuple):
+class PackedSaved(NamedTuple):
     """What a layer saves for its gradient; see forward.Layer."""
 
     x: np.ndarray  # [T,B,x_row]
@@ -73,7 +73,7 @@ class _LayerOutput(NamedTuple):
     h: np.ndarray  # [T+1,B,H']
 
 
-def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State | None, members: int):
+def backward(network: Network, saved: list[PackedSaved], dy: np.ndarray, dstate: State | None, members: int):
     """dx [T,B,I], dstate, gradients, by a team of so many."""
 
     def run(index, saved, dy, dstate):
@@ -99,7 +99,7 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, me
     if own is not history:
         history.h[0] = _converted(own.h[0], x.dtype)
         history.c[:1] = _converted(own.c[:1], x.dtype)
-    saved = Saved(x, inputs, *history)
+    saved = PackedSaved(x, inputs, *history)
     room = (aligned(sizes.G * sizes.P * columns * width, x.dtype) for columns in (inputs, H))
     layer = _arrays(network, index, saved, own, _bias(network, index, sizes.P * width), *room)
     _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
@@ -122,7 +122,7 @@ def _make_history(sizes: Sizes, steps: int, dtype: str | np.dtype) -> History:
     return History(h, gates, c, saved)
 
 
-def _arrays(network: Network, index: int, saved: Saved, own: History, bias, *room: np.ndarray) -> Layer:
+def _arrays(network: Network, index: int, saved: PackedSaved, own: History, bias, *room: np.ndarray) -> Layer:
     """The flat arrays of a layer's forward pass."""
     parameters = network.layer(index)
     weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
@@ -131,7 +131,9 @@ def _arrays(network: Network, index: int, saved: Saved, own: History, bias, *roo
     return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *own, history, *room)
 
 
-def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
+def _layer_backward(
+    network: Network, index: int, saved: PackedSaved, dy: np.ndarray, dstate: State, members: int
+):
     """dx, the initial state's gradient and the layer's gradients."""
     sizes, shares = _plan(network, saved.x, saved.inputs, members)
     storage = saved.x.dtype

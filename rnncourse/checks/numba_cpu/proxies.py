@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from nbjudge.exercise import Shell, Wrong
+from nbjudge.exercise import Proxy, Wrong
 
 WHOLE = "works on whole arrays"
 BATCH = 1024  # operations that are sent to the judge at once
@@ -251,14 +251,14 @@ class Number(tuple):
         )
 
 
-def shells(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Shell]:
-    """{name: Shell} of the objects that the text makes, all from one source with the same services."""
+def proxies(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Proxy]:
+    """{name: Proxy} of the objects that the text makes, all from one source with the same services."""
     source = "\n\n".join([*map(_source, classes), text])
     names = [line.split(" = ")[0] for line in text.strip().split("\n")]
-    return {name: Shell(source, name, services) for name in names}
+    return {name: Proxy(source, name, services) for name in names}
 
 
 @cache
-def _source(shell: type) -> str:
-    """Source text of a class. To find it takes 7 ms, and some checks make shells for each number."""
-    return inspect.getsource(shell)
+def _source(proxy: type) -> str:
+    """Source text of a class. To find it takes 7 ms, and some checks make proxies for each number."""
+    return inspect.getsource(proxy)

@@ -22,7 +22,7 @@ LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads g
 FEW_ROWS = 16  # rows of a product below which transposing its weights first costs more than it saves
 
 
-class Saved(NamedTuple):
+class CompiledSaved(NamedTuple):
     """What a layer saves for its gradient."""
 
     x: np.ndarray  # [T,B,I]
@@ -44,7 +44,9 @@ def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
     return y, state, saved
 
 
-def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State | None, threads: int):
+def backward(
+    network: Network, saved: list[CompiledSaved], dy: np.ndarray, dstate: State | None, threads: int
+):
     """dx [T,B,I], dstate, gradients, on so many threads."""
 
     def run(index, saved, dy, dstate):
@@ -74,7 +76,7 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
     return True
 
 
-def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> CompiledSaved:
     check_cell(network, KERNEL_FACTS)
     facts = KERNEL_FACTS[network.cell]
     layer = network.layer(index)
@@ -94,10 +96,12 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
     loop = partial(loops.forward, gates, weights, bias, inner_bias, h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
-    return Saved(x, h, h if facts.gate_is_h else gates, c, reserve)
+    return CompiledSaved(x, h, h if facts.gate_is_h else gates, c, reserve)
 
 
-def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
+def _layer_backward(
+    network: Network, index: int, saved: CompiledSaved, dy: np.ndarray, state: State, threads: int
+):
     """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
     layer = network.layer(index)
     weights = np.ascontiguousarray(layer.weight_hh)
