@@ -25,11 +25,10 @@ from nbjudge.running.sandbox import CHECKOUT, MEMORY
 TRIES = 2  # processes that one call may lose
 RARELY = 100_000, 50, 50  # objects and rounds until garbage is collected: a tenth of the time of a grade else
 HOLDS = MEMORY + (512 << 20)  # bytes for an answer at its limit and the process that judges it
-PATIENCE = 20  # seconds for a scheduler to answer
+PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker
 
-stops: list[
-    int
-] = []  # an entry for each time that this process was stopped, as batch systems do, and continued
+# an entry for each time that this process was stopped and continued, as a batch system does
+stops: list[int] = []
 _thread = threading.local()
 
 
@@ -89,6 +88,7 @@ def on_cluster(address: str) -> Iterator[Callable]:
         raise Unusable(f"--scheduler needs Dask: {sys.executable} -m pip install distributed") from None
     try:
         with Client(address, timeout=PATIENCE) as client:
+            client.wait_for_workers(1, timeout=PATIENCE)
             yield client.get_executor(pure=False).map
     except Unusable:
         raise

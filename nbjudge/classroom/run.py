@@ -247,11 +247,15 @@ def grade_all(jobs: list[Job], mapped: Callable) -> None:
     form = "{n} of {total} graded{postfix} · about {remaining} left"
     faults = 0
     with tqdm(total=len(jobs), bar_format=form, mininterval=pause, disable=not jobs) as bar:
-        for result in mapped(grade_apart, jobs):
-            faults += bool(result.faults)
-            if faults:
-                bar.set_postfix_str(f"{faults} with a fault of the grader", refresh=False)
-            bar.update()
+        try:
+            for result in mapped(grade_apart, jobs):
+                faults += bool(result.faults)
+                if faults:
+                    bar.set_postfix_str(f"{faults} with a fault of the grader", refresh=False)
+                bar.update()
+        except KeyboardInterrupt:
+            bar.write("stopped: what was graded is kept, and --resume grades the rest", file=bar.fp)
+            raise
 
 
 def describe(listed: list[Result]) -> Iterator[str]:
