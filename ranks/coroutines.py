@@ -14,9 +14,8 @@ from functools import cache
 from types import CellType, CodeType, FunctionType, MethodType, coroutine
 from typing import Any
 
-from pocketgpu.simulator.rewriting import bare_definition, codes_in
-from pocketgpu.simulator.source import FLAGS, tree_of
 from ranks.errors import RankEnded, RankError
+from ranks.source import FLAGS, bare_definition, codes_in, tree_of
 
 LIBRARIES = {"numpy", *sys.stdlib_module_names}
 GENERATORS = 0x20 | 0x80 | 0x200  # flags of codes that are generators or coroutines in their text

@@ -18,7 +18,7 @@ from rnnlab.emit import files
 
 MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its text
     "pocketgpu": (),
-    "ranks": ("pocketgpu",),
+    "ranks": (),
     "nbjudge": (),
     "rnnlab": ("pocketgpu", "ranks"),
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),

@@ -14,7 +14,6 @@ Names that are added hold a dot, which no name in a program can.
 """
 
 import ast
-import copy
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
 from pocketgpu.simulator.names import load, store
 from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
-from pocketgpu.simulator.source import FLAGS, Definition
+from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
 from pocketgpu.simulator.synchronisation import call, syncthreads
 from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
 from pocketgpu.simulator.trace import BARRIER, EVENT, KINDS, SITES, WRITTEN, site_at
@@ -120,22 +119,6 @@ def _parameters(definition: ast.FunctionDef) -> set[str]:
     return {part.arg for part in parts if part}
 
 
-def bare_definition(tree: Definition) -> ast.FunctionDef:
-    """A copy of the function without what Python evaluates outside of it."""
-    body = tree.body if isinstance(tree.body, list) else [ast.copy_location(ast.Return(tree.body), tree.body)]
-    arguments = ast.arguments(
-        *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
-        vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
-        kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
-        kw_defaults=[None] * len(tree.args.kwonlyargs),
-        kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
-        defaults=[],
-    )
-    name = getattr(tree, "name", "<lambda>")
-    function = ast.FunctionDef(name, arguments, copy.deepcopy(body), [], None, type_params=[])
-    return ast.copy_location(function, tree)
-
-
 def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> list[ast.stmt]:
     """What a transformer makes of statements, of which one may become several."""
     result = []
@@ -143,14 +126,6 @@ def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> lis
         new = transformer.visit(statement)
         result += new if isinstance(new, list) else [new]
     return result
-
-
-def codes_in(code: CodeType) -> list[CodeType]:
-    """The code and those within it."""
-    codes = [code]
-    for outer in codes:
-        codes += (constant for constant in outer.co_consts if isinstance(constant, CodeType))
-    return codes
 
 
 def bound_in(definition: Definition) -> set[str]:

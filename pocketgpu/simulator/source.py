@@ -74,6 +74,30 @@ def definition_of(function: Callable | CodeType) -> ast.FunctionDef | None:
     return ast.copy_location(ast.FunctionDef(tree.name, bare, tree.body, [], None), tree)
 
 
+def bare_definition(tree: Definition) -> ast.FunctionDef:
+    """A copy of the function without what Python evaluates outside of it."""
+    body = tree.body if isinstance(tree.body, list) else [ast.copy_location(ast.Return(tree.body), tree.body)]
+    arguments = ast.arguments(
+        *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
+        vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
+        kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
+        kw_defaults=[None] * len(tree.args.kwonlyargs),
+        kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
+        defaults=[],
+    )
+    name = getattr(tree, "name", "<lambda>")
+    function = ast.FunctionDef(name, arguments, copy.deepcopy(body), [], None, type_params=[])
+    return ast.copy_location(function, tree)
+
+
+def codes_in(code: CodeType) -> list[CodeType]:
+    """The code and those within it."""
+    codes = [code]
+    for outer in codes:
+        codes += (constant for constant in outer.co_consts if isinstance(constant, CodeType))
+    return codes
+
+
 def _texts(function: Callable | CodeType, code: CodeType) -> Iterator[list[str]]:
     """Lines of the file as they were when the function was made, and as they are now."""
     if isinstance(function, FunctionType) and function in _lines:
@@ -144,11 +168,9 @@ def _codes(module: ast.Module, definition: Definition, flags: int) -> list[CodeT
     """Codes in the module that may be the definition's."""
     key = id(module), flags & FLAGS
     if key not in _compiled:
-        waiting = [_quietly(module, "<text>", (flags & FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)]
-        for code in waiting:
-            waiting += (constant for constant in code.co_consts if isinstance(constant, CodeType))
+        whole = _quietly(module, "<text>", (flags & FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         _compiled.clear()
-        _compiled[key] = module, waiting
+        _compiled[key] = module, codes_in(whole)
     name = getattr(definition, "name", "<lambda>")
     return [code for code in _compiled[key][1] if code.co_name == name and _stands_in(code, definition)]
 

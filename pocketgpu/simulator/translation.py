@@ -15,9 +15,9 @@ from pocketgpu.simulator import arithmetic, libdevice
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
 from pocketgpu.simulator.memory import Watched
 from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
-from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, codes_in, rewritten
+from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, rewritten
 from pocketgpu.simulator.rows import bare
-from pocketgpu.simulator.source import tree_of
+from pocketgpu.simulator.source import codes_in, tree_of
 from pocketgpu.simulator.threads import Finding, LaunchStopped, machine
 from pocketgpu.simulator.trace import Trace
 

@@ -1,10 +1,11 @@
-"""Every derived file of rnnlab: its path and its text."""
+"""Every derived file of Python: its path and its text."""
 
 from pathlib import Path
 
 from rnnlab.emit import kernel_facts, numba_device, numba_rows, numba_vectors
 
-KERNELS = Path(__file__).parents[1] / "kernels"
+ROOT = Path(__file__).parents[2]
+KERNELS = ROOT / "rnnlab" / "kernels"
 SOURCES = {  # path in KERNELS -> function that gives its text
     "cells.py": kernel_facts.source,
     "compiled/gates.py": numba_rows.source,
@@ -13,9 +14,17 @@ SOURCES = {  # path in KERNELS -> function that gives its text
 }
 
 
+COPIES = {"ranks/source.py": "pocketgpu/simulator/source.py"}  # so that neither package needs the other
+COPIED = "# Written by `make course`: a copy of {}\n"
+
+
 def derived() -> dict[Path, bytes]:
     """The bytes of each derived file, by its path."""
-    return {KERNELS / name: source().encode() for name, source in SOURCES.items()}
+    copies = {
+        ROOT / path: COPIED.format(original).encode() + (ROOT / original).read_bytes()
+        for path, original in COPIES.items()
+    }
+    return copies | {KERNELS / name: source().encode() for name, source in SOURCES.items()}
 
 
 def stale() -> list[Path]:

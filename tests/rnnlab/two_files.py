@@ -14,9 +14,10 @@ SIZES = T, B, I, H, L = 4, 3, 2, 5, 2
 
 
 def copy_with_new_cells(folder):
-    """rnnlab in a folder, with two files changed and then what is derived from them."""
+    """rnnlab and what it imports in a folder, with two files changed and then what is derived from them."""
     ignored = shutil.ignore_patterns("__pycache__", "data")
-    shutil.copytree(ROOT / "rnnlab", folder / "rnnlab", ignore=ignored)
+    for package in ("pocketgpu", "ranks", "rnnlab"):
+        shutil.copytree(ROOT / package, folder / package, ignore=ignored)
     for name, added in CHANGED.items():
         path = folder / "rnnlab" / name
         text = path.read_text(encoding="utf-8") + (ROOT / "tests" / added).read_text(encoding="utf-8")
