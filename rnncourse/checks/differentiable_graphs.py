@@ -65,6 +65,9 @@ def gate_axes(*biases: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+WEIGHTS = "dweight_ih", "dweight_hh"  # the results in front of the bias gradients
+
+
 def check_lstm_backward(submission, rng, B, I, H):
     """One step's wires, of no network in particular: a gradient is right for any."""
     i, f, o = rng.uniform(0.1, 0.9, (3, B, H))
@@ -119,7 +122,8 @@ def check_gru_backward(submission, rng, B, I, H):
 def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -> str | None:
     """In front of which gates the mistake stands: a bias gradient is what arrived there, added up.
 
-    The bias gradients are the last results.  None where they cannot be read.
+    The bias gradients are the last results, the weights' stand before them: where its rows are right, what
+    arrives in front of a gate is, too.  None where they cannot be read.
     """
     last = len(biases)
     if not isinstance(got, tuple | list) or len(got) != len(want):
@@ -136,22 +140,42 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
                 f"{name} has the right numbers in another order: "
                 f"{rows} of {gates[0]} stand first, then {rows} of {gates[1]}."
             )
-    sentences = [_sentence(name, *pair, gates) for name, pair in zip(biases, pairs, strict=True)]
+    first = last + len(WEIGHTS)
+    weights = zip(WEIGHTS, got[-first:-last], want[-first:-last], strict=True)
+    sentences = [
+        _sentence(name, pair, gates, weight)
+        for name, pair, weight in zip(biases, pairs, weights, strict=False)
+    ]
     if any(sentences):
-        return f"{' '.join(filter(None, sentences))} Follow the wires from the output to there."
+        return " ".join(filter(None, sentences))
     return "The bias gradients are right for every gate: look at what happens between the gates and the rest."
 
 
-def _sentence(bias: str, got: np.ndarray, want: np.ndarray, gates: str) -> str | None:
-    parts = zip(gates, np.split(got, len(gates)), np.split(want, len(gates)), strict=True)
-    right = {gate: np.allclose(a, b) for gate, a, b in parts}
-    wrong = [gate for gate in gates if not right[gate]]
-    if not wrong:
+def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
+    """What a bias gradient says of the gates, and the rows of the weights that belong to it."""
+    added_up = _right_gates(*pair, gates)
+    name, *rows = weight
+    arriving = added_up | _right_gates(*rows, gates)
+    wrong = [gate for gate in gates if gate not in arriving]
+    others = [gate for gate in gates if gate in arriving]
+    if added_up == {*gates}:
         return None
-    others = [gate for gate in gates if right[gate]]
-    return f"By {bias}, what arrives in front of {', '.join(wrong)} is wrong" + (
-        f", in front of {', '.join(others)} right." if others else "."
+    if not wrong:
+        return f"By {name}, what arrives in front of every gate is right: look at how {bias} adds it up."
+    right = f", in front of {', '.join(others)} right" if others else ""
+    source = bias if arriving == added_up else f"{bias} and {name}"
+    return (
+        f"By {source}, what arrives in front of {', '.join(wrong)} is wrong{right}. "
+        "Follow the wires from the output to there."
     )
+
+
+def _right_gates(got: object, want: np.ndarray, gates: str) -> set[str]:
+    """The gates whose rows are right; none if they cannot be read."""
+    if not isinstance(got, np.ndarray) or got.shape != want.shape:
+        return set()
+    parts = zip(gates, np.split(got, len(gates)), np.split(want, len(gates)), strict=True)
+    return {gate for gate, a, b in parts if np.allclose(a, b)}
 
 
 CELLS = {

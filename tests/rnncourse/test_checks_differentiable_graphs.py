@@ -1,5 +1,6 @@
 """The checks of lesson 04: gates named in a message."""
 
+import numpy as np
 import pytest
 
 from nbjudge.exercise import Mutant
@@ -26,3 +27,24 @@ def test_an_unnamed_mistake_is_located_by_its_gate(name, old, new, gates):
     assert verdict.status == "failed"
     assert verdict.misconception is None
     assert gates in verdict.next_step
+
+
+@pytest.mark.parametrize(
+    ("name", "biases", "gates"), [("gru_backward", 2, "rzn"), ("lstm_backward", 1, "ifgo")]
+)
+def test_rows_of_the_weights_clear_a_gate_whose_bias_is_added_up_wrongly(name, biases, gates):
+    def advice(scales):
+        def answer(*step):
+            dx, *others = ANSWERS[name].call(*step)
+            rows = np.repeat(scales, len(others[-1]) // len(gates))
+            for place in range(-biases - 2, 0):
+                weighted = others[place] * (rows[:, None] if others[place].ndim == 2 else 3 * rows)
+                others[place] = weighted
+            return 0.5 * dx, *others
+
+        return judge(checks.find(name)[1], InProcess(answer, name), 0).next_step
+
+    scales = np.ones(len(gates))
+    assert "every gate is right: look at how dbias" in advice(scales)
+    scales[1] = 2
+    assert f"front of {gates[1]} is wrong, in front of {gates[0]}, {gates[2]}" in advice(scales)
