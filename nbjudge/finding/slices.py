@@ -40,6 +40,9 @@ from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
+GIVEN = re.compile(  # names to which a cell that cannot be parsed would give a meaning
+    r"^(?:(?:async )?def |class |type )?(\w+)(?=\s*(?:\(|\[|:|=(?!=)))", re.MULTILINE
+)
 SHOWN = re.compile(r"\buse\(")
 SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
 # what a line has that looks into the process it runs in: see lines_that_look
@@ -98,7 +101,10 @@ def answer_in(cells: list[CodeCell], name: str, is_kernel: bool = False) -> Lear
     ]
     lost = [line for cell in cells for line in cell.magics]
     repeated = choice.repeated(chosen, names)
-    return LearnerAnswer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost, repeated)
+    unread = [syntax_error(cell) for cell in cells if cell.error and names & {*GIVEN.findall(cell.text)}]
+    newer = next((cell.newer for cell in cells if cell.newer), "")
+    parts = [_piece(*piece) for piece in pieces]
+    return LearnerAnswer(name, parts, sorted(names), optional, lost, repeated, unread, newer)
 
 
 def defined(cells: list[CodeCell]) -> set[str]:
@@ -333,16 +339,24 @@ def _nothing_to_judge(cells: list[CodeCell], parts: list[Part], name: str) -> St
 
 def _unreadable(cell: CodeCell, name: str) -> Stopped:
     """Why the cell of an answer cannot be parsed: its author's slip, or a newer Python than this one."""
+    if cell.newer:
+        return written_by_newer_python(cell.newer, name, syntax_error(cell))
+    return Stopped(Status.crashed, syntax_error(cell))
+
+
+def syntax_error(cell: CodeCell) -> str:
+    """What Python says of a cell that it cannot parse, and where."""
     line = (cell.error.text or "").strip()
     reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
-    if line:
-        reason = f"{reason}: {line}"
-    if not cell.newer:
-        return Stopped(Status.crashed, reason)
+    return f"{reason}: {line}" if line else reason
+
+
+def written_by_newer_python(version: str, name: str, reason: str) -> Stopped:
+    """An answer that may be right where it was written; `reason` is why it does not run here."""
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    sentence = f"The notebook was written with Python {cell.newer}, and this is Python {own}: not judged."
-    remedy = f"grade it with Python {cell.newer} or newer"
-    return Stopped(Status.grader_error, f"{sentence} {name} may use its new syntax.\n{reason}", remedy)
+    sentence = f"The notebook was written with Python {version}, and this is Python {own}: not judged."
+    remedy = f"grade it with Python {version} or newer"
+    return Stopped(Status.grader_error, f"{sentence} {name} may use what is new there.\n{reason}", remedy)
 
 
 def lines_that_look(answer: LearnerAnswer) -> tuple[str, ...]:

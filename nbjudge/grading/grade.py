@@ -19,7 +19,7 @@ from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.files import write_whole
 from nbjudge.finding.reading import CodeCell, Unusable, read
-from nbjudge.finding.slices import answer_in, defined, lines_that_look
+from nbjudge.finding.slices import answer_in, defined, lines_that_look, written_by_newer_python
 from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
@@ -27,6 +27,9 @@ from nbjudge.running.worker import LearnerAnswer, NotStarted, Worker
 from nbjudge.verdict import Status, Stopped, Verdict
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
+NEW = re.compile(  # what an older Python says of modules and functions that a newer one has
+    r"ModuleNotFoundError|ImportError: cannot import name|AttributeError: (?:partially initialized )?module '"
+)
 OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the time that the answer has
 
 
@@ -189,7 +192,11 @@ def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandb
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
     misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
+    if answer.newer and outcome.status is Status.crashed and (answer.unread or NEW.match(outcome.message)):
+        reason = "\n".join(answer.unread) or outcome.message
+        return verdict(exercise, written_by_newer_python(answer.newer, exercise.name, reason))
     lines += answer.magics if misses else ()
+    lines += (error.replace("\n", " ") for error in answer.unread)
     outcome = _with_names_given_twice(_with_lines_left_out(outcome, lines), answer.repeated)
     return replace(outcome, looks=lines_that_look(answer))
 

@@ -51,6 +51,8 @@ class LearnerAnswer(NamedTuple):
     optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
     magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
     repeated: Sequence[str] = ()  # names that several cells give a meaning, with their cells
+    unread: Sequence[str] = ()  # errors of cells that cannot be parsed and would give needed names
+    newer: str = ""  # the version of Python that wrote the notebook, where it is above this one
 
     def packed(self) -> bytes:
         """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""

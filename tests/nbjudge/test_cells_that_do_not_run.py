@@ -69,6 +69,39 @@ def test_a_newer_python_is_the_installations_fault(written, version, status):
     assert outcome.points == 0
 
 
+USES = "def last_step(y):\n    return near(y)[-1]"
+
+
+@pytest.mark.parametrize(
+    ("helper", "answer", "status"),
+    [
+        ("def near(y):\n    future syntax\n    return y", USES, Status.grader_error),
+        ("near = future syntax", USES, Status.grader_error),
+        ("import module_of_the_future as near", USES, Status.grader_error),
+        (
+            "import itertools as near",
+            USES.replace("near(", "near.function_of_the_future("),
+            Status.grader_error,
+        ),
+        ("other = future syntax", USES, Status.crashed),  # a name that stands nowhere
+        ("near = future syntax", RIGHT, Status.passed),
+        ("near = future syntax", "def last_step(y):\n    return y[0].copy()", Status.failed),
+    ],
+)
+def test_what_a_newer_python_adds_is_the_installations_fault(written, helper, answer, status):
+    assert verdict(written(("code", helper), ("code", answer), version=NEWER)).status == status
+    if status == Status.grader_error:
+        assert verdict(written(("code", helper), ("code", answer))).status == Status.crashed
+
+
+def test_a_verdict_names_the_cell_that_cannot_be_parsed_and_would_count(written):
+    wrong = ("code", "def last_step(y):\n    return y[0].copy()")
+    broken = ("code", "def last_step(y):\n    return y[-1")
+    assert "cell 2, line 2" in verdict(written(wrong, broken)).message
+    assert "cell" not in verdict(written(wrong, ("code", "other = y[-1"))).message
+    assert verdict(written(("code", RIGHT), broken)).passed
+
+
 def test_the_version_of_a_large_notebook_is_read_too(written):
     path = written(("code", "def last_step(y):\n    future syntax"), version=NEWER, padding=SMALL)
     assert verdict(path).status == Status.grader_error
