@@ -141,6 +141,11 @@ def _require_gradebook(path: Path) -> None:
     """Unusable unless the file is a gradebook: nbgrader would make one of whatever database it is."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
         tables = {name for (name,) in database.execute("select name from sqlite_master")}
+    if "grade_cells" not in tables and "grade_cell" in tables:
+        raise Unusable(
+            f"{path} is a gradebook of an nbgrader before 0.6: run `nbgrader db upgrade` in its folder, "
+            "which keeps a copy, and export again."
+        )
     if "grade_cells" not in tables:
         raise Unusable(f"{path} is no gradebook of nbgrader: run nbgrader generate_assignment first.")
 

@@ -155,6 +155,14 @@ def test_use_gives_the_learners_own_once_it_passed_and_the_courses_until_then(ca
     assert "yours" in capsys.readouterr().out
 
 
+def test_an_answer_that_uses_itself_gets_the_same_verdict_as_in_a_grade():
+    def last_step(y):
+        return rnnlab.use(last_step)(y)
+
+    assert rnnlab.check(last_step).status == "crashed"
+    assert rnnlab.use(last_step) is not last_step
+
+
 @pytest.mark.parametrize(
     ("thing", "words"),
     [
