@@ -96,7 +96,8 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
     line = 1 + _breaks(table.rows[0])
     for cells in table.rows[1:]:
         line += 1
-        row = Row(name, line, dict(zip(header, map(str.strip, cells), strict=False)))
+        stated = dict(zip(header, map(str.strip, cells), strict=False))
+        row = Row(name, line, dict.fromkeys(header, "") | stated)  # a spreadsheet may leave out empty cells
         if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
             remedy = f"{len(cells)} cells below {len(header)} columns: put a text with a comma between quotes"
             faults.append(str(row.fault(header[-1], remedy)))
