@@ -5,6 +5,7 @@ import pytest
 from values_in import holds
 
 from rnnlab.compare import TOLERANCES, first_difference, relative_error
+from rnnlab.narrow import from_bfloat16, to_bfloat16
 
 
 def test_relative_error_is_a_ratio_of_norms():
@@ -45,3 +46,18 @@ def test_float32_is_accepted_where_its_rounding_ends_and_refused_where_a_mistake
     tolerance = TOLERANCES["float32"].forward(1)
     assert relative_error(want.astype("float32"), want) <= tolerance
     assert relative_error(want * (1 + 1e-5), want) > tolerance
+
+
+@pytest.mark.parametrize("T", [8, 4096])
+def test_a_bfloat16_gradient_that_is_summed_in_bfloat16_stays_within_its_tolerance(T):
+    rng = np.random.default_rng(T)
+    rounded = lambda array: from_bfloat16(to_bfloat16(array.astype("float32")))
+    terms = rounded(rng.normal(size=(T, 4, 8))).swapaxes(1, 2) @ rounded(rng.normal(size=(T, 4, 8)))
+    total = np.zeros((8, 8), "float32")
+    for term in terms:
+        total = rounded(total + rounded(term))
+    exact = terms.sum(0, dtype="float64")
+    tolerance = TOLERANCES["bfloat16"]
+    assert relative_error(total, exact) <= tolerance.gradient_over(T)
+    assert (relative_error(total, exact) <= tolerance.gradient) == (T == 8)
+    assert tolerance.gradient_over(64) == tolerance.gradient
