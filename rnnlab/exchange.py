@@ -2,7 +2,7 @@
 
 Frameworks agree on what a GRU or an LSTM is and differ in how they write it: the order of the gates, weights
 [G·H,I] or transposed [I,G·H], one bias or two, the sign of the update gate, the place of the reset gate, a
-constant added to the forget gate at run time.  LAYOUTS states these facts, and two functions read them.
+constant added to the forget gate at run time.  TABLE states these facts, and two functions read them.
 No framework is imported: a layer is read through its attributes, its mapping of arrays, or its list of them.
 
 A single bias is stored in bias_ih, and bias_hh is 0; on the way out the two are added.  A run-time forget
@@ -13,7 +13,6 @@ docs/frameworks.md has the table with the versions for which each framework's ow
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,96 +20,88 @@ import numpy as np
 from rnnlab.cells import find_cell
 
 Arrays = dict[str, np.ndarray]
+NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+SIDES = {"ih": ("bias_ih",), "hh": ("bias_hh",), "both": ("bias_ih", "bias_hh")}
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a framework stores one layer of a cell; {} in a path is a gate that has an array of its own."""
+class Layout(NamedTuple):
+    """How a framework stores one layer of a cell: a line of TABLE."""
 
     framework: str
     cell: str
     gates: str  # their order in its arrays
     weight_ih: str  # path of the array
-    weight_hh: str  # the same path: one array, with the rows of the inputs first
-    biases: tuple[tuple[str, str, str], ...]  # (path, "ih", "hh" or "both", gates)
-    transposed: bool = True  # weights are [I,G·H]
-    reset: str = "after"
-    updates_candidate: bool = False  # h' = z·n + (1 − z)·h: the update gate has the other sign
-    forget_bias: float = 0.0  # added at run time
-    kind: str = ""  # the class or node; "" where it is the cell's own name
+    weight_hh: str
+    biases: tuple[tuple[str, str, str], ...]  # (path, side, gates)
+    transposed: bool  # weights are [I,G·H]
+    reset: str
+    updates_candidate: bool
+    forget_bias: float
+
+    def arrays(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """(path, its parts of a network's layer, their gates) of every array, weights first."""
+        wholes = [(self.weight_ih, ("weight_ih",), self.gates), (self.weight_hh, ("weight_hh",), self.gates)]
+        if self.weight_ih == self.weight_hh:
+            wholes = [(self.weight_ih, ("weight_ih", "weight_hh"), self.gates)]
+        wholes += [(path, SIDES[side], gates) for path, side, gates in self.biases]
+        for path, parts, gates in wholes:
+            for group in gates if "{}" in path else [gates]:
+                yield path.format(group), parts, group
+
+    def signed(self, gate: str, rows: np.ndarray) -> np.ndarray:
+        """Rows of a gate, negated for an update gate of the other sign: 1 − σ(a) = σ(−a)."""
+        return -rows if self.updates_candidate and gate == "z" else rows
 
 
-def _both(path: str, gates: str) -> tuple[tuple[str, str, str], ...]:
-    return ((path, "both", gates),)
+# Paths of arrays: {} stands for a gate that has an array of its own; one path twice is one array, the rows of
+# the inputs first.  A bias is path:side, and :gates where it has not all.  Facts: rows, weights are [G·H,I]
+# and not [I,G·H]; before, the reset gate; swapped, h' = z·n + (1 − z)·h; forget, 1 is added to the forget
+# gate at run time.  Of one framework, the first line that fits is taken: its own default stands before what
+# only an argument can say.
+TABLE = """
+framework| cells            | gates| weight_ih weight_hh          | biases                   | facts
+torch    | rnn_tanh rnn_relu| h    | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
+torch    | gru              | rzn  | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
+torch    | lstm             | ifgo | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
+keras    | rnn_tanh rnn_relu| h    | kernel recurrent_kernel      | bias:ih                  |
+keras    | gru              | zrn  | kernel recurrent_kernel      | bias:both                |
+keras    | gru              | zrn  | kernel recurrent_kernel      | bias:ih                  | before
+keras    | lstm             | ifgo | kernel recurrent_kernel      | bias:ih                  |
+linen    | rnn_tanh rnn_relu| h    | i/kernel h/kernel            | i/bias:ih                |
+linen    | gru              | rzn  | i{}/kernel h{}/kernel        | i{}/bias:ih hn/bias:hh:n |
+linen    | lstm             | ifgo | i{}/kernel h{}/kernel        | h{}/bias:ih              |
+nnx      | rnn_tanh rnn_relu| h    | dense_i/kernel dense_h/kernel| dense_i/bias:ih          |
+nnx      | gru              | rzn  | dense_i/kernel dense_h/kernel| dense_i/bias:ih          |
+nnx      | lstm             | ifgo | dense_i/kernel dense_h/kernel| dense_h/bias:ih          |
+equinox  | gru              | rzn  | weight_ih weight_hh          | bias:ih bias_n:hh:n      | rows
+equinox  | lstm             | ifgo | weight_ih weight_hh          | bias:ih                  | rows
+haiku    | rnn_relu         | h    | linear/w linear_1/w          | linear/b:ih linear_1/b:hh|
+haiku    | gru              | zrn  | w_i w_h                      | b:ih                     | before swapped
+haiku    | lstm             | igfo | linear/w linear/w            | linear/b:ih              | forget
+mlx      | rnn_tanh rnn_relu| h    | Wxh Whh                      | bias:ih                  | rows
+mlx      | gru              | rzn  | Wx Wh                        | b:ih bhn:hh:n            | rows
+mlx      | lstm             | ifgo | Wx Wh                        | bias:ih                  | rows
+onnx     | rnn_tanh rnn_relu| h    | W R                          | B:both                   | rows
+onnx     | gru              | zrn  | W R                          | B:both                   | rows before
+onnx     | gru              | zrn  | W R                          | B:both                   | rows
+onnx     | lstm             | iofg | W R                          | B:both                   | rows
+"""
 
 
-def _input(path: str, gates: str) -> tuple[tuple[str, str, str], ...]:
-    return ((path, "ih", gates),)
+def _layouts() -> Iterator[Layout]:
+    for line in TABLE.strip().splitlines()[1:]:
+        framework, cells, gates, weights, biases, facts = (column.strip() for column in line.split("|"))
+        arrays = tuple((*bias.split(":"), gates)[:3] for bias in biases.split())
+        words = facts.split()
+        reset = "before" if "before" in words else "after"
+        for cell in cells.split():
+            yield Layout(
+                framework, cell, gates, *weights.split(), arrays, "rows" not in words, reset,
+                "swapped" in words, float("forget" in words),
+            )  # fmt: skip
 
 
-def _of_torch(cell: str, gates: str) -> Layout:
-    biases = (("bias_ih", "ih", gates), ("bias_hh", "hh", gates))
-    return Layout("torch", cell, gates, "weight_ih", "weight_hh", biases, transposed=False)
-
-
-def _of_keras(cell: str, gates: str, reset: str = "after") -> Layout:
-    biases = _both("bias", gates) if gates == "zrn" and reset == "after" else _input("bias", gates)
-    return Layout("keras", cell, gates, "kernel", "recurrent_kernel", biases, reset=reset)
-
-
-def _of_flax(framework: str, cell: str, gates: str, inputs: str, state: str, *biases) -> Layout:
-    return Layout(framework, cell, gates, f"{inputs}/kernel", f"{state}/kernel", biases)
-
-
-def _of_equinox(cell: str, gates: str, *biases) -> Layout:
-    return Layout("equinox", cell, gates, "weight_ih", "weight_hh", biases, transposed=False)
-
-
-def _of_mlx(cell: str, gates: str, weights: str, *biases) -> Layout:
-    return Layout(
-        "mlx", cell, gates, f"{weights[0]}x{weights[1:]}", f"{weights[0]}h{weights[1:]}", biases, False
-    )
-
-
-def _of_onnx(cell: str, gates: str, kind: str, reset: str = "after") -> Layout:
-    return Layout("onnx", cell, gates, "W", "R", _both("B", gates), False, reset, kind=kind)
-
-
-# of one framework, the first that fits is taken: its own default stands before what only an argument can say
-LAYOUTS = (
-    _of_torch("rnn_tanh", "h"),
-    _of_torch("rnn_relu", "h"),
-    _of_torch("gru", "rzn"),
-    _of_torch("lstm", "ifgo"),
-    _of_keras("rnn_tanh", "h"),
-    _of_keras("rnn_relu", "h"),
-    _of_keras("gru", "zrn"),
-    _of_keras("gru", "zrn", "before"),
-    _of_keras("lstm", "ifgo"),
-    _of_flax("linen", "rnn_tanh", "h", "i", "h", ("i/bias", "ih", "h")),
-    _of_flax("linen", "rnn_relu", "h", "i", "h", ("i/bias", "ih", "h")),
-    _of_flax("linen", "gru", "rzn", "i{}", "h{}", ("i{}/bias", "ih", "rzn"), ("hn/bias", "hh", "n")),
-    _of_flax("linen", "lstm", "ifgo", "i{}", "h{}", ("h{}/bias", "ih", "ifgo")),
-    _of_flax("nnx", "rnn_tanh", "h", "dense_i", "dense_h", ("dense_i/bias", "ih", "h")),
-    _of_flax("nnx", "rnn_relu", "h", "dense_i", "dense_h", ("dense_i/bias", "ih", "h")),
-    _of_flax("nnx", "gru", "rzn", "dense_i", "dense_h", ("dense_i/bias", "ih", "rzn")),
-    _of_flax("nnx", "lstm", "ifgo", "dense_i", "dense_h", ("dense_h/bias", "ih", "ifgo")),
-    _of_equinox("gru", "rzn", ("bias", "ih", "rzn"), ("bias_n", "hh", "n")),
-    _of_equinox("lstm", "ifgo", ("bias", "ih", "ifgo")),
-    Layout("haiku", "rnn_relu", "h", "linear/w", "linear_1/w",
-           (("linear/b", "ih", "h"), ("linear_1/b", "hh", "h"))),
-    Layout("haiku", "gru", "zrn", "w_i", "w_h", _input("b", "zrn"), reset="before", updates_candidate=True),
-    Layout("haiku", "lstm", "igfo", "linear/w", "linear/w", _input("linear/b", "igfo"), forget_bias=1.0),
-    _of_mlx("rnn_tanh", "h", "Wh", ("bias", "ih", "h")),
-    _of_mlx("rnn_relu", "h", "Wh", ("bias", "ih", "h")),
-    _of_mlx("gru", "rzn", "W", ("b", "ih", "rzn"), ("bhn", "hh", "n")),
-    _of_mlx("lstm", "ifgo", "W", ("bias", "ih", "ifgo")),
-    _of_onnx("rnn_tanh", "h", "RNN"),
-    _of_onnx("rnn_relu", "h", "RNN"),
-    _of_onnx("gru", "zrn", "GRU", "before"),
-    _of_onnx("gru", "zrn", "GRU"),
-    _of_onnx("lstm", "iofg", "LSTM"),
-)  # fmt: skip
+LAYOUTS = tuple(_layouts())
 FRAMEWORKS = tuple(dict.fromkeys(layout.framework for layout in LAYOUTS))
 
 TURN = "a Network runs one way: choose one with reverse=False or reverse=True, and turn x and y along time"
@@ -224,15 +215,12 @@ def write(framework: str, parts: Parts) -> list[Arrays]:
 
     Raises ValueError for a cell that the framework does not have.
     """
-    fitting = [
-        layout
-        for layout in LAYOUTS
-        if layout.framework == framework and layout.cell == parts.cell and layout.reset in _resets(parts)
-    ]
-    if not fitting:
-        which = f" with reset {parts.reset!r}" if parts.cell == "gru" else ""
-        raise ValueError(f"{framework} has no layer that computes cell {parts.cell!r}{which}")
-    return [write_layer(fitting[0], _layer(parts.parameters, index)) for index in range(parts.layers)]
+    for layout in LAYOUTS:
+        if (layout.framework, layout.cell) == (framework, parts.cell) and _has_reset(layout, parts.reset):
+            layers = [{name: parts.parameters[f"{name}_l{k}"] for name in NAMES} for k in range(parts.layers)]
+            return [write_layer(layout, layer) for layer in layers]
+    which = f" with reset {parts.reset!r}" if parts.cell == "gru" else ""
+    raise ValueError(f"{framework} has no layer that computes cell {parts.cell!r}{which}")
 
 
 def read_flax(source: Any, **choices: Any) -> Parts:
@@ -244,8 +232,8 @@ def read_flax(source: Any, **choices: Any) -> Parts:
 
 def write_onnx(parts: Parts) -> list[tuple[str, Arrays, dict[str, Any]]]:
     """The operator of each layer, its arrays W, R and B [1,…], and its attributes."""
-    kind = next((layout.kind for layout in LAYOUTS if layout.kind and layout.cell == parts.cell), "")
     layers = write("onnx", parts)
+    kind = parts.cell.partition("_")[0].upper()
     attributes = {"hidden_size": layers[0]["R"].shape[1]}
     if kind == "GRU":
         attributes["linear_before_reset"] = int(parts.reset == "after")
@@ -269,114 +257,72 @@ def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 def read_layer(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Arrays:
     """weight_ih [G·H,I], weight_hh [G·H,H], bias_ih and bias_hh [G·H] from the arrays of one layer."""
-    weight_ih = _gates_first(layout, arrays, layout.weight_ih)
-    weight_hh = _gates_first(layout, arrays, layout.weight_hh)
-    H = len(weight_hh) // len(layout.gates)
-    if layout.weight_ih == layout.weight_hh:
-        weight_ih = weight_ih[:, :-H]
-        weight_hh = weight_hh[:, -H:]
-    biases = {"ih": {}, "hh": {}}
-    for path, side, gates in layout.biases:
-        if path.format(gates[0]) not in arrays:
+    parts = {}
+    for path, names, gates in layout.arrays():
+        if path not in arrays:
             continue
-        whole = np.concatenate([arrays[path.format(g)] for g in gates]) if "{}" in path else arrays[path]
-        for name, part in (
-            zip(("ih", "hh"), whole.reshape(2, -1), strict=True) if side == "both" else [(side, whole)]
-        ):
-            biases[name] |= _split(part, gates)
-    zero = np.zeros(H, weight_ih.dtype)
+        is_weight = names[0].startswith("weight")
+        array = arrays[path].T if layout.transposed and is_weight else arrays[path]
+        blocks = [array]
+        if len(names) == 2:
+            H = len(array) // len(gates)
+            blocks = (array[:, :-H], array[:, -H:]) if is_weight else array.reshape(2, -1)
+        for name, block in zip(names, blocks, strict=True):
+            rows = zip(gates, np.split(block, len(gates)), strict=True)
+            parts |= {(name, gate): layout.signed(gate, part) for gate, part in rows}
+    zero = np.zeros_like(parts["weight_hh", layout.gates[0]][:, 0])
     if layout.forget_bias:
-        biases["hh"]["f"] = zero + weight_ih.dtype.type(layout.forget_bias)
-    return {
-        "weight_ih": _in_own_order(layout, _split(weight_ih, layout.gates), zero),
-        "weight_hh": _in_own_order(layout, _split(weight_hh, layout.gates), zero),
-        "bias_ih": _in_own_order(layout, biases["ih"], zero),
-        "bias_hh": _in_own_order(layout, biases["hh"], zero),
-    }
+        parts["bias_hh", "f"] = zero + zero.dtype.type(layout.forget_bias)
+    gates = find_cell(layout.cell, layout.reset).gates
+    in_order = lambda name: np.concatenate([parts.get((name, gate), zero) for gate in gates])
+    return {name: np.ascontiguousarray(in_order(name)) for name in NAMES}
 
 
 def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
-    """The arrays of one layer by their paths in a framework, from the four arrays of a network's layer."""
-    gates = find_cell(layout.cell, layout.reset).gates
-    parts = {name: _signed(layout, _split(array, gates)) for name, array in layer.items()}
+    """The arrays of one layer by their paths in a framework, from the four arrays of a network's layer.
+
+    Both biases are added where the framework has one.  Raises ValueError for a bias that it cannot hold.
+    """
+    cell = find_cell(layout.cell, layout.reset)
+    parts = {}
+    for name, array in layer.items():
+        rows = zip(cell.gates, np.split(array, len(cell.gates)), strict=True)
+        parts |= {(name, gate): layout.signed(gate, part) for gate, part in rows}
     if layout.forget_bias:
         shift = layer["bias_hh"].dtype.type(layout.forget_bias)
-        parts["bias_hh"]["f"] = parts["bias_hh"]["f"] - shift
-    arrays = _written_weights(layout, parts)
-    for path, side, of_gates in layout.biases:
-        for pattern in _patterns(path, of_gates):
-            of_path = [pattern[1]] if pattern[1] else [*of_gates]
-            sides = ("ih", "hh") if side == "both" else (side,)
-            rows = [np.concatenate([_bias(layout, parts, g, s) for g in of_path]) for s in sides]
-            flat = len(rows) == 1 or layout.framework == "onnx"
-            arrays[pattern[0]] = np.concatenate(rows) if flat else np.stack(rows)
-    return arrays
-
-
-def _written_weights(layout, parts):
+        parts["bias_hh", "f"] = parts["bias_hh", "f"] - shift
+    stored = {(name, gate) for _, names, gates in layout.arrays() for name in names for gate in gates}
+    for gate in cell.gates:
+        if ("bias_hh", gate) in stored and ("bias_ih", gate) in stored:
+            continue
+        if gate == cell.inner_bias and parts["bias_hh", gate].any():
+            inside = f"{layout.framework} has no bias inside the reset gate"
+            raise ValueError(f"{inside}, and bias_hh of gate {gate!r} is not 0")
+        parts["bias_ih", gate] = parts["bias_hh", gate] = parts["bias_ih", gate] + parts["bias_hh", gate]
     arrays = {}
-    for name, path in (("weight_ih", layout.weight_ih), ("weight_hh", layout.weight_hh)):
-        for place, gate in _patterns(path, layout.gates):
-            whole = np.concatenate([parts[name][g] for g in (gate or layout.gates)])
-            whole = np.ascontiguousarray(whole.T) if layout.transposed else whole
-            arrays[place] = np.concatenate([arrays[place], whole]) if place in arrays else whole
+    for path, names, gates in layout.arrays():
+        blocks = [np.concatenate([parts[name, gate] for gate in gates]) for name in names]
+        if names[0].startswith("weight"):
+            whole = np.concatenate(blocks, axis=1)
+            arrays[path] = np.ascontiguousarray(whole.T if layout.transposed else whole)
+        else:
+            is_flat = len(blocks) == 1 or layout.framework == "onnx"
+            arrays[path] = np.concatenate(blocks) if is_flat else np.stack(blocks)
     return arrays
-
-
-def _bias(layout: Layout, parts: Mapping[str, Mapping], gate: str, side: str) -> np.ndarray:
-    """What the framework's bias of that side and gate must be; both are added where it has one of the two."""
-    sides = {where for _, where, gates in layout.biases if gate in gates}
-    if "both" in sides or {"ih", "hh"} <= sides:
-        return parts[f"bias_{side}"][gate]
-    inner = find_cell(layout.cell, layout.reset).inner_bias
-    if gate == inner and parts["bias_hh"][gate].any():
-        raise ValueError(
-            f"{layout.framework} has no bias inside the reset gate, and bias_hh of gate {gate!r} is not 0"
-        )
-    return parts["bias_ih"][gate] + parts["bias_hh"][gate]
-
-
-def _patterns(path: str, gates: str) -> list[tuple[str, str]]:
-    """(path, its gate) for every array of a path; the gate is "" where one array holds all."""
-    return [(path.format(gate), gate) for gate in gates] if "{}" in path else [(path, "")]
-
-
-def _gates_first(layout: Layout, arrays: Mapping[str, np.ndarray], path: str) -> np.ndarray:
-    """A weight as [G·H,columns]."""
-    parts = [arrays[place] for place, _ in _patterns(path, layout.gates)]
-    return np.concatenate([part.T if layout.transposed else part for part in parts])
-
-
-def _split(array: np.ndarray, gates: Iterable[str]) -> Arrays:
-    """{gate: its rows} of an array [G·H,…]."""
-    gates = [*gates]
-    return dict(zip(gates, np.split(array, len(gates)), strict=True))
-
-
-def _signed(layout: Layout, parts: Arrays) -> Arrays:
-    """The same rows, those of an update gate with the other sign negated: 1 − σ(a) = σ(−a)."""
-    negated = "z" if layout.updates_candidate else ""
-    return {gate: -part if gate == negated else part for gate, part in parts.items()}
-
-
-def _in_own_order(layout: Layout, parts: Arrays, zero: np.ndarray) -> np.ndarray:
-    signed = _signed(layout, parts)
-    gates = find_cell(layout.cell, layout.reset).gates
-    return np.ascontiguousarray(np.concatenate([signed.get(gate, zero) for gate in gates]))
 
 
 def _layout_of(framework: str, arrays: Arrays, cell: str | None, reset: str | None, prefix: str) -> tuple:
     """The first layout that fits, and the arrays by the paths in it."""
     candidates = [layout for layout in LAYOUTS if layout.framework == framework]
     for layout in candidates:
-        if cell not in (None, layout.cell) or (layout.cell == "gru" and reset not in (None, layout.reset)):
+        if cell not in (None, layout.cell) or not _has_reset(layout, reset):
             continue
         for place in _places(layout, arrays, prefix.replace(".", "/")):
             below = {
                 name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)
             }
             if _fits(layout, below):
-                known = {name for _, name in _paths(layout)}
+                known = {path for path, *_ in layout.arrays()}
                 depth = layout.weight_ih.count("/")
                 _refuse_extra({name for name in below if name not in known and name.count("/") == depth})
                 return layout, below
@@ -401,20 +347,14 @@ def _places(layout: Layout, arrays: Arrays, prefix: str) -> list[str]:
     return matches
 
 
-def _paths(layout: Layout) -> Iterator[tuple[str, str]]:
-    for path, gates in ((layout.weight_ih, layout.gates), (layout.weight_hh, layout.gates)):
-        yield from (("weight", place) for place, _ in _patterns(path, gates))
-    for path, side, gates in layout.biases:
-        yield from ((side, place) for place, _ in _patterns(path, gates))
-
-
 def _fits(layout: Layout, arrays: Arrays) -> bool:
     """True if all weights are there with the number of gates that the cell has, and biases of its kind."""
-    if any(side == "weight" and place not in arrays for side, place in _paths(layout)):
+    weights = [item for item in layout.arrays() if item[1][0].startswith("weight")]
+    if any(path not in arrays for path, *_ in weights):
         return False
-    rows, columns = _gates_first(layout, arrays, layout.weight_hh).shape
-    joined = layout.weight_ih == layout.weight_hh
-    if rows % len(layout.gates) or (rows != columns * len(layout.gates) and not joined):
+    path, names, gates = weights[-1]
+    rows, columns = arrays[path].shape[:: -1 if layout.transposed else 1]
+    if rows % len(gates) or (rows != columns * len(gates) and len(names) == 1):
         return False
     if layout.framework == "keras" and "bias" in arrays:
         return (arrays["bias"].ndim == 2) == (layout.biases[0][1] == "both")
@@ -526,11 +466,6 @@ def _refuse_extra(names: Iterable[str], only_known: bool = False) -> None:
             raise ValueError(f"{name} has no place in a Network: {why or 'its cells have no such array'}")
 
 
-def _layer(parameters: Mapping[str, np.ndarray], index: int) -> Arrays:
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    return {name: parameters[f"{name}_l{index}"] for name in names}
-
-
-def _resets(parts: Parts) -> tuple[str, ...]:
-    """The resets of layouts that compute this cell: only a GRU has one."""
-    return (parts.reset,) if parts.cell == "gru" else ("after", "before")
+def _has_reset(layout: Layout, reset: str | None) -> bool:
+    """Is it that reset, is none wanted, or has the cell none?"""
+    return layout.cell != "gru" or reset in (None, layout.reset)
