@@ -4,6 +4,7 @@
 The copy has the kernel's own code, so that every error and every type keeps its source line.
 """
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from numba import typeof
 from numba.core import types
 from numba.core.target_extension import target_override
 from numba.cuda.compiler import CUDAFlags
+from numba.cuda.cudamath import Math_unary, registry
 from numba.cuda.descriptor import cuda_target
 
 from pocketgpu.compiling.target import (
+    IS_NUMBA_CUDA,
     AnalysisPass,
     CompilerBase,
     DefaultPassBuilder,
@@ -157,12 +160,40 @@ class KeepTypes(AnalysisPass):
         return False
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class DropAlignment(AnalysisPass):
+    """Takes `alignment` out of calls: a word of numba-cuda for shared and local arrays."""
+
+    _name = "drop_alignment"
+
+    def __init__(self):
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: StateDict) -> bool:
+        """Change the calls of arrays, whose type does not depend on it."""
+        values = (
+            statement.value
+            for block in state.func_ir.blocks.values()
+            for statement in block.find_insts(ir.Assign)
+        )
+        for value in values:
+            if isinstance(value, ir.Expr) and value.op == "call":
+                value.kws = [(name, word) for name, word in value.kws if name != "alignment"]
+        return True
+
+
+if not IS_NUMBA_CUDA:
+    registry.register_global(math.exp2)(Math_unary)
+
+
 class TypesOnly(CompilerBase):
     """Numba's compiler up to the types of a function."""
 
     def define_pipelines(self) -> list:
         """The passes."""
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
+        if not IS_NUMBA_CUDA:
+            passes.add_pass(DropAlignment, "drop alignment")
         passes.add_pass(NopythonTypeInference, "types")
         passes.add_pass(KeepTypes, "keep them")
         passes._finalized = False  # it was, and there is no other way to add to it

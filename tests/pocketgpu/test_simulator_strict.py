@@ -1,6 +1,7 @@
 """Strict mode finds what would not compile on a GPU and what creeps into float64, and nothing else."""
 
 import inspect
+import math
 import subprocess
 import sys
 from types import FunctionType
@@ -100,6 +101,19 @@ def test_float64_that_is_meant_is_left_alone():
 
 def test_numbers_that_float32_holds_exactly_are_left_alone_where_the_compiler_narrows_them():
     assert check(strict_kernels.exact_numbers, VECTOR, VECTOR) == ()
+
+
+def test_words_that_numba_cuda_alone_has_are_not_refused():
+    @simulator.jit
+    def in_vectors(x, out):
+        tile = simulator.shared.array((16, 4), numba.float32, alignment=16)
+        mine = simulator.local.array(shape=4, dtype=numba.float32, alignment=8)
+        i = simulator.threadIdx.x
+        mine[0] = math.exp2(x[i])
+        tile[i, 3] = mine[0]
+        out[i] = tile[i, 3]
+
+    assert check(in_vectors, VECTOR, VECTOR) == ()
 
 
 def test_cache_hints_and_grid_barriers_have_types_without_numba_cuda():
