@@ -161,7 +161,7 @@ if registers.counts:
 # %% [markdown]
 # **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries often use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
 #
-# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba has no such load, so it is counted on paper.)
+# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba makes no such load of global memory, so it is counted on paper; of shared memory numba-cuda does, where an array has `alignment=16`.)
 
 # %% [markdown]
 # ## 3 · Adding up together
