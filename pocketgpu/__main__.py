@@ -6,10 +6,11 @@ import os
 import runpy
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
-from pocketgpu.checking import TOOLS, Collector, sarif, stand_in
+from pocketgpu.checking import COUNTS, TOOLS, Collector, sarif, stand_in
 
 SIMULATOR = Path(__file__).parent / "simulator"
 DESCRIPTION = """Run a program that imports numba.cuda, unchanged, in the simulator. At its end stand its
@@ -19,8 +20,8 @@ kernels' faults: races, missing fences, deadlocks, uninitialised and stray acces
 def tools(text: str) -> list[str]:
     """Names of tools, from a list with commas."""
     names = text.split(",")
-    if unknown := [name for name in names if name not in TOOLS]:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no tool: {', '.join(TOOLS)}")
+    if unknown := [name for name in names if name not in (*TOOLS, COUNTS)]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no tool: {', '.join((*TOOLS, COUNTS))}")
     return names
 
 
@@ -28,11 +29,18 @@ def parser() -> argparse.ArgumentParser:
     """The command's options."""
     result = argparse.ArgumentParser("python -m pocketgpu", description=DESCRIPTION)
     add = result.add_argument
-    add("--tool", type=tools, default=[*TOOLS], help=f"some of {','.join(TOOLS)}; all if not given")
+    add(
+        "--tool", type=tools, default=[*TOOLS], help=f"some of {','.join(TOOLS)} (all if not given), {COUNTS}"
+    )
     add("--device", metavar="NAME", help="the simulated GPU, such as T4 or H200")
     add("--events", type=int, metavar="N", help="accesses after which a launch is ended (10,000,000)")
     add("--json", metavar="FILE", help="write the findings there, too; - for standard output")
     add("--sarif", metavar="FILE", help="the same for a code host's annotations")
+    add(
+        "--html",
+        metavar="FILE",
+        help="write the replay of a launch there, one with a finding if there is one",
+    )
     add("--error-exitcode", type=int, default=1, metavar="N", help="exit status with findings (%(default)s)")
     add("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     add("program", metavar="PROGRAM")
@@ -82,7 +90,7 @@ def main(words: list[str] | None = None) -> int:
     options = parser().parse_args(words)
     if not options.module and not Path(options.program).is_file():
         parser().error(f"there is no file {options.program}")
-    collector = Collector(options.tool)
+    collector = Collector(options.tool, with_reports=COUNTS in options.tool or bool(options.html))
     try:
         stand_in(collector, device=options.device, events=options.events)
     except (RuntimeError, ValueError) as error:
@@ -90,6 +98,9 @@ def main(words: list[str] | None = None) -> int:
     status = run(options.program, options.arguments, options.module)
     sys.stdout.flush()
     faults = collector.faults
+    if COUNTS in options.tool:
+        for counted in collector.reports.values():
+            print(counted.counts_by_line(), file=sys.stderr)
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"pocketgpu: {collector.summary()}", file=sys.stderr)
@@ -104,7 +115,19 @@ def main(words: list[str] | None = None) -> int:
                 sys.stdout.write(text)
             else:
                 Path(file).write_text(text, encoding="utf-8")
+    if options.html:
+        write_replay(options.html, [*collector.reports.values()])
     return status or (options.error_exitcode if faults else 0)
+
+
+def write_replay(file: str, reports: list) -> None:
+    """Write one launch as a page that needs nothing else: the first with a finding, else the first of all."""
+    if not reports:
+        print(f"pocketgpu: no kernel was launched, so {file} is not written", file=sys.stderr)
+        return
+    chosen = next((report for report in reports if report.findings), reports[0])
+    page = import_module("pocketgpu.replay.page").Replay(chosen)
+    Path(file).write_text(page.html(), encoding="utf-8")
 
 
 if __name__ == "__main__":

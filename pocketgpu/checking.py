@@ -14,6 +14,7 @@ from types import ModuleType
 
 from pocketgpu import imports
 
+COUNTS = "counts"  # a further tool, which finds no faults: sectors, bank conflicts and barriers of each line
 TOOLS = {  # name -> kinds of findings (simulator/threads.py)
     "race": ("race", "missing_fence", "weak_poll"),
     "init": ("uninitialised",),
@@ -52,10 +53,11 @@ class Fault:
 class Collector:
     """Counts launches, and keeps what these tools find, once for each kernel, kind and line."""
 
-    def __init__(self, tools: Iterable[str] = TOOLS):
-        self.kinds = {kind for tool in tools for kind in TOOLS[tool]}
+    def __init__(self, tools: Iterable[str] = TOOLS, with_reports: bool = False):
+        self.kinds = {kind for tool in tools for kind in TOOLS.get(tool, ())}
         self.launches = 0
         self.kernels = set()
+        self.reports = {} if with_reports else None  # {code of a kernel: report of its first launch}
         self._faults = {}
 
     def __call__(self, kernel: Callable, findings: tuple, launches: int = 1) -> None:
@@ -69,6 +71,12 @@ class Collector:
                 self._faults[key].launches += 1
             elif finding.kind in self.kinds:
                 self._faults[key] = Fault(_file_of(line, code.co_filename), kernel.__name__, line, finding)
+
+    def look(self, watch: object) -> None:
+        """Keep the report of a kernel's first launch, where reports are wanted."""
+        code = watch.kernel.__code__
+        if self.reports is not None and code not in self.reports and watch.trace is not None:
+            self.reports[code] = import_module("pocketgpu.simulator.report").report(watch, with_flops=False)
 
     @property
     def faults(self) -> list[Fault]:

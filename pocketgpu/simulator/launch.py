@@ -123,6 +123,8 @@ class Kernel:
         advance_clock(now.sheet, sectors)
         if now.collect:
             now.collect(self.py_func, findings)
+            if look := getattr(now.collect, "look", None):
+                look(watch)
         elif findings and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, findings)
 

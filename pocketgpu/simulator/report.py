@@ -59,7 +59,8 @@ class Report:
             rows.append((number, text, {name: value for name, value in cells.items() if value}))
         return rows
 
-    def __str__(self) -> str:
+    def counts_by_line(self) -> str:
+        """The kernel's source with counts beside it, as text."""
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
         head = f"{self.kernel}: {self.sentence()}"
         heading = "".join(f"{name:>10}" for name in used)
@@ -67,8 +68,11 @@ class Report:
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
             for number, text, cells in self.table()
         ]
+        return "\n".join([head, " " * 76 + heading, *rows])
+
+    def __str__(self) -> str:
         texts = [str(finding) for finding in self.findings] or ["no findings"]
-        return "\n".join([head, " " * 76 + heading, *rows, *texts])
+        return "\n".join([self.counts_by_line(), *texts])
 
     __repr__ = __str__
 

@@ -203,6 +203,37 @@ def test_random_numbers_and_libdevice_are_there(tmp_path):
     assert all(0 <= number < 1 for number in numbers[:4])
 
 
+TRANSPOSED = """
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def transpose(x, y):
+    tile = cuda.shared.array((32, 32), float32)
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[j, i] = x[j, i]
+    y[i, j] = tile[j, i]
+
+transpose[1, (32, 32)](np.ones((32, 32), "f"), np.ones((32, 32), "f"))
+"""
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_counts_of_each_line_and_a_replay_come_from_the_command(tmp_path, numba):
+    page = tmp_path / "replay.html"
+    done = run(tmp_path, TRANSPOSED, "--tool", "counts", "--html", str(page), numba=numba)
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if "y[i, j]" in line)
+    counts = [int(word) for word in line.split() if word.isdigit()]
+    assert counts == [
+        10,
+        32 * 32,
+        32 * 32,
+        32 * 32,
+    ]  # its number; stores, each in a sector of its own; shared
+    assert "transpose" in page.read_text(encoding="utf-8")
+
+
 SHARED_STATES = """
 import numpy as np
 from numba import cuda
