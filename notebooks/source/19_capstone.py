@@ -360,7 +360,7 @@ print("you guessed", my_guess, "for the best")
 # %% [markdown]
 # 1.64 times the bound, in 100 layers with little memory. The standard entry needs 2.08 there.
 #
-# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes a **poster** of them, `work/19_page.html`. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
+# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 
 # %%
 from rnncourse.capstone.page import TEMPLATE, check_page
@@ -447,11 +447,11 @@ rnnlab.progress("capstone")
 # %% [markdown]
 # ## This was the course
 #
-# It began with the question what your machine can do. You can now say what it could do at best, and why it does not. The next cell counts what you have done; `rnnlab page` puts it on a poster: your machine as it measures today, the ladder on it, your schedule beside the bound, your prediction with its interval, your line on the board, all lessons.
+# It began with the question what your machine can do. You can now say what it could do at best, and why it does not. The next cell counts what you have done; `rnnlab page` makes a file to show: your schedule beside the bound, your line on the board, your prediction with its interval, your words.
 
 # %%
 print(rnnlab.progress().total())
-print("your poster, in a terminal: rnnlab page")
+print("your page, in a terminal: rnnlab page")
 
 # %% [markdown]
 # **What to read next.**

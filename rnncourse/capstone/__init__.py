@@ -2,5 +2,5 @@
 
 Read: residual (the network), launches (a schedule as data, and the plan that it becomes), score (legality,
 which arrays are live, time beside a lower bound), schedule_picture, board (scores that anyone derives again),
-page (the numbers of a report), own_numbers and poster (all of it as one HTML file).
+page (the numbers of a report), own_numbers (the learner's schedule and numbers as one HTML file).
 """

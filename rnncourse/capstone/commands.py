@@ -25,7 +25,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     board.add_argument("--as", dest="name", metavar="NAME", help="pseudonym of that line")
     board.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     board.set_defaults(handler=_board)
-    page = subparsers.add_parser("page", help="check the numbers of your page, and make the poster of them")
+    page = subparsers.add_parser("page", help="check the numbers of your page, and make one HTML file of it")
     page.add_argument("file", type=Path, nargs="?", default=PAGE, help=f"the page ({PAGE})")
     page.add_argument("--new", action="store_true", help="write the template there; never over a page")
     page.add_argument("--board", type=Path, default=FOLDER, help=f"folder of your board.jsonl ({FOLDER})")
@@ -145,27 +145,25 @@ def _page(chosen: argparse.Namespace) -> int:
         print("\n".join(map(printable, problems)))
         return LEFT_OUT
     print("The numbers of the page agree with its measurements.")
-    return _make_poster(chosen, text)
+    return _make_html(chosen, text)
 
 
-def _make_poster(chosen: argparse.Namespace, text: str) -> int:
+def _make_html(chosen: argparse.Namespace, text: str) -> int:
     """Write the HTML beside the page."""
     from nbjudge.running import sandbox
     from rnncourse.capstone.board import Unusable
-    from rnncourse.capstone.own_numbers import collect
+    from rnncourse.capstone.own_numbers import best_row, web_page
     from rnncourse.capstone.page import read_page
-    from rnncourse.capstone.poster import poster
 
-    print("This machine is measured now, up to a minute …", flush=True)
     target = chosen.file.with_suffix(".html")
     try:
-        own = collect(chosen.board, sandbox.choose(chosen.plain))
-        target.write_text(poster(own, *read_page(text)), encoding="utf-8")
+        row = best_row(chosen.board, sandbox.choose(chosen.plain))
+        target.write_text(web_page(row, *read_page(text)), encoding="utf-8")
     except Unusable as error:
         return _refuse("page", error)
     except OSError as error:
         return _refuse("page", f"{target} cannot be written: {error.strerror}")
-    print(f"{target} is your poster: one file, to be opened in a browser, printed or sent.")
+    print(f"{target} is your page in one file, to be opened in a browser, printed or sent.")
     return ALL_DERIVED
 
 

@@ -1,49 +1,30 @@
-"""A learner's own numbers, for the poster: machine, what it measures now, points, line on the board.
+"""A learner's page as one HTML file: their schedule beside the bound, their numbers, their own words.
 
-All is read on this machine: the roofs and the rungs are measured when the poster is made, the points come
-from the progress file, the schedule from the best line of the learner's board, run again in the sandbox.
+The schedule is the best line of the learner's board, run again in the sandbox. The file reads in light, in
+dark and on paper, and loads nothing.
 """
 
-import json
 from collections.abc import Callable
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from nbjudge import course, progress_file
+from nbjudge import course
 from nbjudge.files import ROOT
 from nbjudge.finding.reading import read
 from nbjudge.finding.slices import answer_in
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import Worker, of_source
-from pocketgpu.devices import find
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Problem
-from rnncourse.capstone.schedule_picture import ScheduleRun, one_layer_at_a_time, run_of
-from rnncourse.capstone.score import DEVICE, PROBLEMS
-from rnncourse.lab import roofline
-from rnncourse.lab.turns import disturbance, take_turns
-from rnncourse.lab.work import course_folder, shipped
-from rnnlab.ladder import RUNGS
-from rnnlab.ladder.chooser import Abilities, choose
-from rnnlab.network import Network
-from rnnlab.resources import processor_name, usable_cores
+from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
+from rnncourse.capstone.score import PROBLEMS
+from rnncourse.figures.pen import QUIET, ROLES, Sheet
+from rnncourse.lab.work import course_folder
+from rnnlab.resources import processor_name
 
-LAYER = "rnn_tanh", 128, 64, 16  # cell, units (and inputs), steps, sequences: what the rungs are timed on
-STEP = "lstm", 512, "bfloat16", (1024, 64)  # what the GPU's ways are predicted for
 SHOWN = next(problem for problem in PROBLEMS if problem.layers == 100)  # its memory is a fifth of all
 BEFORE = "before: one stream, one layer at a time"
-
-
-class Measured(NamedTuple):
-    """What this machine measures now."""
-
-    roof: roofline.Roofline
-    milliseconds: dict[str, float]  # rung: median
-    disturbed: str  # a sentence, empty if no other program was noticed
 
 
 class Row(NamedTuple):
@@ -55,70 +36,29 @@ class Row(NamedTuple):
     runs: dict[str, ScheduleRun]
 
 
-class OwnNumbers(NamedTuple):
-    """Everything on the poster that is not on the page of prediction and measurement."""
+def web_page(row: Row | None, values: dict, prose: dict[str, str]) -> str:
+    """The HTML; values and prose are those of `page.read_page`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
-    machine: str
-    day: str
-    measured: Measured
-    predicted: dict[str, float]  # way: microseconds a step on DEVICE
-    points: dict[str, tuple[int, int]]  # title of a lesson: earned, possible
-    row: Row | None
-
-
-def collect(folder: Path, box: Sandbox) -> OwnNumbers:
-    """The numbers of this machine; folder: of the learner's board.  Raises board.Unusable."""
-    cores = usable_cores()
-    machine = f"{processor_name()}, {cores} core{('s' if cores > 1 else '')}"
-    return OwnNumbers(
-        machine, date.today().isoformat(), measure(), predicted_steps(), points(), best_row(folder, box)
+    network = f"{SHOWN.layers} layers of {SHOWN.hidden_size} units, {SHOWN.steps} steps"
+    subject = f"{network}, predicted for an H200"
+    measurement = _draw_measurement(values)
+    pages = Environment(
+        loader=PackageLoader("rnncourse", "capstone"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    return pages.get_template("page.html").render(
+        machine=processor_name(),
+        day=date.today().isoformat(),
+        row=row,
+        values={"what": "what was measured"} | values,
+        prose=prose,
+        subject=subject,
+        schedule=Markup(draw_runs(row.runs, subject).tag() if row else ""),
+        finding=measurement.alt,
+        measurement=Markup(measurement.tag()),
     )
-
-
-def measure(seconds: float = 1.5, rounds: int = 7) -> Measured:
-    """The machine's roofs (lesson 00) and the CPU rungs' times for one layer, in turns."""
-    cell, units, steps, sequences = LAYER
-    network = Network.create(cell, units, units, seed=0)
-    x = np.random.default_rng(0).standard_normal((steps, sequences, units)).astype("float32")
-    candidates = {
-        rung.name: partial(rung.module.forward, network, x)
-        for rung in RUNGS
-        if rung.facts.needs == "cpu" and not rung.refuses(network, steps, sequences)
-    }
-    roof = roofline.measure(seconds)
-    timings = take_turns(candidates, rounds=rounds)
-    return Measured(roof, {name: 1e3 * t.median for name, t in timings.items()}, disturbance(timings))
-
-
-def predicted_steps() -> dict[str, float]:
-    """Microseconds of a step on the H200 by each way to run a layer, predicted; lessons 11 to 16."""
-    ways = choose(*STEP, Abilities(find(DEVICE.name))).ways
-    return {way.name: way.step for way in ways if way.step is not None}
-
-
-def points() -> dict[str, tuple[int, int]]:
-    """{title of a lesson: points that the learner earned there, points that are possible}."""
-    entries = progress_file.entries()
-    lessons = course.current()
-    notebooks = shipped()
-    catalogues = {
-        title(notebooks[f"notebooks/{stem}.ipynb"]): lessons.catalogue(lesson)
-        for lesson, stem in lessons.lessons.items()
-    }
-
-    def own(name, most):
-        return min(entries[name].points, most) if name in entries else 0
-
-    return {
-        lesson: (sum(own(*pair) for pair in catalogue.items()), sum(catalogue.values()))
-        for lesson, catalogue in catalogues.items()
-    }
-
-
-def title(notebook: Path) -> str:
-    """The first heading of a lesson's notebook: its number and its name."""
-    heading, *_ = json.loads(notebook.read_bytes())["cells"]
-    return "".join(heading["source"]).partition("\n")[0].removeprefix("# ")
 
 
 def best_row(folder: Path, box: Sandbox) -> Row | None:
@@ -161,3 +101,29 @@ def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Ca
         sentence = str(error).partition("\n")[0]
         print(f"The picture shows the course's standard schedule. Yours cannot be shown: {sentence}")
     return {"the course's standard": course.current().answers("capstone")[board.FUNCTION].call}
+
+
+def _draw_measurement(values: dict) -> Sheet:
+    """The prediction beside its measurements."""
+    runs = values["measurements"]
+    prediction = values["prediction"][0]
+    (low, high) = values["interval"]
+    inside = "inside" if low <= prediction <= high else "outside"
+    sentence = (
+        f"Predicted {prediction:g}, {inside} the interval {low:g} to {high:g} that holds the true median "
+        f"with {values['confidence'][0]:g} %; {len(runs)} measurements."
+    )
+    sheet = Sheet("Prediction and measurement", sentence, 150)
+    least = min(*runs, prediction)
+    most = max(*runs, prediction)
+    x = lambda value: 60 + 780 * (value - least) / (most - least or 1)
+    sheet.area(x(low), 42, max(2, x(high) - x(low)), 56, ROLES["state"].pale, 4)
+    sheet.line((60, 98), (840, 98), colour=QUIET, width=1)
+    for k, value in enumerate(sorted(runs)):
+        sheet.element("circle", cx=x(value), cy=82 - 12 * (k % 3), r=5, fill=ROLES["state"].solid)
+    sheet.line((x(prediction), 34), (x(prediction), 104), colour=ROLES["error"].edge, width=3, dashes="6 4")
+    sheet.text(x(prediction), 26, f"predicted {prediction:g}", colour=ROLES["error"].words)
+    for value, name in ((low, "low"), (high, "high")):
+        sheet.text(x(value), 118, f"{value:g}", anchor="end" if name == "low" else "start")
+    sheet.text(450, 140, "one dot a measurement; the band is the interval of the median", colour=QUIET)
+    return sheet

@@ -1,4 +1,4 @@
-"""A measurement on a busy machine says so: the large product, the roofs, the quickest rung, the poster."""
+"""A measurement on a busy machine says so: the large product, the roofs, the quickest rung."""
 
 import os
 

@@ -254,7 +254,7 @@ def test_an_interval_covers_the_median_as_often_as_is_counted():
 
 
 def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "_make_poster", lambda chosen, text: 0)
+    monkeypatch.setattr(commands, "_make_html", lambda chosen, text: 0)
     path = tmp_path / "page.md"
     assert cli.main(["page", str(path)]) == 2
     assert "--new" in capsys.readouterr().err
