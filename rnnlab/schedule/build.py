@@ -5,7 +5,7 @@ mirror; this module only says in which buffer each wire lives:
 
     x [T·B,I], h_l [(T+1)·B,H] (LSTM: c_l), row block t the state before step t; layer l > 0 reads h_{l-1}
     gates_l [T·B,G·H]   first the input product, then the gate: the sum reads it before the gate overwrites it
-    saved_l [T·B,H]     what else the mirror reads (GRU); one function of a saved wire is computed again
+    saved_l [T·B,S·H]   what else the mirror reads (GRU: S = 1); one function of a saved wire is done again
     dgates_l [T·B,G·H], dinner_l [T·B,H]   gradients before the nonlinearities; dx_l [T·B,I]
     dh_l, dc_l [2·B,H]  the gradient that travels back: step t reads block (t+1)%2 and writes block t%2
 Wires that are not saved have one block of rows, which every step uses again.
@@ -83,10 +83,9 @@ class _Builder:
         recomputed = {node.outputs[0] for node in again}
         red = [w for w in reverse.needed(graph) if w not in graph.inputs and w not in recomputed]
         wires = self._known(l, t)
+        wires |= self._saved([w for w in red if w not in wires], l, t)
         for node in graph.nodes:
             wire = node.outputs[0]
-            if wire in red and wire not in wires:
-                wires[wire] = self._steps(f"saved_l{l}", t, self.sizes.H)
             if node.op == "product" and node.inputs[1][0] == "W":
                 wires[wire] = wires[self._gate_wire(node.inputs[1])]
             elif node.op == "product" and node.inputs[1] in graph.inputs:
@@ -97,13 +96,11 @@ class _Builder:
 
     def backward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
-        H = self.sizes.H
         last = t == self.sizes.T - 1
         wires = self._known(l, t) | self._gradients(reverse, l, t)
         for node in again:
             wires[node.outputs[0]] = self._temporary(node.outputs[0], l, graph.shapes[node.outputs[0]])
-        saved = [w for w in reverse.needed(graph) if w not in wires]
-        wires |= {wire: self._steps(f"saved_l{l}", t, H) for wire in saved}
+        wires |= self._saved([w for w in reverse.needed(graph) if w not in wires], l, t)
         for node in reverse.graph.nodes:
             if node.outputs[0] not in wires:
                 shape = reverse.graph.shapes[node.outputs[0]]
@@ -206,6 +203,14 @@ class _Builder:
     def _steps(self, buffer: str, t: int, columns: int, extra: int = 0) -> Region:
         B = self.sizes.B
         return self._region(buffer, (t * B, (t + 1) * B), (0, columns), (self.sizes.T + extra) * B, columns)
+
+    def _saved(self, names: list[str], l: int, t: int) -> Wires:
+        """Columns of the layer's buffer for wires that are stored for the mirror alone."""
+        H = self.sizes.H
+        rows = (t * self.sizes.B, (t + 1) * self.sizes.B)
+        sizes = self.sizes.T * self.sizes.B, len(names) * H
+        places = [self._region(f"saved_l{l}", rows, (k * H, (k + 1) * H), *sizes) for k in range(len(names))]
+        return dict(zip(names, places, strict=True))
 
     def _carried(self, buffer: str, t: int) -> Region:
         B = self.sizes.B
