@@ -268,6 +268,12 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
     return bias
 
 
+def inner_bias(network: Network, layer: Layer) -> np.ndarray:
+    """The recurrent bias [H] that a reset gate multiplies, with its product; any H others where none does."""
+    H = network.hidden_size
+    return layer.bias_hh[network.facts.inner_bias_rows(H) if network.facts.inner_bias else slice(H)]
+
+
 def layer_network(network: Network, index: int) -> Network:
     """The network of one layer alone, which shares the arrays of the whole."""
     layer = network.layer(index)

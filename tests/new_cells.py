@@ -101,6 +101,28 @@ def residual_backward(dstate, saved):
     return da, da, (dh,)
 
 
+def output_gru(gates_x, gates_h, state):
+    """h' = o·s, s = (1 − z)·n + z·h, n after z's product: two numbers are saved beside gates and h."""
+    (h,) = state
+    z_x, n_x, o_x = np.split(gates_x, 3, -1)
+    z_h, n_h, o_h = np.split(gates_h, 3, -1)
+    z = sigmoid(z_x + z_h)
+    n = np.tanh(n_x + z * n_h)
+    o = sigmoid(o_x + o_h)
+    return (o * ((1 - z) * n + z * h),), SavedStep(state, np.concatenate([z, n, o], -1), n_h)
+
+
+def output_gru_backward(dstate, saved):
+    (h,) = saved.state
+    (dh,) = dstate
+    z, n, o = np.split(saved.gates, 3, -1)
+    do = dh * ((1 - z) * n + z * h) * o * (1 - o)
+    ds = dh * o
+    dn = ds * (1 - z) * (1 - n**2)
+    dz = (ds * (h - n) + dn * saved.auxiliary) * z * (1 - z)
+    return np.concatenate([dz, dn, do], -1), np.concatenate([dz, dn * z, do], -1), (ds * z,)
+
+
 MINIMAL = Cell("mgu", ("f", "n"), ("h",), minimal_gated, minimal_gated_backward, inner_bias="n")
 NEW_CELLS = {
     cell.name: cell
@@ -110,5 +132,6 @@ NEW_CELLS = {
         Cell("coupled_lstm", ("i", "g", "o"), ("h", "c"), coupled_lstm, coupled_lstm_backward),
         Cell("inner_first", ("n", "z"), ("h",), inner_first, inner_first_backward, inner_bias="n"),
         Cell("residual", ("n",), ("h",), residual, residual_backward),
+        Cell("output_gru", ("z", "n", "o"), ("h",), output_gru, output_gru_backward, inner_bias="n"),
     )
 }

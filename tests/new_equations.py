@@ -37,10 +37,18 @@ def residual(g, x, h, t):
     return {"h": h + n}
 
 
+def output_gru(g, x, h, t):
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
+    n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + z * (h @ g.U_n.T + g.c_n)))
+    o = g.name("o" + t, sigmoid(x @ g.W_o.T + h @ g.U_o.T + g.b_o))
+    return {"h": o * ((1 - z) * n + z * h)}
+
+
 NEW_EQUATIONS = {
     "mgu": minimal_gated,
     "peephole_lstm": peephole_lstm,
     "coupled_lstm": coupled_lstm,
     "inner_first": inner_first,
     "residual": residual,
+    "output_gru": output_gru,
 }

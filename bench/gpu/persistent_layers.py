@@ -7,8 +7,7 @@ from bench.workload import Problem
 from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
-from rnnlab.kernels.persistence.numba_layer import inner_bias_of
-from rnnlab.network import merged_bias
+from rnnlab.network import inner_bias, merged_bias
 
 FORWARD = "weight_hh", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
 
@@ -62,7 +61,7 @@ class PersistentLayers:
         parameters = self.network.layer(index)
         biases = {
             "bias": merged_bias(self.network, parameters),
-            "inner_bias": inner_bias_of(self.network, parameters),
+            "inner_bias": inner_bias(self.network, parameters),
         }
         layer = {name: self.cupy.asarray(array) for name, array in (parameters._asdict() | biases).items()}
         room = lambda *shape: self.cupy.zeros(shape, "float32")

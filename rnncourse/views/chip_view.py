@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from pocketgpu.devices import DEVICES, find
 from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
 from rnnlab.cells import find_cell
-from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
-from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
+from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape, supported_cells
 from rnnlab.kernels.persistence.tiles import fits, tiles_for
 
-CELLS = tuple(KERNEL_CELLS)
+CELLS = supported_cells()
 HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
 BYTES = (2, 4)
 

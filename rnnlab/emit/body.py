@@ -9,7 +9,9 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import permutations
+from keyword import kwlist
 from typing import NamedTuple
 
 from rnnlab.cells import CELLS, Cell
@@ -20,6 +22,9 @@ from rnnlab.schedule.plan import Operation, Region, Sizes
 
 SIZES = Sizes(T=3, B=2, I=3, H=5, L=1)  # of the pattern; the loop that is emitted serves all sizes
 INNER_STEP = (1, 2)  # neither the first nor the last
+# names with another meaning in some loop, and words of C++ beside Python's
+TAKEN = {*"a at c dc dh gate h half H j one out row rows step unit zero".split(), *kwlist}
+TAKEN |= {"auto", "char", "do", "float", "int", "new", "this"}
 WIDTH = 110  # columns of a line
 SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
 
@@ -67,7 +72,9 @@ class Target:
 
 def work_of(cell: str, direction: str) -> Work:
     """The pointwise work of a step of CELLS[cell], forward or backward."""
-    operation = _operation(cell, direction)
+    if reason := why_not(cell):
+        raise ValueError(reason)
+    (operation,) = _fused(cell, direction)
     facts = CELLS[cell]
     nodes = {equation.write: Node(equation.rule, equation.reads) for equation in operation.body}
     loads = {}
@@ -81,12 +88,25 @@ def work_of(cell: str, direction: str) -> Work:
 
 
 def suitable() -> tuple[str, ...]:
-    """Cells of CELLS for which loops are derived: those whose step has one product, which reads the state."""
-    return tuple(
-        name
-        for name, cell in CELLS.items()
-        if name in EQUATIONS and cell.reads_state and not cell.resets_before
-    )
+    """Cells of CELLS for which loops are derived: see `why_not`."""
+    return tuple(name for name in CELLS if why_not(name) is None)
+
+
+def why_not(cell: str) -> str | None:
+    """The reason why no loops are derived for a cell; None if they are."""
+    facts = CELLS[cell]
+    if cell not in EQUATIONS or not facts.reads_state:
+        return f"{cell} has no equation whose products read the state"
+    for direction in ("forward", "backward"):
+        operations = _fused(cell, direction)
+        if len(operations) != 1:
+            return (
+                f"a step of {cell} {direction} has {len(operations)} pointwise operations, which a product "
+                "divides: a loop is derived for a step with one"
+            )
+        if sum(region.buffer == "saved_l0" for region in operations[0].writes) > 1:
+            return f"a step of {cell} saves more than one number a unit beside gates and states"
+    return None
 
 
 def gate_is_h(cell: Cell) -> bool:
@@ -103,16 +123,12 @@ def lines(work: Work, target: Target) -> list[str]:
     return writer.lines + writer.stores()
 
 
-def _operation(cell: str, direction: str) -> Operation:
+@cache
+def _fused(cell: str, direction: str) -> tuple[Operation, ...]:
+    """The pointwise operations of one step in the middle, after fusing."""
     make = forward_plan if direction == "forward" else backward_plan
     plan = fuse_pointwise(group_gates(make(cell, SIZES)))
-    fused = [o for o in plan.operations if o.kind == "pointwise" and o.steps == INNER_STEP]
-    if len(fused) != 1:
-        raise ValueError(
-            f"a step of {cell} {direction} has {len(fused)} pointwise operations, which a product divides: "
-            "a loop is derived for a step with one"
-        )
-    return fused[0]
+    return tuple(o for o in plan.operations if o.kind == "pointwise" and o.steps == INNER_STEP)
 
 
 def _place(facts: Cell, region: Region, direction: str, is_written: bool) -> Place:
@@ -281,7 +297,11 @@ class _Writer:
             text = self.target.read(place)
             if self.uses[key] == 1:
                 return text, NAME
-            name = self.work.cell.gates[place.gate] if place.array == "gates" else f"{place.array}_j"
+            name = (
+                _free_name("", self.work.cell.gates[place.gate])
+                if place.array == "gates"
+                else f"{place.array}_j"
+            )
             self._name(key, name, text)
         return self.texts[key]
 
@@ -316,11 +336,17 @@ def _needed(work: Work) -> list[Node]:
     return needed
 
 
+def _free_name(prefix: str, gate: str) -> str:
+    """The name of a gate, or of its gradient, unless a loop has another meaning for it."""
+    name = prefix + gate
+    return f"{prefix}gate_{gate}" if name in TAKEN else name
+
+
 def _stored_name(cell: Cell, place: Place) -> str:
     if place.array == "gates":
-        return cell.gates[place.gate]
+        return _free_name("", cell.gates[place.gate])
     if place.array.startswith("dgates"):
-        return f"d{cell.gates[place.gate]}"
+        return _free_name("d", cell.gates[place.gate])
     if place.array.endswith("_next"):
         return f"next_{place.array.removesuffix('_next')}"
     return {"saved": "inner"}.get(place.array, f"{place.array}_before")

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from rnnlab.emit import kernel_facts, numba_device, numba_rows, numba_vectors
+from rnnlab.emit import cuda_cells, kernel_facts, numba_device, numba_rows, numba_vectors
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "rnnlab" / "kernels"
 SOURCES = {  # path in KERNELS -> function that gives its text
     "cells.py": kernel_facts.source,
     "compiled/gates.py": numba_rows.source,
+    "persistence/cells.cuh": cuda_cells.source,
     "packed/steps.py": numba_vectors.source,
     "persistence/pointwise.py": numba_device.source,
 }

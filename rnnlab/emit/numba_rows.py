@@ -18,6 +18,7 @@ past the products, its gradient is left as the one before the step, without what
 ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
 """
 
+import numpy as np
 from numba import njit
 
 from rnnlab.kernels.compiled.nonlinear import sigmoid, tanh
@@ -95,15 +96,18 @@ def _row_loop(cell: str, direction: str) -> str:
     """The loop over sequences, whose arguments are those of every cell."""
     work = work_of(cell, direction)
     own = arguments(work, direction)
-    scratch = "row" if Place("dh") in work.stores else "0"  # dh is read again by nobody
-    places = {name: name if name in SHARED else f"{name}[row]" for name in own} | {"dh": f"dh[{scratch}]"}
-    call = f"{function_name(cell, direction)}({', '.join(places[name] for name in own)})"
-    body = [call]
+    places = {name: name if name in SHARED else f"{name}[row]" for name in own}
+    first = []
+    if direction == "backward" and Place("dh") not in work.stores:  # an array that overlaps no other
+        first = ["sum_of_row = np.empty(dy.shape[1], dy.dtype)"]
+        places["dh"] = "sum_of_row"
+    body = [f"{function_name(cell, direction)}({', '.join(places[name] for name in own)})"]
     if direction == "backward":
-        body.insert(0, f"add_gradients(dh[{scratch}], carry[row], dy[row])")
+        body.insert(0, f"add_gradients({places['dh']}, carry[row], dy[row])")
         sums = {"db": "dgates", "db_h": "dgates_h"}
         body += [f"add_up({total}, {array}[row])" for total, array in sums.items() if array in own]
     name = function_name(cell, direction).replace(CELLS[cell].mode, f"_{CELLS[cell].mode}_rows", 1)
-    inside = "".join(f"        {line}\n" for line in body)
+    statements = [*first, f"for row in range(len({own[0]})):", *(f"    {line}" for line in body)]
+    inside = "".join(f"    {line}\n" for line in statements)
     head = signature(name, ROW_ARGUMENTS[direction].split(", "))
-    return f"\n\n@njit(**OPTIONS)\n{head}\n    for row in range(len({own[0]})):\n{inside}"
+    return f"\n\n@njit(**OPTIONS)\n{head}\n{inside}"

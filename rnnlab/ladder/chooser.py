@@ -18,8 +18,7 @@ from rnnlab.compare import relative_error
 from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.own_sheet import has_large_clusters, own_sheet
-from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
-from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
+from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape, supported_cells
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
 from rnnlab.ladder.inference import Inference
@@ -197,9 +196,10 @@ def choose(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abil
     Raises ValueError for a cell, dtype or size that nothing here knows.
     """
     T, B = sizes
-    if cell not in KERNEL_CELLS or dtype not in ("float32", "tf32", "bfloat16", "float16"):
+    cells = supported_cells()
+    if cell not in cells or dtype not in ("float32", "tf32", "bfloat16", "float16"):
         raise ValueError(
-            f"{cell} in {dtype}: cells are {', '.join(KERNEL_CELLS)}, dtypes float32, tf32, bfloat16, float16"
+            f"{cell} in {dtype}: cells are {', '.join(cells)}, dtypes float32, tf32, bfloat16, float16"
         )
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")

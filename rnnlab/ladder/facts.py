@@ -71,11 +71,11 @@ class Facts:
 
 def only_reset_before(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets after its product."""
-    wrong = network.cell == "gru" and network.reset != "before"
+    wrong = network.facts.reset == "after"
     return "it needs a GRU that resets before its product: reset='before'" if wrong else None
 
 
 def only_reset_after(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets before its product."""
-    wrong = network.cell == "gru" and network.reset != "after"
+    wrong = network.facts.resets_before
     return "it needs a GRU that resets after its product: reset='after'" if wrong else None

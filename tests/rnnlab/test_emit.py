@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from emulated_gpu import compiler
 from new_cells import NEW_CELLS
-from two_files import copy_with_new_cells, errors_of
+from two_files import copy_with_new_cells, emulated_errors_of, errors_of
 
 from rnnlab import reference
 from rnnlab.cells import CELLS
@@ -89,29 +90,56 @@ ANY_CELL = (
 )
 
 
+UNSUITED = "output_gru"
+SUITED = [cell for cell in NEW_CELLS if cell != UNSUITED]
+WITH_LOOPS = [rung.name for rung in RUNGS if rung.facts.cells == WITH_KERNELS]
+# rungs that exist compiled alone, or on a GPU alone: two tests below
+ELSEWHERE = "packed_weights", "packed_bfloat16", "persistent_grid", "persistent_cluster"
+FOR_ANY = [rung.name for rung in RUNGS if rung.facts.cells is None]
+
+
 def assert_right(errors, rungs):
     assert errors.keys() == set(rungs)
-    wrong = {
-        (rung, cell): error
-        for rung, by_cell in errors.items()
-        for cell, error in by_cell.items()
-        if not (isinstance(error, float) and error < 1e-14)
-    }
+    worst = {(rung, cell): error for rung, of_rung in errors.items() for cell, error in of_rung.items()}
+    wrong = {key: error for key, error in worst.items() if not (isinstance(error, float) and error < 1e-14)}
+    assert worst
     assert not wrong
-    assert all(by_cell.keys() == NEW_CELLS.keys() for by_cell in errors.values())
 
 
-def test_a_cell_in_two_files_runs_on_every_rung_that_computes_any_cell(folder):
-    rungs = [rung.name for rung in RUNGS if {*WITH_KERNELS} <= {*rung.cells}]
-    run = [rung for rung in rungs if rung not in ("packed_weights", "persistent_grid", "persistent_cluster")]
-    assert len(run) == 10
-    assert_right(errors_of(folder, [*NEW_CELLS], run, NUMBA_DISABLE_JIT="1"), run)
+def test_a_cell_in_two_files_runs_on_every_rung(folder):
+    rungs = [rung for rung in (*FOR_ANY, *WITH_LOOPS) if rung not in ELSEWHERE]
+    assert {"numba_fused", "numba_parallel", "persistent"} <= {*rungs}
+    assert_right(errors_of(folder, SUITED, rungs, NUMBA_DISABLE_JIT="1"), rungs)
+
+
+def test_a_cell_that_saves_two_numbers_has_no_loops_but_plans(folder):
+    errors = errors_of(folder, [UNSUITED], [*FOR_ANY, *WITH_LOOPS], NUMBA_DISABLE_JIT="1")
+    assert all(UNSUITED in errors.pop(rung)[UNSUITED] for rung in WITH_LOOPS)
+    assert_right(errors, FOR_ANY)
 
 
 @pytest.mark.slow
 def test_a_cell_in_two_files_is_compiled(folder):
-    rungs = ("numba_fused", "packed_weights")
-    assert_right(errors_of(folder, [*NEW_CELLS], rungs), rungs)
+    rungs = ["numba_fused", "packed_weights"]
+    assert_right(errors_of(folder, SUITED, rungs), rungs)
+
+
+EMULATED = [  # grids: warps, units of a block, pairs in shared memory, tiles at once; clusters: blocks
+    ("mgu", "tf32", (2, (8, 16), (1, 3), 2)),
+    ("peephole_lstm", "bfloat16", (2,)),
+    ("coupled_lstm", "tf32", (2, (8, 16), (0, 0), 1)),
+    ("coupled_lstm", "float16", (4,)),
+    ("inner_first", "bfloat16", (2,)),
+    ("residual", "float16", (1, (16, 16), (1, 1), 2)),
+]
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")
+@pytest.mark.slow
+def test_a_cell_in_two_files_runs_on_the_kernels_in_cuda_cpp(folder):
+    errors = emulated_errors_of(folder, EMULATED)
+    assert len(errors) == len(EMULATED)
+    assert max(errors.values()) <= 1, errors
 
 
 @pytest.mark.parametrize("cell", NEW_CELLS)

@@ -27,7 +27,7 @@ def copy_with_new_cells(folder):
 
 def run_in(folder, program, **variables):
     """What a program prints in a fresh process that imports the copy."""
-    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "tests" / "rnnlab")))
+    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "tests", ROOT / "tests" / "rnnlab")))
     environment = os.environ | {"PYTHONPATH": path} | variables
     command = [sys.executable, "-P", "-c", program]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
@@ -39,6 +39,35 @@ def errors_of(folder, cells, rungs, **variables):
     """{rung: {cell: the largest relative error of what it computes, or why it refuses}} in the copy."""
     program = f"import two_files; two_files.print_errors({cells!r}, {rungs!r})"
     return json.loads(run_in(folder, program, **variables).splitlines()[-1])
+
+
+def emulated_errors_of(folder, shapes):
+    """{shape: how much larger than its tolerance the error is} of CUDA C++ kernels on emulated threads.
+
+    shapes: (cell, dtype, constants of a grid or a cluster).
+    """
+    program = f"import two_files; two_files.print_emulated_errors({shapes!r})"
+    return json.loads(run_in(folder, program).splitlines()[-1])
+
+
+def print_emulated_errors(shapes):
+    import test_persistent_cuda as emulated
+
+    from rnnlab.compare import TOLERANCES
+    from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
+
+    sizes = 3, 8, 64
+    errors = {}
+    for cell, dtype, constants in shapes:
+        shape = (GridShape if len(constants) > 1 else ClusterShape)(cell, sizes[2], dtype, *constants)
+        inputs = emulated.problem(cell, dtype, sizes)
+        got = emulated.ran(shape, emulated.EmulatedChip(dtype, Path.cwd()), *inputs)
+        want = emulated.wanted(*inputs)
+        most = TOLERANCES[dtype].forward(sizes[0]), TOLERANCES[dtype].gradient
+        errors[str(shape)] = max(
+            emulated.worst(*part) / limit for *part, limit in zip(got, want, most, strict=True)
+        )
+    print(json.dumps(errors))
 
 
 def print_errors(cells, rungs):

@@ -9,6 +9,7 @@ past the products, its gradient is left as the one before the step, without what
 ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
 """
 
+import numpy as np
 from numba import njit
 
 from rnnlab.kernels.compiled.nonlinear import sigmoid, tanh
@@ -41,9 +42,10 @@ def _rnn_tanh_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_ne
 def _rnn_tanh_rows_backward(
     gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
 ):
+    sum_of_row = np.empty(dy.shape[1], dy.dtype)
     for row in range(len(h_next)):
-        add_gradients(dh[0], carry[row], dy[row])
-        rnn_tanh_backward(h_next[row], dh[0], dgates[row])
+        add_gradients(sum_of_row, carry[row], dy[row])
+        rnn_tanh_backward(h_next[row], sum_of_row, dgates[row])
         add_up(db, dgates[row])
 
 
@@ -75,9 +77,10 @@ def _rnn_relu_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_ne
 def _rnn_relu_rows_backward(
     gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
 ):
+    sum_of_row = np.empty(dy.shape[1], dy.dtype)
     for row in range(len(h_next)):
-        add_gradients(dh[0], carry[row], dy[row])
-        rnn_relu_backward(h_next[row], dh[0], dgates[row])
+        add_gradients(sum_of_row, carry[row], dy[row])
+        rnn_relu_backward(h_next[row], sum_of_row, dgates[row])
         add_up(db, dgates[row])
 
 
@@ -177,9 +180,10 @@ def _lstm_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
 
 @njit(**OPTIONS)
 def _lstm_rows_backward(gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h):
+    sum_of_row = np.empty(dy.shape[1], dy.dtype)
     for row in range(len(gates)):
-        add_gradients(dh[0], carry[row], dy[row])
-        lstm_backward(gates[row], c[row], c_next[row], dh[0], dc[row], dgates[row])
+        add_gradients(sum_of_row, carry[row], dy[row])
+        lstm_backward(gates[row], c[row], c_next[row], sum_of_row, dc[row], dgates[row])
         add_up(db, dgates[row])
 
 

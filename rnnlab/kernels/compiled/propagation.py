@@ -15,7 +15,7 @@ from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.one_step import one_step
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
-from rnnlab.network import Layer, Network, check_cell, merged_bias
+from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
@@ -91,9 +91,8 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
     by_rows = B == 1
     weights = np.ascontiguousarray(layer.weight_hh if by_rows else layer.weight_hh.T)
     bias = merged_bias(network, layer)
-    inner_bias = layer.bias_hh[network.facts.inner_bias_rows(H)]
     loops = _loops(network, B, threads)
-    loop = partial(loops.forward, gates, weights, bias, inner_bias, h, c, reserve)
+    loop = partial(loops.forward, gates, weights, bias, inner_bias(network, layer), h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
     return CompiledSaved(x, h, h if facts.gate_is_h else gates, c, reserve)

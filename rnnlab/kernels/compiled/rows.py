@@ -17,9 +17,9 @@ class Rows(NamedTuple):
     """The work of one step on n sequences beside its product; inner_bias and arrays as in gates.py."""
 
     forward: Callable  # (gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next)
-    # (gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h): dh [n,H] gets
-    # carry + dy, and is left as what reaches the h before past the products, if anything does; the sums of
-    # dgates and dgates_h over the rows are added to db and db_h [G·H]
+    # (gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h): carry + dy arrives
+    # at h after the step; what of it reaches the h before past the products, if anything does, is left in dh
+    # [n,H]; the sums of dgates and dgates_h over the rows are added to db and db_h [G·H]
     backward: Callable
 
 

@@ -24,7 +24,7 @@ from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, 
 from rnnlab.kernels.packed.split import split
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
-from rnnlab.network import Network, check_cell, merged_bias
+from rnnlab.network import Network, check_cell, inner_bias, merged_bias
 from rnnlab.resources import caches
 
 # Sequences times time steps of a chunk: enough that packing is a small part of a product, few enough for a
@@ -293,12 +293,11 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
     parameters = network.layer(index)
     H = network.hidden_size
     G = network.gates
-    inner = network.facts.inner_bias_rows(H)
     bias = aligned((G + bool(network.facts.inner_bias), units), network.dtype)
     bias[:G, :H] = merged_bias(network, parameters).reshape(G, H)
     bias[:, H:] = 0
     if network.facts.inner_bias:
-        bias[G, :H] = parameters.bias_hh[inner]
+        bias[G, :H] = inner_bias(network, parameters)
     return bias.reshape(-1)
 
 

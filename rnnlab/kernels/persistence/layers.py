@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
-from rnnlab.network import Network
+from rnnlab.network import Network, inner_bias, merged_bias
 
 UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every dtype
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
@@ -46,8 +47,7 @@ class TensorLayers:
         self.chip = chip
         self.T, self.B = sizes
         self.wide = -(-self.B // SEQUENCES) * SEQUENCES  # sequences, with those that fill the last tile
-        self.lstm = network.cell == "lstm"
-        self.gru = network.cell == "gru"
+        self.facts = KERNEL_FACTS[network.cell]
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
         self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
@@ -58,15 +58,15 @@ class TensorLayers:
         self._fill(self.x, x)
         for index, layer in enumerate(self.layers):
             self._fill(layer["h"][: self.wide], state[0][index][None])
-            if self.lstm:
-                layer["reserve"][: self.B] = self.chip.put(state[1][index].astype("float32"))
+            if self.facts.has_c:
+                layer["reserve"][: self.B, :, 0] = self.chip.put(state[1][index].astype("float32"))
 
     def load_gradients(self, dy: np.ndarray, dstate: tuple[np.ndarray, ...]) -> None:
         """dy [T,B,H] of the last layer's h, and that of the last state, [L,B,H] each."""
         self._fill(self.layers[-1]["dy"], dy)
         for index, layer in enumerate(self.layers):
             layer["dlast"][: self.B] = self.chip.put(dstate[0][index].astype("float32"))
-            if self.lstm:
+            if self.facts.has_c:
                 layer["dlast_c"][: self.B] = self.chip.put(dstate[1][index].astype("float32"))
 
     def forward(self) -> None:
@@ -87,7 +87,9 @@ class TensorLayers:
         """Fills every layer's gradients, and dx of the first."""
         for index in reversed(range(len(self.layers))):
             layer = self.layers[index]
-            layer["carry"][:] = layer["dlast_c"] if self.lstm else 0
+            layer["carry"][:] = 0
+            if self.facts.has_c:
+                layer["carry"][:, :, 0] = layer["dlast_c"]
             names = ("backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h")
             self._launch("backward", layer, names)
             below = self.layers[index - 1]["h"][self.wide :] if index else self.x
@@ -111,8 +113,9 @@ class TensorLayers:
         """y [T,B,H] and the final state, float32."""
         y = self._steps(self._number(self.layers[-1]["h"]))[1:]
         ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
-        if self.lstm:
-            ends.append(np.stack([self._steps(self.chip.get(layer["reserve"]))[-1] for layer in self.layers]))
+        if self.facts.has_c:
+            c = (self.chip.get(layer["reserve"])[..., 0] for layer in self.layers)
+            ends.append(np.stack([self._steps(rows)[-1] for rows in c]))
         return y, tuple(ends)
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
@@ -123,9 +126,10 @@ class TensorLayers:
             for name in self.network.layer(index)._fields:
                 like = self.network.parameters[f"{name}_l{index}"]
                 gradients[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
-            carry = self._steps(self.chip.get(layer["carry"]))[0]
-            dh = self._steps(self._number(layer["dfirst"]))[0] + (carry if self.gru else 0)
-            first.append((dh, carry)[: len(self.network.facts.states)])
+            carry = self.chip.get(layer["carry"])[: self.B]
+            dh = self._steps(self._number(layer["dfirst"]))[0]
+            dh = dh + carry[..., -1] if self.facts.passes_h else dh
+            first.append((dh, carry[..., 0])[: len(self.network.facts.states)])
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
         return (
             self._steps(self._number(self.dx)),
@@ -144,34 +148,33 @@ class TensorLayers:
         rows = self.T * self.wide
         wide = len(parameters.bias_ih)
         put = self.chip.put
-        steps = self.T + self.lstm
-        bias = parameters.bias_ih + parameters.bias_hh
-        if self.gru:
-            bias[2 * H :] = parameters.bias_ih[2 * H :]
+        facts = self.facts
+        steps = self.T + facts.has_c
+        bias = merged_bias(self.network, parameters)
         inputs = parameters.weight_ih.shape[1]
-        floats = lambda count: put(np.zeros((count, H), "float32"))
+        floats = lambda *shape: put(np.zeros(shape, "float32"))
         number = lambda array: put(stored(array, self.shape.dtype))
         layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS} | {
             "weight_ih": number(parameters.weight_ih),
             "weight_hh": number(parameters.weight_hh),
             "bias": number(bias),
-            "inner_bias": put(parameters.bias_hh[-H:].astype("float32")),
+            "inner_bias": put(inner_bias(self.network, parameters).astype("float32")),
             "gates": self._numbers(rows, wide),
             "dgates": self._numbers(rows, wide),
             "dy": self._numbers(rows, H),
             "h": self._numbers(rows + self.wide, H),
             "dfirst": self._numbers(self.wide, H),
-            "reserve": floats(steps * self.wide),
-            "carry": floats(self.wide),
-            "dlast": floats(self.wide),
+            "reserve": floats(steps * self.wide, H, max(1, facts.has_c + facts.saves)),
+            "carry": floats(self.wide, H, max(1, facts.has_c + facts.passes_h)),
+            "dlast": floats(self.wide, H),
             "dweight_ih": self._numbers(wide, inputs),
             "dweight_hh": self._numbers(wide, H),
             "dbias_ih": self._numbers(1, wide),
             "dbias_hh": self._numbers(1, wide),
         }
-        layer["dgates_h"] = self._numbers(rows, wide) if self.gru else layer["dgates"]
+        layer["dgates_h"] = self._numbers(rows, wide) if facts.inner >= 0 else layer["dgates"]
         layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
-        layer |= {"dlast_c": floats(self.wide)} if self.lstm else {}
+        layer |= {"dlast_c": floats(self.wide, H)} if facts.has_c else {}
         return layer
 
     def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.layers import history, rows
-from rnnlab.network import Layer, Network, check_cell, merged_bias
+from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
 
 Arrays = dict[str, np.ndarray]
 
@@ -47,19 +47,13 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
         reserve[0, ..., 0] = state[1]
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
-    launch(kernel, tiles, (T, B), (layer.weight_hh, inner_bias_of(network, layer)), (gates, h, reserve))
+    launch(kernel, tiles, (T, B), (layer.weight_hh, inner_bias(network, layer)), (gates, h, reserve))
     return {"x": x, "gates": gates, "h": h, "reserve": reserve}
 
 
 def last_state(network: Network, saved: Arrays) -> State:
     """The state [B,H] after the last step."""
     return (saved["h"][-1], saved["reserve"][-1, ..., 0])[: len(network.facts.states)]
-
-
-def inner_bias_of(network: Network, layer: Layer) -> np.ndarray:
-    """The recurrent bias [H] within the product that a gate multiplies; any other where none does."""
-    H = network.hidden_size
-    return layer.bias_hh[network.facts.inner_bias_rows(H) if network.facts.inner_bias else slice(H)]
 
 
 def layer_backward(

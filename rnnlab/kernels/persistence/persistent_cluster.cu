@@ -17,6 +17,7 @@
 // Defined by shapes.py: DTYPE (0 or 1), CELL, HIDDEN, CLUSTER (blocks), GROUPS (of blocks), BULK (0 or 1).
 #include "../kernels/persistence/instructions.cuh"
 #include "../kernels/persistence/cells.cuh"
+#include "../kernels/persistence/items.cuh"
 #include "../kernels/persistence/exchange.cuh"
 
 constexpr int UNITS = HIDDEN / CLUSTER, WARPS = UNITS / TILE_UNITS, THREADS = 32 * WARPS;  // of a block
@@ -74,14 +75,15 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
       tile[g][k] = weights[((size_t)(rank * WARPS + warp) * 2 * PAIRS + (g ^ own_group) * 2 * GROUP_PAIRS + k) * 32 + lane];
   for (int i = threadIdx.x; i < SEQUENCES * HIDDEN; i += THREADS)
     states[place_of(i / HIDDEN, i % HIDDEN)] = h[sequence * HIDDEN + i];
-  float state[ITEMS], keep[ITEMS], inner[ITEMS];
+  float own[ITEMS], c[ITEMS], saved[ITEMS], inner[ITEMS];  // own: h of this step, not rounded
   Number input[ITEMS][4];
   size_t at[ITEMS], gate[ITEMS];  // an item's place in [B,H], and of its first gate in [B,G·H]
   for (int i = 0; i < ITEMS; i++) {
     const size_t b = sequence + sequence_of(i, SLOTS), unit = first + unit_of(i, SLOTS);
     at[i] = b * HIDDEN + unit, gate[i] = b * GATES * HIDDEN + unit;
-    state[i] = LSTM ? kept[at[i]] : wide(h[at[i]]);
-    inner[i] = GRU ? inner_bias[unit] : 0.f;
+    own[i] = FORWARD_READS_H ? wide(h[at[i]]) : 0.f;
+    c[i] = HAS_C ? kept[KEPT * at[i]] : 0.f;
+    inner[i] = INNER >= 0 ? inner_bias[unit] : 0.f;
     for (int g = 0; g < GATES; g++) input[i][g] = gates[gate[i] + g * HIDDEN];
   }
   const Word words = in_register(shared_address(states)) + 16 * lane;
@@ -111,8 +113,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     sums_of_items(part[0], sums);
     Number *box = outbox + t % 2 * SEQUENCES * TEAM_UNITS;  // a late warp may still read the other
     for (int i = 0; i < ITEMS; i++) {
-      const float out = step_forward(in[i], sums[i], inner[i], state[i], keep[i]);
-      box[sequence_of(i, SLOTS) * TEAM_UNITS + warp % TEAM * TILE_UNITS + unit_of(i, SLOTS)] = narrow(out);
+      own[i] = step_forward(in[i], sums[i], inner[i], own[i], c[i], c[i], saved[i]);
+      box[sequence_of(i, SLOTS) * TEAM_UNITS + warp % TEAM * TILE_UNITS + unit_of(i, SLOTS)] = narrow(own[i]);
     }
     if (BULK) fence_for_bulk();
     synchronize_team();
@@ -131,7 +133,9 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     if (BULK && t + 1 < T && lane * WARPS + warp < CLUSTER) push_to(lane * WARPS + warp);  // a warp issues one after the other
     if (member < PACKETS) *(Packet *)(h + ((size_t)(t + 1) * B + sequence + b) * HIDDEN + unit) = packet;
     for (int i = 0; i < ITEMS; i++) {
-      if (LSTM || GRU) kept[(size_t)(t + LSTM) * B * HIDDEN + at[i]] = keep[i];
+      const size_t now = (size_t)t * B * HIDDEN + at[i], next = now + (size_t)B * HIDDEN;
+      if (HAS_C) kept[KEPT * next] = c[i];
+      if (SAVES) kept[KEPT * now + HAS_C] = saved[i];
       for (int g = 0; g < GATES; g++)
         gates[(size_t)t * B * GATES * HIDDEN + gate[i] + g * HIDDEN] = narrow(in[i][g]);
     }
@@ -157,13 +161,14 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       if (number < HIDDEN / 16) tile[r][k] = weights[((size_t)(rank * (HIDDEN / 16) + number) * 2 * BACK_PAIRS + k) * 32 + lane];
     }
   for (int i = threadIdx.x; i < 2 * SEQUENCES * BACK_ROW; i += THREADS) rows[i] = 0;
-  float dstate[ITEMS];
+  float dc[ITEMS], past[ITEMS];
   size_t at[ITEMS], gate[ITEMS];
   for (int i = 0; i < ITEMS; i++) {  // here a warp's neighbours are sequences of a unit
     const int item = threadIdx.x + i * THREADS;
     const size_t b = (size_t)blockIdx.x / CLUSTER * SEQUENCES + item % SEQUENCES, unit = rank * UNITS + item / SEQUENCES;
     at[i] = b * HIDDEN + unit, gate[i] = b * GATES * HIDDEN + unit;
-    dstate[i] = carry[at[i]];
+    if (HAS_C) dc[i] = carry[CARRIED * at[i]];
+    if (PASSES_H) past[i] = carry[CARRIED * at[i] + HAS_C];
   }
   begin(barriers, 2);
   bool lost = false;
@@ -184,7 +189,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       float dh = wide(before[i].dy) + (step == 0 ? dlast[at[i]] : 0.f);
       for (int from = 0; step > 0 && from < CLUSTER; from++)
         dh += arrived[(step % 2 * CLUSTER + from) * UNITS * SEQUENCES + item];
-      step_backward(before[i], dh, dstate[i], dgate[i], dgate_h[i]);
+      step_backward(before[i], dh, dc[i], past[i], dgate[i], dgate_h[i]);
       for (int g = 0; g < GATES; g++)
         ((Number *)(row + b * BACK_ROW))[g * UNITS + item / SEQUENCES] = narrow(dgate_h[i][g]);
     }
@@ -216,9 +221,12 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
     for (int i = 0; i < ITEMS; i++)  // what no other block waits for
       for (int g = 0; g < GATES; g++) {
         dgates_h[now * GATES + gate[i] + g * HIDDEN] = narrow(dgate_h[i][g]);
-        if (GRU) dgates[now * GATES + gate[i] + g * HIDDEN] = narrow(dgate[i][g]);
+        if (INNER >= 0) dgates[now * GATES + gate[i] + g * HIDDEN] = narrow(dgate[i][g]);
       }
   }
-  for (int i = 0; i < ITEMS; i++) carry[at[i]] = dstate[i];
+  for (int i = 0; i < ITEMS; i++) {
+    if (HAS_C) carry[CARRIED * at[i]] = dc[i];
+    if (PASSES_H) carry[CARRIED * at[i] + HAS_C] = past[i];
+  }
   synchronize_cluster();
 }

@@ -12,6 +12,7 @@
 // and BACKWARD_AWAY (pairs of a warp's weight tiles that lie in shared memory), CHUNK (tiles of sequences at once).
 #include "../kernels/persistence/instructions.cuh"
 #include "../kernels/persistence/cells.cuh"
+#include "../kernels/persistence/items.cuh"
 #include "../kernels/persistence/exchange.cuh"
 
 constexpr int THREADS = 32 * WARPS;
@@ -100,7 +101,7 @@ template <int ROWS, int PAIRS, int AWAY> struct Slice {
 __device__ constexpr int ahead(int pieces, int words) { return words > 64 ? 1 : larger(1, smaller(AT_ONCE, pieces / WARPS)); }
 
 // gates [T,B,G·H]: the products with the inputs and the biases; left holding the gates.  h [T+1,B,H] has its
-// first step, the others are UNWRITTEN; an LSTM's kept [T+1,B,H] has its first step, a GRU's is [T,B,H].
+// first step, the others are UNWRITTEN; kept [T,B,H,KEPT] has one step more where there is c, whose first is given.
 // B is a multiple of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *kept,
@@ -117,8 +118,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     for (int first = 0; first < tiles; first += CHUNK, chunk++) {
       const int tiles_now = min(CHUNK, tiles - first), pieces = ROWS * tiles_now;
       float4 *parts = buffers + chunk % 2 * CHUNK * ROWS * THREADS;
-      Number input[AHEAD][ITEMS][4], before[AHEAD][ITEMS];
-      float state[AHEAD][ITEMS], keep;
+      Number input[AHEAD][ITEMS][4], before[AHEAD][ITEMS] = {};
+      float c[AHEAD][ITEMS], saved;
       // of piece q of the chunk, item i: its place among [B,H], and the place of its first gate
       auto place = [&](int q, int i) {
         const int unit = blockIdx.x * FORWARD_UNITS + q % ROWS * TILE_UNITS + unit_of(i, SLOTS);
@@ -134,8 +135,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
               input[a][i][g] = gate(at)[g * HIDDEN];
               if (t + 2 < T) prefetch(gate(at) + (2 * (size_t)B * GATES + g) * HIDDEN);
             }
-            if (LSTM) state[a][i] = kept[now];
-            if (GRU) before[a][i] = load_own(h + now);
+            if (HAS_C) c[a][i] = kept[KEPT * now];
+            if (FORWARD_READS_H) before[a][i] = load_own(h + now);
           }
       };
       load(warp);  // none of it waits for other blocks
@@ -162,9 +163,10 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
             const size_t at = place(q, i), now = (size_t)t * B * HIDDEN + at, next = now + (size_t)B * HIDDEN;
             float in[4];
             for (int g = 0; g < GATES; g++) in[g] = wide(input[a][i][g]);
-            if (GRU) state[a][i] = wide(before[a][i]);
-            publish(h + next, step_forward(in, sums[i], GRU ? inner_bias[at % HIDDEN] : 0.f, state[a][i], keep));
-            if (LSTM || GRU) kept[LSTM ? next : now] = keep;
+            const float inner = INNER >= 0 ? inner_bias[at % HIDDEN] : 0.f;
+            publish(h + next, step_forward(in, sums[i], inner, wide(before[a][i]), c[a][i], c[a][i], saved));
+            if (HAS_C) kept[KEPT * next] = c[a][i];
+            if (SAVES) kept[KEPT * now + HAS_C] = saved;
             for (int g = 0; g < GATES; g++) gate(at)[g * HIDDEN] = narrow(in[g]);
           }
         }
@@ -173,9 +175,9 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     }
 }
 
-// dy [T,B,H], dlast [B,H]: gradients of every h and of the last beside; carry [B,H]: an LSTM's dc, a GRU's 0,
-// left for what comes before the first step.  dgates and dgates_h [T,B,G·H]: see step_backward; one array but
-// in a GRU.  dgates_h is UNWRITTEN.
+// dy [T,B,H], dlast [B,H]: gradients of every h and of the last beside; carry [B,H,CARRIED]: dc, and 0 for what
+// goes past the products, left for what comes before the first step.  dgates and dgates_h [T,B,G·H]: see
+// step_backward; one array where INNER is -1.  dgates_h is UNWRITTEN.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *kept, const Number *dy,
                     const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
@@ -193,7 +195,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       const bool is_last = t + 1 == T;
       float *parts = buffers + chunk % 2 * 4 * CHUNK * ROWS * THREADS;
       Before before[AHEAD];
-      float dstate[AHEAD];
+      float dc[AHEAD], past[AHEAD];
       auto place = [&](int q) {  // of a piece, among [B,H]
         const int unit = blockIdx.x * BACKWARD_UNITS + q / 4 % ROWS * 16 + unit_of(q % 4, 1);
         return (size_t)((first + q / 4 / ROWS) * SEQUENCES + sequence_of(q % 4, 1)) * HIDDEN + unit;
@@ -206,7 +208,8 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
           const size_t at = place(from + a * WARPS), row_size = (size_t)B * HIDDEN;
           before[a] = load_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
           prefetch_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
-          if (LSTM || GRU) dstate[a] = carry[at];
+          if (HAS_C) dc[a] = carry[CARRIED * at];
+          if (PASSES_H) past[a] = carry[CARRIED * at + HAS_C];
         }
       };
       load(warp);  // none of it waits for other blocks
@@ -228,11 +231,12 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
           if (!is_last)
             #pragma unroll
             for (int w = 0; w < WARPS; w++) dh += parts[(q * WARPS + w) * 32 + lane];
-          step_backward(before[a], dh, dstate[a], dgate, dgate_h);
+          step_backward(before[a], dh, dc[a], past[a], dgate, dgate_h);
           for (int g = 0; g < GATES; g++) publish(dgates_h + gate(at) + g * HIDDEN, dgate_h[g]);
-          if (GRU)
+          if (INNER >= 0)
             for (int g = 0; g < GATES; g++) dgates[gate(at) + g * HIDDEN] = narrow(dgate[g]);
-          if (LSTM || GRU) carry[at] = dstate[a];
+          if (HAS_C) carry[CARRIED * at] = dc[a];
+          if (PASSES_H) carry[CARRIED * at + HAS_C] = past[a];
         }
       }
     }

@@ -15,11 +15,12 @@ import numpy as np
 
 from pocketgpu.devices import Device, nearest_older
 from rnnlab.cells import find_cell
+from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import DTYPES, ITEMSIZE
 
 SOURCES = Path(__file__).parent  # the kernels and their headers
-CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
+MOST_GATES = 4  # rows of a unit in a tile
 SEQUENCES = 8  # of a tile
 WARP = 32
 TILE_BYTES = 512  # of weights: 32 lanes, 16 bytes each
@@ -36,10 +37,15 @@ DIRECTIONS = "forward", "backward"
 
 def with_includes(text: str) -> str:
     """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
-    for name in ("instructions", "cells", "exchange"):
+    for name in ("instructions", "cells", "items", "exchange"):
         part = (SOURCES / f"{name}.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
         text = re.sub(rf'#include "[./a-z]*/{name}\.cuh"', lambda include, part=part: part, text)
     return text
+
+
+def supported_cells() -> tuple[str, ...]:
+    """Cells that the kernels compute: those whose gates have a row each in a tile."""
+    return tuple(cell for cell, facts in KERNEL_FACTS.items() if facts.gates <= MOST_GATES)
 
 
 class PersistentLaunch(NamedTuple):
@@ -82,7 +88,7 @@ class Shape:
     def _constants(self) -> dict[str, int]:
         return {
             "DTYPE": DTYPES[self.dtype],
-            "CELL": CELLS[self.cell],
+            "CELL": KERNEL_FACTS[self.cell].number,
             "HIDDEN": self.hidden,
         }
 
@@ -233,8 +239,9 @@ def cluster_shape(cell: str, hidden: int, dtype: str, device: Device, bulk: bool
 def _check(cell: str, dtype: str, device: Device, least: tuple[int, int]) -> None:
     if dtype not in DTYPES:
         raise ValueError(f"dtype is {dtype!r}: {', '.join(DTYPES)}")
-    if cell not in CELLS:
-        raise ValueError(f"the kernels support {', '.join(CELLS)}, not {cell}")
+    cells = supported_cells()
+    if cell not in cells:
+        raise ValueError(f"the kernels support {', '.join(cells)}, not {cell}")
     if device.compute_capability < least:
         have, need = (".".join(map(str, version)) for version in (device.compute_capability, least))
         raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")

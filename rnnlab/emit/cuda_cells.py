@@ -1,0 +1,96 @@
+"""One unit's part of a step in CUDA C++: functions for each cell, of which CELL chooses one cell's."""
+
+from rnnlab.cells import CELLS
+from rnnlab.emit.body import PRODUCT, SUM, Place, Target, Work, lines, suitable, work_of
+from rnnlab.emit.kernel_facts import facts_of
+
+HEADER = """\
+// A cell's work for one unit of one sequence in float32, and what kernels must know of the cell.
+// Derived from rnnlab.graphs.cells by rnnlab.emit.cuda_cells: change it there, then `make course`.
+//
+// CELL is its number in rnnlab/kernels/cells.py, which explains GATES to PASSES_H.  FORWARD_READS_H and
+// BACKWARD_READS_H say whether a step reads h, before it or after it.
+// step_forward: gates come in holding the products with the inputs, with biases, and are left holding the
+// gates; sums are the recurrent products.  Gives the next h.
+// step_backward: dh is what reaches h after the step but for past, which goes past the products; dc and past
+// are left as those before the step.  dgates and dgates_h get the gradients of the gates' sums: of their part
+// from the inputs, and from h.
+#pragma once
+DEVICE float sigmoid(float x) { return 0.5f * fast_tanh(0.5f * x) + 0.5f; }
+"""
+SIGNATURES = {
+    "forward": """\
+DEVICE float step_forward(float (&gates)[4], const float (&sums)[4], float inner_bias, float h, float c,
+                          float &c_next, float &saved) {
+""",
+    "backward": """\
+DEVICE void step_backward(const float (&gates)[4], float saved, float h, float h_next, float c, float c_next,
+                          float dh, float &dc, float &past, float (&dgates)[4], float (&dgates_h)[4]) {
+""",
+}
+FLAGS = "HAS_C", "SAVES", "PASSES_H", "FORWARD_READS_H", "BACKWARD_READS_H"
+OF_GATES = {"gates": "gates", "recurrent": "sums", "dgates": "dgates", "dgates_h": "dgates_h"}
+
+
+def source() -> str:
+    """The text of the header."""
+    cells = [_cell(number, cell) for number, cell in enumerate(suitable())]
+    return HEADER + "".join(cells) + "#endif\n"
+
+
+def _place(place: Place) -> str:
+    if place.array in OF_GATES:
+        return f"{OF_GATES[place.array]}[{place.gate}]"
+    return {"dh": "past"}.get(place.array, place.array)
+
+
+def _write(place: Place, value: str) -> str:
+    return f"return {value}" if place.array == "h_next" else f"{_place(place)} = {value}"
+
+
+TARGET = Target(
+    read=_place,
+    write=_write,
+    functions={
+        "one_minus": "1 - {}".format,
+        "tanh": "fast_tanh({})".format,
+        "relu": "fmaxf({}, 0.f)".format,
+        "relu_slope": "{1} > 0 ? {0} : 0.f".format,
+        "tanh_slope": "{0} * (1 - {1} * {1})".format,
+        "sigmoid_slope": "{0} * {1} * (1 - {1})".format,
+    },
+    binds={"relu_slope": (PRODUCT, 0), "relu": (SUM, PRODUCT + 1)},
+    named=("dh",),
+    is_added=lambda place: place.array == "bias",
+    statement="const float {} = {}".format,
+)
+
+
+def _cell(number: int, cell: str) -> str:
+    """The part of the header for one cell."""
+    works = {direction: work_of(cell, direction) for direction in SIGNATURES}
+    facts = CELLS[cell]
+    _, gates, inner, _, *flags = facts_of(cell, number)
+    flags += [bool(_arrays(work) & {"h", "h_next"}) for work in works.values()]
+    text = f"#{'elif' if number else 'if'} CELL == {number}  // {facts.mode}: gates {' '.join(facts.gates)}\n"
+    text += f"constexpr int GATES = {gates}, INNER = {inner};\n"
+    values = ", ".join(f"{name} = {str(value).lower()}" for name, value in zip(FLAGS, flags, strict=True))
+    text += f"constexpr bool {values};\n"
+    for direction, signature in SIGNATURES.items():
+        text += signature + "".join(f"  {line};\n" for line in _body(works[direction], direction)) + "}\n"
+    return text
+
+
+def _body(work: Work, direction: str) -> list[str]:
+    body = lines(work, TARGET)
+    if direction == "forward":  # what is returned comes last
+        return sorted(body, key=lambda line: line.startswith("return"))
+    if Place("dh") in work.stores:
+        body.insert(0, "dh += past")
+    if not any(place.array == "dgates_h" for place in work.stores):
+        body.append(f"for (int g = 0; g < {len(work.cell.gates)}; g++) dgates_h[g] = dgates[g]")
+    return body
+
+
+def _arrays(work: Work) -> set[str]:
+    return {place.array for place in work.loads.values()}
