@@ -1,7 +1,7 @@
 """Arrays that start with a cache line, and freed memory that stays with the process for the next pass.
 
-NumPy's arrays start 16 bytes behind the start of a cache line, and every vector of 64 bytes then lies in two
-lines: a step of 100×32, 128×256 took 9 to 18 % longer.
+NumPy's arrays start 16 or 32 bytes behind the start of a cache line, and every vector of 64 bytes then lies
+in two lines: a step of 100×32, 128×256 took 9 to 18 % longer.
 
 The system clears a page before it is first written, 2 µs for 4 KB on our Xeon: 1,140 pages of a plain RNN's
 step of 100×64, 256×256 took 8 % of it.  GNU's C library gives large arrays back to the system as soon as they
