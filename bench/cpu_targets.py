@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bench import cpu_tables
-from bench.step_report import TORCH_STEPS, step_over_weights, step_speed
-from rnncourse.records.cpu_report import NO_STEPS, PYTORCH, gflops, speed_over
+from bench.step_report import TORCH_STEPS, gain, step_over_weights, step_speed
+from rnncourse.records.cpu_report import NO_STEPS, PYTORCH, best_rung, gflops, median, speed_over
 from rnncourse.records.workload import CELLS, SHAPES
 
 Value = Callable[[dict], float | None]
@@ -81,6 +81,30 @@ def of_steps(choose: Callable, figure: Callable[[dict], float | None]) -> Value:
     return value
 
 
+def gain_of_16_bits(record: dict) -> float | None:
+    """The least speed of packed_bfloat16 over the best rung in float32 at WIDE_STEPS; see `least`."""
+    ratios = [_gain_of_16_bits(record, case) for case in _cases(record, WIDE_STEPS)]
+    return min(ratios) if len(ratios) == len(WIDE_STEPS) * len(CELLS) and None not in ratios else None
+
+
+def bytes_of_16_bits(record: dict) -> float | None:
+    """The highest memory of packed_bfloat16 over that of packed_weights at WIDE_STEPS."""
+    memory = [case["memory"] for case in _cases(record, WIDE_STEPS)]
+    both = [sizes for sizes in memory if {NARROW, WHOLE} <= sizes.keys()]
+    return max((sizes[NARROW] / sizes[WHOLE] for sizes in both), default=None)
+
+
+def gain_of_weights(weights: str, H: int) -> Value:
+    """The least gain of a step of H units with narrow weights."""
+    return of_steps(min, lambda case: gain(case, weights) if case["workload"]["H"] == H else None)
+
+
+def _gain_of_16_bits(record: dict, case: dict) -> float | None:
+    best = best_rung(record, case)
+    narrow = median(case, NARROW)
+    return median(case, best) / narrow if best and narrow else None
+
+
 def _cases(record: dict, shapes: Iterable, cells: Iterable[str] = CELLS) -> list[dict]:
     wanted = {(cell, *shape) for cell in cells for shape in shapes}
 
@@ -96,6 +120,7 @@ def step_over_peers(case: dict) -> float | None:
 
 
 WIDE_STEPS = [shape for shape in SHAPES if shape[1] >= 32 and shape[3] >= 256]
+NARROW, WHOLE = "packed_bfloat16", "packed_weights"
 OVER_PYTORCH = {"rnn_tanh": 1.2, "gru": 1.2, "lstm": 1.15}
 STEP_OVER_PEERS = 1.5
 STEP_OVER_WEIGHTS = 1.3
@@ -116,6 +141,10 @@ TARGETS = (
         of_steps(max, step_over_weights),
         is_ceiling=True,
     ),
+    Target("16 bits over the best rung in float32, H ≥ 256, B ≥ 32", 1.6, gain_of_16_bits),
+    Target("bytes that such a step adds, over float32's", 0.6, bytes_of_16_bits, is_ceiling=True),
+    Target("one step of 1,024 units, bfloat16 weights over float32", 1.8, gain_of_weights("bfloat16", 1024)),
+    Target("one step of 1,024 units, int8 weights over float32", 3, gain_of_weights("int8", 1024)),
 )
 
 

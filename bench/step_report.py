@@ -3,6 +3,7 @@
 from bench import cpu_tables
 from bench.cpu_tables import Rows, digits, markdown_table, spread, times
 from rnncourse.records.cpu_report import NO_STEPS, cells, median
+from rnnlab.narrow import CONVERSIONS
 
 TORCH_STEPS = "pytorch_module", "pytorch_cell"
 
@@ -59,6 +60,11 @@ def _step_rows(section: dict, cell: str) -> Rows:
         *([name, *across(lambda case, name=name: _time(case, name))] for name in names),
         ["inference over the best of PyTorch",
          *across(lambda case: times(step_speed(case, *TORCH_STEPS)))],
+        *(
+            [f"inference_{weights} over inference", *across(lambda case, w=weights: times(gain(case, w)))]
+            for weights in CONVERSIONS
+            if any(gain(case, weights) for case in cases)
+        ),
         ["inference over JAX", *across(lambda case: times(step_speed(case, "jax")))],
         ["time over reading the weights once", *across(lambda case: times(step_over_weights(case)))],
     ]  # fmt: skip
@@ -69,6 +75,13 @@ def step_speed(case: dict, *peers: str) -> float | None:
     theirs = [time for peer in peers if (time := median(case, peer))]
     ours = median(case, "inference")
     return min(theirs) / ours if theirs and ours else None
+
+
+def gain(case: dict, weights: str) -> float | None:
+    """How many times as fast as with the network's own weights a step with narrow ones is."""
+    whole = median(case, "inference")
+    narrow = median(case, f"inference_{weights}")
+    return whole / narrow if whole and narrow else None
 
 
 def step_over_weights(case: dict) -> float | None:

@@ -35,6 +35,7 @@ class Candidate:
 
 PEERS = (
     Candidate("pytorch", f"{__name__}.torch_layers", "torch"),
+    Candidate("pytorch_bfloat16", f"{__name__}.torch_layers", "torch", precision="bfloat16"),
     Candidate("pytensor", f"{__name__}.pytensor_scan", "pytensor"),
     Candidate("jax", f"{__name__}.jax_scan", "jax"),
     Candidate("halide", f"{__name__}.halide_network", "halide"),
@@ -53,6 +54,8 @@ LADDER = tuple(
 _STEP = f"{__name__}.one_step"
 STEPS = (  # one step of one sequence, without gradients
     Candidate("inference", _STEP, "numba"),
+    Candidate("inference_bfloat16", _STEP, "numba", precision="bfloat16"),
+    Candidate("inference_int8", _STEP, "numba", precision="int8_weights"),
     Candidate("one_big_gemm", _STEP),
     Candidate("numba_fused", _STEP, "numba"),
     Candidate("pytorch_module", _STEP, "torch"),

@@ -15,6 +15,7 @@ from rnnlab.cells import State
 from rnnlab.ladder import find
 from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.inference import Inference
+from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network
 
 RUNG_NAMES = "one_big_gemm", "numba_fused"  # in which a step is a forward pass with T = 1
@@ -49,13 +50,14 @@ def refuses(name: str, network: Network, T: int, B: int) -> str | None:
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
     """step and arrays (see bench.peers) of the contestant of that name."""
     ways = {rung: partial(_rung, rung) for rung in RUNG_NAMES}
+    ways |= {f"inference_{weights}": partial(_inference, weights=weights) for weights in CONVERSIONS}
     ways |= {"inference": _inference, "weights": _weights_once, "jax": _jax}
     ways |= {"pytorch_module": _torch_module, "pytorch_cell": _torch_cell}
     return ways[name](network, x, start(network, dy))
 
 
-def _inference(network, x, state):
-    answer = Inference(network)
+def _inference(network, x, state, weights=""):
+    answer = Inference(network, weights)
     x = x[0]
     return lambda: answer.step(x, state), lambda outcome: named(*outcome)
 

@@ -22,11 +22,12 @@ def module_of(network: Network, device: str = "cpu", dtype: str = "float32") -> 
 
 
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
-    """step and arrays on the CPU, see bench.peers."""
+    """step and arrays on the CPU, see bench.peers; a name may end with the numbers in which it computes."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    layer = module_of(network)
-    x = torch.from_numpy(x).requires_grad_()
-    dy = torch.from_numpy(dy)
+    dtype = name.partition("_")[2] or "float32"
+    layer = module_of(network, dtype=dtype)
+    x = torch.from_numpy(x).to(getattr(torch, dtype)).requires_grad_()
+    dy = torch.from_numpy(dy).to(x.dtype)
     names, parameters = zip(*layer.named_parameters(), strict=True)
 
     def step():
@@ -35,7 +36,7 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
 
     def arrays(outcome):
         y, gradients = outcome
-        return dict(zip(("y", "dx", *names), (t.numpy() for t in (y, *gradients)), strict=True))
+        return dict(zip(("y", "dx", *names), (t.float().numpy() for t in (y, *gradients)), strict=True))
 
     return step, arrays
 

@@ -64,6 +64,20 @@ def test_the_best_rung_is_the_fastest_and_peers_are_no_rungs(full):
     assert cpu_report.spread(one, "fast") == pytest.approx(0.1)
 
 
+def test_a_rung_of_narrower_numbers_has_targets_of_its_own(full):
+    for entry in full["cases"]:
+        entry["seconds"]["packed_bfloat16"] = [0.25, 0.25, 0.3]
+        entry["memory"] |= {"packed_bfloat16": 50, "packed_weights": 100}
+    full["contestants"]["packed_bfloat16"] = {"is_rung": True, "precision": "bfloat16"}
+    steps = {"inference": 6.0, "inference_bfloat16": 3.0, "inference_int8": 1.5}
+    full["steps"] = {"cases": [case("gru", (1, 1, H, H), steps) for H in (256, 1024)]}
+    assert cpu_report.best_rung(full, full["cases"][0]) == "fast"
+    assert cpu_targets.gain_of_16_bits(full) == 4
+    assert cpu_targets.bytes_of_16_bits(full) == 0.5
+    assert cpu_targets.gain_of_weights("int8", 1024)(full) == 4
+    assert cpu_targets.gain_of_weights("bfloat16", 2048)(full) is None
+
+
 def test_halide_is_a_peer_also_in_records_in_which_it_was_a_rung():
     older = record([case("gru", SHAPES[0], {"halide": 0.5, "slow": 4.0, "fast": 1.0})])
     older["contestants"] = {"halide": {"is_rung": True}} | older["contestants"]
