@@ -82,6 +82,38 @@ explore_chip()
 # <details><summary>What you find, on an H200</summary>With float32 weights an LSTM of 512 units fits into a cluster of 16 multiprocessors, and one of 768 does not: the limit is 579. The view counts half of the registers and 200 of the 228 KiB of shared memory: 16 · (128 + 200) KiB hold 4 · 579² numbers of 4 bytes. With two bytes a weight 768 units fit: the limit is 819, √2 times 579. (Lesson 16's cluster kernel uses registers alone, and refuses 768.)</details>
 
 # %% [markdown]
+# ### The same on your CPU
+#
+# A core has few registers, but caches: near ones, and a last one that all cores share. `Inference(network, weights="bfloat16")` steps with 2 bytes a weight, `"int8"` with one byte and a scale a row. **Predict:** up to how many units do the recurrent weights of an LSTM fit into the last cache, with 4, 2 and 1 bytes a weight? Where they no longer fit, a step takes longer *for each weight*.
+
+# %%
+from functools import partial
+
+import numpy as np
+
+from rnncourse.lab.turns import disturbance, take_turns
+from rnnlab import Inference, Network
+from rnnlab.resources import caches
+
+my_guess = {"float32": ..., "bfloat16": ..., "int8": ...}
+cache, x = max(caches().values(), default=2**25), np.ones((1, 1), "float32")
+limits = [int((cache / 4 / size) ** 0.5) for size in (4, 2, 1)]
+print(f"{cache / 2**20:.0f} MiB hold {limits} units; you guessed {my_guess}")
+for H in (256, 512, 1024, 2048):
+    network = Network.create("lstm", 1, H)
+    ways = {weights: partial(Inference(network.astype("float32"),
+                                       weights).step, x, network.zero_state(1))
+            for weights in my_guess}
+    times = take_turns(ways)
+    print(f"{H:5} units, ps a weight:", "".join(
+        f"{name:>10}{1e12 * min(time.seconds) / (4 * H * H):7.0f}"
+        for name, time in times.items()))
+print(disturbance(times))
+
+# %% [markdown]
+# These are the shortest times of each. Half the bytes move the limit by √2, a quarter by 2: for 32 MiB from 1 448 units to 2 048 and 2 896. Read each column downwards. Small layers pay for the call, so the time falls at first. If it rises again, the weights have left a cache between those two sizes, and the columns to the right should rise later or not at all. If no column rises, your last cache or your memory keeps up. A GPU's registers end in the same way, only more abruptly: there the kernel refuses.
+
+# %% [markdown]
 # ## 3 · Which thread stores which weight
 #
 # The kernels here store each weight in the registers of exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread; 1 792 by 1 792 over 56 blocks, on a P100, are 224.
@@ -122,8 +154,6 @@ drawings.show("weights_of_threads")
 # **Predict:** will the numbers be right, and what will the simulator report?
 
 # %%
-import numpy as np
-
 from rnnlab import cuda
 
 
@@ -320,26 +350,7 @@ print("you guessed", my_guess)
 # 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
-# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward.
-
-# %%
-from rnnlab import reference
-from rnnlab.ladder import find
-from rnnlab.ladder import persistent
-from rnnlab.network import Network
-
-network = Network.create("lstm", 3, 8, seed=0)
-x = rng.normal(size=(5, 2, 3)).astype("float32")
-y, _, saved = persistent.forward(network, x)
-dx, _, gradients = persistent.backward(network, saved, np.ones_like(y))
-want, _, saved = reference.forward(network, x)
-print("right:", np.allclose(y, want, atol=1e-5),
-      np.allclose(dx, reference.backward(network, saved, np.ones_like(y))[0],
-                  atol=1e-4))
-print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
-
-# %% [markdown]
-# An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So there this kernel ends at 1 024 units, before section 2's 1 039.
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So there this kernel ends at 1 024 units, before section 2's 1 039.
 #
 # The kernels were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
 
@@ -425,6 +436,6 @@ rnnlab.progress("persistent_rnn")
 #
 # - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1 152 units.
 # - NVIDIA, *PTX ISA*, chapter on the memory consistency model: scopes, release and acquire patterns, `fence`.
-# - NVIDIA's data sheets: registers, shared memory, bandwidths.
+# - NVIDIA's data sheets: registers, shared memory, bandwidths. Caches: what your system reports.
 #
 # Next: [16 · Tensor cores, registers, clusters](16_persistent_cuda.ipynb)

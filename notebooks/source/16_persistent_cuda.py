@@ -5,11 +5,11 @@
 #
 # **Claim to test: once weights stay in registers, a step spends most of its time in the exchange, waiting for the first h of the other blocks. Is this true, and for which sizes?**
 #
-# The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will write the address of a register in CUDA C++, make a race and mend it, and compare a lower bound of a step with published times.
+# The claim rests on published latencies and estimates: no GPU has run these kernels yet. You will round to 16 bits, write the address of a register in CUDA C++, make a race and mend it, and compare a lower bound of a step with published times.
 #
-# - **Time:** 85 minutes, exercises included.
+# - **Time:** 100 minutes, exercises included.
 # - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
-# - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and what bounds the time of a step.
+# - **Afterwards you can** say why sums stay in 32 bits, which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and what bounds the time of a step.
 
 # %%
 import rnnlab
@@ -98,6 +98,40 @@ explore_step()
 #
 # ## 2 · Tensor cores
 #
+# A tensor core multiplies numbers of 16 bits and adds in float32. Newer CPUs do the same on a smaller scale: one instruction multiplies **pairs** of bfloat16 numbers, and adds both products of a pair to a float32 sum. Elsewhere the course's function widens the pairs. **Predict:** what do 4 096 ones add up to if each sum is rounded to bfloat16? What do they add up to in pairs? And how many times as fast as NumPy's float32 product is a product of pairs?
+
+# %%
+import numpy as np
+
+from rnncourse.lab.pair_products import WAY, multiply_pairs
+from rnncourse.lab.turns import disturbance, take_turns
+from rnnlab.narrow import from_bfloat16, to_bfloat16
+
+my_guess = {"rounded sums": ..., "in pairs": ..., "times": ...}
+total, ones = np.zeros(1, "float32"), np.ones((1, 4096), "float32")
+for one in ones[0]:
+    total = from_bfloat16(to_bfloat16(total + one))
+print(f"rounded sums: {total[0]:.0f}; in pairs: "
+      f"{multiply_pairs(ones, ones.T)[0, 0]:.0f}; you guessed {my_guess}")
+a = np.random.default_rng(0).normal(size=(512, 512)).astype("float32")
+times = take_turns({"float32": lambda: a @ a,
+                    "pairs": lambda: multiply_pairs(a, a)})
+gain = times["float32"].median / times["pairs"].median
+print(f"{gain:.2f} times as fast ({WAY}), rounding and packing included")
+print(disturbance(times))
+
+# %% [markdown]
+# Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4 096. So sums stay in 32 bits, and so do a training run's **master weights**: an update below a 512th of a weight would be lost in bfloat16. Before each pass they are rounded once more.
+#
+# NumPy's product here may use all cores, that of pairs uses one. Above 1, pairs are faster all the same.
+#
+# ### Exercise: round to 16 bits
+#
+# <!-- exercise: round_bits -->
+#
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb).
+
+# %% [markdown]
 # The instruction `mma.m16n8k16` has three tiles: of the weights [16,16], of h [16,8] and of sums [16,8]. It multiplies the first two and adds the result to the third, for 16 rows of the weights and 8 sequences. Two 16-bit numbers share a **word** of 32 bits. (For float32 there is **TF32**: the same range, 11 bits of precision, a word for each number.) The words of each tile are distributed over a warp's 32 lanes.
 #
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
@@ -142,25 +176,6 @@ drawings.show("fragment_of_a_lane")
 # ### Exercise: a line of CUDA C++
 #
 # <!-- exercise: index_of_sums -->
-#
-# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb). Below is such a kernel for h, compiled where the compilers are installed. **Change** `place` to your line, and both 2s of the loop's line to 4: does it compile, and with how many registers?
-
-# %%
-from pocketgpu.compiling import compilers
-from pocketgpu.compiling.report import compile_report
-
-place = "(lane / 4) * 8 + lane % 4 + 4 * reg"  # h: sequence, word
-source = f"""
-extern "C" __global__ void store(unsigned *to, const unsigned *from) {{
-    int lane = threadIdx.x;
-    for (int reg = 0; reg < 2; reg++) to[{place}] = from[2 * lane + reg];
-}}"""
-if compilers.missing():
-    print("recorded for the line as it stood, your line was not compiled: 14 "
-          "registers;", compilers.missing())
-else:
-    kernel = compile_report(source, arch="sm_90")["store", "sm_90"]
-    print("compiled, not run:", kernel.registers, "registers")
 
 # %% [markdown]
 # The lane that has a unit's sum is mostly not the lane that needs its h in the next step: only 16 of 128 coincide for a plain RNN, where a row is a unit. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
@@ -168,8 +183,6 @@ else:
 # Lane 4g + t needs words t and t + 4 of sequence g: two reads of 4 bytes, four reads for two tiles. One read of 16 bytes would do, if those four words were neighbours. The hardware does not know which number of h a word is, and a sum may add its terms in any order. So the kernels take tiles in **pairs** over 16 words: the lane reads words 4t to 4t + 3, and gives the first two to one tile, the others to the second. **Predict:** does the product change? (In the cell a word is one number.)
 
 # %%
-import numpy as np
-
 rng = np.random.default_rng(0)
 weights, h = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (16, 8))
 tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)]
@@ -195,6 +208,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
 
 # %%
+from pocketgpu.compiling import compilers
 from rnncourse.records import register_table
 
 my_guess, beside, totals, by_kernel = ..., [], [], {}
@@ -391,6 +405,7 @@ explore_minibatch()
 # %%
 rows = [
     ("floor", "exchange, broadcast, product; a cluster overlaps the last"),
+    ("bfloat16", "8 bits: sums and master weights stay in 32"),
     ("fragment", "the words of a tile that a lane holds; fixed by the "
      "hardware"),
     ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
@@ -424,6 +439,8 @@ rnnlab.progress("persistent_cuda")
 # Answer first, then open.
 #
 # <details><summary>Why does the grid's step grow with the minibatch by more than its product does?</summary>Each block reads all of h through the second-level cache.</details>
+#
+# <details><summary>Why does a sum of ones in bfloat16 end at 256?</summary>257 lies halfway between 256 and 258, and a tie goes to the even one.</details>
 #
 # <details><summary>Why may the kernels pair tiles over 16 words?</summary>A sum may add its terms in any order, as long as weights and h have the same order.</details>
 #

@@ -1,4 +1,4 @@
-"""Checks of lesson 16: where a lane stores its sums, what it holds of a tile, what a thread can keep."""
+"""Checks of lesson 16: rounding by bits, where a lane stores its sums, what it holds of a tile."""
 
 import ast
 import math
@@ -114,6 +114,37 @@ def check_pack_fragment(submission, rng, case):
     expect(submission(tile), want, axes=("lane", "register"), what="the fragment", case=case)
 
 
+def check_round_bits(submission, rng, case):
+    """Bits of numbers near ties, of all kinds of numbers, and at random."""
+    step = 1 << ANSWERS["round_bits"].number("dropped", 16)
+    half = step // 2
+    near = [-half, -1, 0, 1, half - 1, half, half + 1]
+    ones = [0x3F800000 + k * step for k in range(4)]
+    bits = {
+        "six numbers from 1 on": [ones[0] + rest for rest in (0, 1, half - 1, half, half + 1, step)],
+        "ties and their neighbours": [one + rest for one in ones for rest in near],
+        "negative numbers": [one + rest + 2**31 for one in ones for rest in near],
+        "zeros and the smallest numbers": [sign + k * half for sign in (0, 2**31) for k in range(9)],
+        "the largest numbers and infinity": [
+            sign + 0x7F800000 - rest
+            for sign in (0, 2**31)
+            for rest in (0, 1, half, half + 1, step, step + half)
+        ],
+        "NaN": [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF, 0x7F800000 + half],
+        "random bits": rng.integers(0, 2**32, 150),
+        "random ties": rng.integers(0, 2**32 // step, 41) * step + half,
+    }[case]
+    bits = np.array(bits, "uint32")
+    want = ANSWERS["round_bits"].call(bits)
+    result = submission(bits.copy())
+
+    def advice() -> str:
+        k = int(np.flatnonzero(np.asarray(result) != want)[0])
+        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}."
+
+    expect(result, want, axes=("number",), what="the bits", case=case, advice=advice)
+
+
 def draw_budgets(rng) -> list[tuple]:
     """gates, H, itemsize, blocks, warps, beside; rests of rows, words and pairs, and exact fits."""
     registers = ANSWERS["register_budget"].number("registers", 65536)
@@ -159,6 +190,19 @@ EXERCISES = (
             ("the word of row r and column w is 8r + w",),
             ("random words",),
             ("every other row and word of a larger array",),
+        ),
+    ),
+    ANSWERS["round_bits"].exercise(
+        check_round_bits,
+        (
+            ("six numbers from 1 on",),
+            ("ties and their neighbours",),
+            ("negative numbers",),
+            ("zeros and the smallest numbers",),
+            ("the largest numbers and infinity",),
+            ("NaN",),
+            ("random bits",),
+            ("random ties",),
         ),
     ),
     ANSWERS["register_budget"].exercise(

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 16 · Tensor cores, registers, clusters: exercises
 #
-# A line of CUDA C++, the words of a tile that a lane holds, and the weights that a thread can store.
+# Rounding to 16 bits, a line of CUDA C++, the words of a tile that a lane holds, and the weights that a thread can store.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(index_of_sums)` opens one hint, and once more the next one.
 
