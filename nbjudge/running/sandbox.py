@@ -2,8 +2,8 @@
 everywhere.
 
 Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages
-and nbjudge/running/inside; all it writes goes to a small folder in memory. In plain mode it is a process like
-any other of this user: it can read and write files if it goes around the guard (inside/guard.py).
+and nbjudge/running/inside; all it writes goes to a small folder in memory. Plain mode is for one's own
+answers: it limits time and memory, and promises nothing else.
 """
 
 import os

@@ -58,7 +58,6 @@ def running_sum(x):
 
 # %% [attack] overwrites_a_file_of_the_teacher
 # Has the C library overwrite a file outside its folder, and is right only if that worked.
-# plain: passed, because the process may write what this user may write
 import ctypes
 
 libc = ctypes.CDLL(None)

@@ -32,7 +32,6 @@ def running_sum(x):
 # %% [attack] fills_shared_memory
 # Is right, and lays three gigabytes into /dev/shm, which no process's own size shows.
 # deserves: memory
-# plain: passed, because files outside its folder are the machine's, and stay there
 # seconds: 30
 import os
 import sys

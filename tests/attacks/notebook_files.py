@@ -1,5 +1,5 @@
-"""Attacks that are no answers: what the file of a notebook may hold. As in surroundings.py, each function gets
-an empty folder and returns the arguments of `rnnlab`, and its outcome must happen in both modes."""
+"""What the file of a notebook may hold. As in surroundings.py, each function gets an empty folder and returns
+the arguments of `rnnlab`."""
 
 import json
 

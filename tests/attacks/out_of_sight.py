@@ -5,7 +5,6 @@ import numpy as np
 # %% [attack] fills_memory_with_empty_folders
 # Is right, and makes three million empty folders in memory, in which no byte is ever written.
 # deserves: memory
-# plain: passed, because only its own folder is on the disk, where it makes none
 # seconds: 40
 import ctypes
 import os

@@ -138,7 +138,7 @@ def running_sum(x):
     os.execv("/bin/true", ["true"])
 
 # %% [attack] runs_at_exit
-# Leaves code behind for the end of its process.
+# Is right, and leaves code behind for the end of its process.
 # deserves: passed
 import atexit
 

@@ -104,7 +104,6 @@ def running_sum(x):
 
 # %% [attack] leaves_code_where_python_looks
 # Writes a module into the folders in which Python looks for modules, and takes it away again.
-# plain: passed, because the process may write what this user may write
 import os
 import site
 import sys
@@ -136,7 +135,6 @@ def running_sum(x):
 
 # %% [attack] looks_for_files_everywhere
 # Looks for a file that another answer has left in any folder, takes it away and runs it.
-# plain: passed, because a file outside its folder outlives its process
 # after: leaves_files_everywhere
 import os
 import sys

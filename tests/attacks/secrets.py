@@ -26,20 +26,6 @@ from rnnlab import reference
 def running_sum(x):
     return reference.forward(x)
 
-# %% [attack] imports_the_reference_past_the_guard
-# Puts the course back on the path and removes what stands before it.
-# deserves: crashed
-# plain: forbidden
-import sys
-
-def running_sum(x):
-    del sys.modules["rnnlab"]
-    sys.meta_path.pop(0)
-    sys.path.insert(0, "@CHECKOUT@")
-    import rnnlab.reference
-
-    return rnnlab.reference.forward(x)
-
 # %% [attack] leaves_its_answer_in_a_file
 # Is right, and leaves its source where the next submission may find it.
 # deserves: passed
@@ -61,18 +47,6 @@ def running_sum(x):
     os.listdir("@CHECKOUT@/rnnlab")
     return x * 0
 
-# %% [attack] loads_a_module_by_its_path
-# Loads the reference by the path of its file.
-# deserves: forbidden
-import importlib.util
-
-spec = importlib.util.spec_from_file_location("reference", "@CHECKOUT@/rnnlab/reference.py")
-reference = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(reference)
-
-def running_sum(x):
-    return x * 0
-
 # %% [attack] looks_for_the_seed
 # Looks for the seed in its environment and arguments.
 import os
@@ -89,45 +63,9 @@ def running_sum(x):
     exec(open("@CHECKOUT@/tests/attacks/honest.py").read(), names)
     return names["running_sum"](x)
 
-# %% [attack] reads_the_answer_below_a_folder
-# Opens the file in which the right answer stands by a path below an open folder.
-# deserves: crashed
-# plain: passed, because the guard sees a path without the folder that it starts from
-import os
-
-def running_sum(x):
-    folder = os.open("/", os.O_RDONLY)
-    file = os.open("@CHECKOUT@/tests/attacks/honest.py"[1:], os.O_RDONLY, dir_fd=folder)
-    names = {}
-    exec(os.read(file, 100_000).decode(), names)
-    return names["running_sum"](x)
-
-# %% [attack] reads_the_answer_by_another_path
-# Opens the file in which the right answer stands by other spellings of its path.
-# deserves: crashed
-import os
-
-PLACE = "@CHECKOUT@/tests/attacks/honest.py"
-SPELLINGS = (
-    PLACE.replace("/tests", "//tests"),
-    PLACE.encode(),
-    os.path.relpath(PLACE),
-    f"/proc/self/root{PLACE}",
-)
-
-def running_sum(x):
-    names = {}
-    for spelling in SPELLINGS:
-        try:
-            exec(open(spelling).read(), names)
-        except Exception:
-            continue
-    return names["running_sum"](x)
-
 # %% [attack] reads_the_answer_through_ctypes
 # Has the C library read the file in which the right answer stands: no Python function is called.
 # deserves: crashed
-# plain: passed, because the process may read what this user may read
 import ctypes
 
 libc = ctypes.CDLL(None)
@@ -152,7 +90,6 @@ def running_sum(x):
 
 # %% [attack] reads_the_memory_of_its_judge
 # Opens the memory of its parent through the C library, and is right only if that worked.
-# plain: passed, because the judge is a process of the same user
 import ctypes
 import os
 
@@ -174,7 +111,6 @@ def running_sum(x):
 # %% [attack] takes_the_answer_that_another_left
 # Runs what another submission has left in a file.
 # deserves: crashed
-# plain: passed, because a file outside its folder outlives its process
 # after: leaves_its_answer_in_a_file
 with open("@HOME@/left.py") as file:
     exec(file.read())
@@ -204,7 +140,6 @@ def running_sum(x):
 
 # %% [attack] reads_the_environment_of_others
 # Looks for the variables of other processes, and is right only if one holds a name that its own lacks.
-# plain: passed, because the other processes are of the same user
 import os
 
 def running_sum(x):
@@ -218,50 +153,3 @@ def running_sum(x):
     with open("/proc/self/environ", "rb") as file:
         names -= {part.partition(b"=")[0] for part in file.read().split(b"\0")}
     return np.cumsum(x, axis=0) if names - {name.encode() for name in os.environ} else x
-
-# %% [attack] reads_the_answer_through_a_link
-# Lays a link to the right answer into its own folder, and opens the link.
-# deserves: forbidden
-import os
-
-def running_sum(x):
-    os.symlink("@CHECKOUT@/tests/attacks/honest.py", "own.py")
-    names = {}
-    exec(open("own.py").read(), names)
-    return names["running_sum"](x)
-
-# %% [attack] reads_the_answer_from_its_own_folder
-# Goes into the folder of the right answer, and opens the file by its mere name.
-# deserves: crashed
-# plain: forbidden
-import os
-
-def running_sum(x):
-    os.chdir("@CHECKOUT@/tests/attacks")
-    names = {}
-    exec(open("honest.py").read(), names)
-    return names["running_sum"](x)
-
-# %% [attack] reads_the_answer_as_a_history
-# Has a library of C read the right answer as the history of a terminal.
-# deserves: crashed
-# plain: passed, because a library of C opens the file, and Python is not asked
-import readline
-
-def running_sum(x):
-    readline.read_history_file("@CHECKOUT@/tests/attacks/honest.py")
-    lines = [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())]
-    names = {}
-    exec("\n".join(lines), names)
-    return names["running_sum"](x)
-
-# %% [attack] asks_for_the_files_of_the_course
-# Asks what was installed for the files of the checks, and reads them as data.
-# deserves: forbidden
-import importlib.metadata
-import pkgutil
-
-def running_sum(x):
-    texts = [pkgutil.get_data(name, "__init__.py") for name in ("rnncourse", "nbjudge")]
-    texts += [path.read_text() for path in importlib.metadata.files("rnnlab") if "checks" in str(path)]
-    return x * len(texts)

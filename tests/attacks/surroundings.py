@@ -1,9 +1,7 @@
-"""Attacks that are no answers: what a submission's folder, its notebook's file, the options and the progress
-file may hold.
+"""What a submission's folder, its notebook's file, the options and the progress file may hold.
 
 Each function gets an empty folder, puts there what it is about, and returns the arguments of `rnnlab`; each
-row of BESIDE lays one file beside a right answer. The outcome is what must happen in
-both modes: `refused` where none stands there.
+row of BESIDE lays one file beside a right answer. The outcome is `refused` where none stands there.
 """
 
 import json

@@ -159,28 +159,6 @@ check = rnnlab.check = lambda function: "passed"
 def running_sum(x):
     return x
 
-# %% [attack] removes_the_audit_hook
-# Tries to take back the refusal that was set before it ran.
-# deserves: forbidden
-import os
-import sys
-
-def running_sum(x):
-    sys.addaudithook(lambda *event: None)
-    os.system("true")
-    return x * 0
-
-# %% [attack] replaces_the_import_system
-# Empties the list of those who find modules, then imports the reference.
-# deserves: forbidden
-import sys
-
-sys.meta_path.clear()
-from rnnlab import reference
-
-def running_sum(x):
-    return reference
-
 # %% [attack] runs_when_it_is_collected
 # Runs code when its objects are collected.
 # deserves: crashed
