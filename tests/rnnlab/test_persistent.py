@@ -8,6 +8,7 @@ import machine_code
 import numpy as np
 import pytest
 from properties import given, st
+from two_files import copy_with_new_cells, spills_of
 from values_in import holds
 
 from pocketgpu import cuda, devices
@@ -210,3 +211,12 @@ def check_machine_code(compiled, name):
     in_loops = sum(len(words(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
     assert len(words(r"\bLDG?\.[\w.]*STRONG\.GPU", code)) > in_loops  # those of h, or of what dh is made of
     assert not words(r"\b(LDL|STL)\b", code)
+
+
+@needs_compilers
+@pytest.mark.slow
+def test_the_kernels_of_a_cell_in_two_files_compile_for_a_gpu(tmp_path):
+    copy_with_new_cells(tmp_path)
+    spills = spills_of(tmp_path, ["mgu", "peephole_lstm", "coupled_lstm"], ["mgu", "coupled_lstm"])
+    assert len(spills) == 3 * 2 + 2 * 4
+    assert not any(spills.values())

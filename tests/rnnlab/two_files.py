@@ -70,6 +70,38 @@ def print_emulated_errors(shapes):
     print(json.dumps(errors))
 
 
+def spills_of(folder, cells, in_cpp):
+    """Bytes that each kernel of these cells spills, compiled for sm_90: in Python, and some in CUDA C++."""
+    program = f"import two_files; two_files.print_spills({cells!r}, {in_cpp!r})"
+    return json.loads(run_in(folder, program).splitlines()[-1])
+
+
+def print_spills(cells, in_cpp):
+    from numba import float32, int32
+
+    from pocketgpu.compiling.report import compile_report
+    from pocketgpu.devices import find
+    from rnnlab.kernels.persistence import numba_layer, shapes
+    from rnnlab.kernels.persistence.tiles import tiles_for
+    from rnnlab.network import Network
+
+    spills = {}
+    for cell in cells:
+        network = Network.create(cell, 1, 256)
+        kernels = numba_layer.kernels_of(network, tiles_for(network.gates, 256, 132, 9))
+        for kernel, arrays in zip(kernels, (4, 8), strict=True):
+            flat = [float32[::1]] * arrays
+            types = (float32[:, ::1], *flat, int32[::1], int32[::1], int32, int32)
+            (compiled,) = compile_report(kernel, types, arch="sm_90")
+            spills[f"{cell} {arrays}"] = compiled.spill_stores
+    for cell in in_cpp:
+        sizes = cell, 256, "bfloat16"
+        for shape in (shapes.grid_shape(*sizes, 8, find("H200")), shapes.cluster_shape(*sizes, find("H200"))):
+            for compiled in compile_report(shape.source, arch="sm_90", options=shape.options):
+                spills[f"{shape.name} {cell} {compiled.kernel}"] = compiled.spill_stores
+    print(json.dumps(spills))
+
+
 def print_errors(cells, rungs):
     import rnnlab
     from rnnlab.ladder import RUNGS
