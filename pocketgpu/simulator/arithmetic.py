@@ -10,15 +10,17 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from opcode import opmap
 from sys import _getframe
 from types import SimpleNamespace
 
 import numpy as np
 
-from pocketgpu.simulator.threads import remark
+from pocketgpu.simulator.threads import machine, remark
 from pocketgpu.simulator.trace import Line
 
 SMALL = (np.float16, np.float32)
+STORE_ELEMENT = opmap["STORE_SUBSCR"]
 
 
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
@@ -210,8 +212,9 @@ class Undefined:
 class Unset(Undefined):
     """The value of a local name to which a thread has given none, as behind a branch that it did not take.
 
-    Numba gives it zero, or anything.  A fault only where it is stored, compared or made a number: a shuffle
-    may hand on the value of another lane.
+    Numba gives it zero, or anything.  A fault only where it is compared, made a number, or stored in global
+    memory: a shuffle may hand on the value of another lane, and shared or local memory that gets it stays
+    unwritten.
     """
 
     def __init__(self, name: str):
@@ -221,6 +224,9 @@ class Unset(Undefined):
         frame = _getframe(1)
         while frame.f_globals.get("__name__", "").startswith(("numpy.", "pocketgpu.simulator")):
             frame = frame.f_back
+        if frame.f_code.co_code[frame.f_lasti] == STORE_ELEMENT and machine.trace is not None:
+            if machine.trace.drop_store_within_block():
+                return
         line = Line(frame.f_lineno, frame.f_code.co_filename)
         remark(
             "uninitialised",

@@ -188,10 +188,7 @@ class CurrentDevice:
         self.MAX_THREADS_PER_MULTI_PROCESSOR = sheet.threads_per_multiprocessor
         self.MAX_SHARED_MEMORY_PER_BLOCK = sheet.shared_per_block
         self.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = sheet.shared_per_block_most
-        self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = sheet.shared_per_multiprocessor
-        self.MAX_REGISTERS_PER_MULTIPROCESSOR = sheet.registers_per_multiprocessor // 4
         self.CLOCK_RATE = round(1e6 * sheet.clock)  # kHz
-        self.L2_CACHE_SIZE = sheet.l2
         for largest, name in ((LARGEST_BLOCK, "MAX_BLOCK_DIM"), (LARGEST_GRID, "MAX_GRID_DIM")):
             vars(self).update({f"{name}_{axis}": most for axis, most in zip("XYZ", largest, strict=True)})
 

@@ -14,7 +14,7 @@ from sys import _getframe
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from pocketgpu.simulator.arithmetic import Narrow, Wrapping, as_bare, as_kernel_sees
+from pocketgpu.simulator.arithmetic import Narrow, Unset, Wrapping, as_bare, as_kernel_sees
 from pocketgpu.simulator.settings import current
 from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark, word
 from pocketgpu.simulator.trace import (
@@ -74,6 +74,8 @@ class Watched(NDArrayOperatorsMixin):
 
     def store(self, index: object, value: object, site: int) -> None:
         """Store into the element at the index."""
+        if isinstance(value, Unset) and self.space in (SHARED, LOCAL):
+            return
         try:
             self.data[index] = value
         except (IndexError, OverflowError):

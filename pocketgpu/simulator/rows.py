@@ -9,7 +9,7 @@ from sys import _getframe
 
 import numpy as np
 
-from pocketgpu.simulator.arithmetic import as_bare, as_register
+from pocketgpu.simulator.arithmetic import Unset, as_bare, as_register
 from pocketgpu.simulator.memory import Local, Shared, Watched, row_for_element
 from pocketgpu.simulator.threads import INSIDE, machine
 from pocketgpu.simulator.trace import EVENT, KINDS
@@ -44,7 +44,9 @@ class Rows:
         return rows
 
     def converted(self, value: object) -> object:
-        """The value as an element keeps it."""
+        """The value as an element keeps it; of a name that is not set, what a thread finds there later."""
+        if isinstance(value, Unset):
+            return value
         if isinstance(value, Watched | np.ndarray):
             raise row_for_element(_getframe(1).f_lineno, value.shape)
         self.cell[0] = value

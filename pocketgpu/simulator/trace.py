@@ -161,6 +161,19 @@ class Trace:
         entries = [*self.entries] or self.chunks[-1].tolist()
         return SITES[(next(filter(opens_event, reversed(entries))) - EVENT) // KINDS]
 
+    def drop_store_within_block(self) -> bool:
+        """Take the last event back if it stores into shared or local memory; was it such a store?"""
+        last = len(self.entries) - 1
+        while last > 0 and self.entries[last] < EVENT:
+            last -= 1
+        if last < 0 or (self.entries[last] - EVENT) & KINDS - 1 != STORE:
+            return False
+        array = self.arrays[self.entries[last + 1]]
+        if array is None or array.space not in (SHARED, LOCAL):
+            return False
+        del self.entries[last:]
+        return True
+
     def columns(self) -> Columns:
         """The events so far as columns."""
         entries = np.concatenate([*self.chunks, _integers(self.entries)])

@@ -160,3 +160,57 @@ def test_what_nobody_wrote_into_a_part_is_uninitialised():
 
     (finding,) = cuda.observe(kernel, 1, 1, np.ones(1), np.zeros(1)).findings
     assert finding.kind == "uninitialised"
+
+
+@cuda.jit(device=True)
+def largest_of(slots, mine, count):
+    """The largest of the first `count` values of a block of 16 threads."""
+    t = cuda.threadIdx.x
+    slots[t] = mine
+    cuda.syncthreads()
+    half = 8
+    while half:
+        if t < half and t + half < count:
+            slots[t] = max(slots[t], slots[t + half])
+        cuda.syncthreads()
+        half //= 2
+    return slots[0]
+
+
+@cuda.jit
+def largest(x, count, out):
+    slots = cuda.shared.array(shape=(16,), dtype=x.dtype)
+    t = cuda.threadIdx.x
+    if t < x.size:
+        mine = x[t]
+    result = largest_of(slots, mine, count)
+    if t == 0:
+        out[0] = result
+
+
+@cuda.jit
+def reversed_in_lists(x, count, out):
+    slots = cuda.shared.array(16, np.float64)
+    signs = cuda.local.array(1, np.int32)
+    t = cuda.threadIdx.x
+    if t < x.size:
+        mine = x[t]
+        sign = -1
+    slots[t] = mine
+    signs[0] = sign
+    cuda.syncthreads()
+    if t < x.size:
+        out[t] = signs[0] * slots[count - 1 - t]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+@pytest.mark.parametrize(
+    ("kernel", "expected"), [(largest, [9, 0, 0, 0, 0]), (reversed_in_lists, [-8, -2, -7, -9, -3])]
+)
+def test_a_value_that_is_not_set_may_lie_in_shared_memory_until_it_is_used(kernel, expected, dtype):
+    x = np.array([3, 9, 7, 2, 8], dtype)
+    out = np.zeros(5, dtype)
+    assert cuda.observe(kernel, 1, 16, x, 5, out).findings == ()
+    np.testing.assert_array_equal(out, expected)
+    (finding,) = cuda.observe(kernel, 1, 16, x, 9, out).findings
+    assert finding.kind == "uninitialised"
