@@ -13,6 +13,7 @@ docs/frameworks.md has the table with the versions for which each framework's ow
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from rnnlab.cells import find_cell
 
 Arrays = dict[str, np.ndarray]
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+RESETS = {True: "after", False: "before"}  # Keras's setting
 SIDES = {"ih": ("bias_ih",), "hh": ("bias_hh",), "both": ("bias_ih", "bias_hh")}
 
 
@@ -158,17 +160,18 @@ def read(
     a larger model.
     Raises ValueError for what a Network cannot express, and names it.
     """
-    settings = _settings(source)
-    cell = cell or _cell_of(settings)
-    reset = reset or _reset_of(settings)
-    _check_settings({**settings, "bidirectional": False} if reverse is not None else settings)
-    if framework == "torch":
-        sources = _torch_layers(_named(source), prefix, reverse, layer)
-        prefix = ""
-    else:
-        is_stack = isinstance(source, list | tuple) and not _is_array(source[0])
-        sources = [_named(part) for part in source] if is_stack else [_named(source)]
-    matches = [_layout_of(framework, arrays, cell, reset, prefix) for arrays in sources]
+    is_stack = isinstance(source, list | tuple) and not _is_array(source[0])
+    matches = []
+    for part in source if is_stack else [source]:
+        settings = _settings(part)
+        _check_settings({**settings, "bidirectional": False} if reverse is not None else settings)
+        own_cell = _cell_of(settings)
+        wanted = cell or own_cell, reset or RESETS.get(settings.get("reset_after"))
+        if framework == "torch":
+            layers = _torch_layers(_named(part), prefix, reverse, layer)
+            matches += [_layout_of(framework, arrays, *wanted) for arrays in layers]
+        else:
+            matches.append(_layout_of(framework, _named(part), *wanted, prefix))
     layout = matches[0][0]
     if any(other is not layout for other, _ in matches):
         kinds = ", ".join(f"{other.cell} with reset {other.reset}" for other, _ in matches)
@@ -190,22 +193,24 @@ def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None,
         attributes |= {a.name: getattr(a, ONNX_VALUES[a.type]) for a in node.attribute}
         values = {name: arrays.get(inputs[name], inputs[name]) for name in inputs if inputs[name]}
         arrays = {name: a for name, a in values.items() if name not in ("X", "initial_h", "initial_c")}
-    cells = {"RNN": "rnn_tanh", "GRU": "gru", "LSTM": "lstm"}
+    cells = {"RNN": "rnn_tanh", "GRU": "gru", "LSTM": "lstm"}  # with 1, 2 and 3 functions
     if kind not in cells:
         raise ValueError(f"the operator is {kind!r}, expected one of {', '.join(cells)}")
     _refuse_extra(set(arrays) - {"W", "R", "B"})
     direction = _word(attributes.pop("direction", "forward"))
-    if (direction != "forward") and reverse is None:
+    if direction != "forward" and reverse is None:
         raise ValueError(f"direction is {direction!r}: {TURN}")
-    functions = [_word(name) for name in attributes.pop("activations", ())][
-        : len(find_cell(cells[kind]).states) + 1
-    ]
+    if direction != "bidirectional" and reverse is not None and reverse != (direction == "reverse"):
+        raise ValueError(f"reverse is {reverse}, but the node's only direction is {direction!r}")
+    side = int(direction == "bidirectional" and bool(reverse))
+    count = 1 + [*cells].index(kind)
+    functions = [_word(name) for name in attributes.pop("activations", ())]
+    functions = functions[side * count :][:count]
     if functions not in ([], ["tanh"], ["relu"], ["sigmoid", "tanh"], ["sigmoid", "tanh", "tanh"]):
         raise ValueError(f"activations are {functions}: a Network's gates have a sigmoid, its candidate tanh")
     _check_settings(attributes)
     cell = "rnn_relu" if functions == ["relu"] else cells[kind]
     reset = "before" if kind == "GRU" and not attributes.get("linear_before_reset", 0) else "after"
-    side = 1 if reverse and direction == "bidirectional" else 0
     one = {name: _array(array)[side] for name, array in arrays.items()}
     return read("onnx", one, cell=cell, reset=reset)
 
@@ -235,12 +240,13 @@ def write_onnx(parts: Parts) -> list[tuple[str, Arrays, dict[str, Any]]]:
     layers = write("onnx", parts)
     kind = parts.cell.partition("_")[0].upper()
     attributes = {"hidden_size": layers[0]["R"].shape[1]}
-    if kind == "GRU":
-        attributes["linear_before_reset"] = int(parts.reset == "after")
-    if parts.cell == "rnn_relu":
-        attributes["activations"] = ["Relu"]
-    one_way = [{name: array[None] for name, array in arrays.items()} for arrays in layers]
-    return [(kind, arrays, dict(attributes)) for arrays in one_way]
+    extra = {
+        "gru": {"linear_before_reset": int(parts.reset == "after")},
+        "rnn_relu": {"activations": ["Relu"]},
+    }
+    attributes |= extra.get(parts.cell, {})
+    add_axis = lambda arrays: {name: array[None] for name, array in arrays.items()}
+    return [(kind, add_axis(arrays), dict(attributes)) for arrays in layers]
 
 
 def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -248,10 +254,7 @@ def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     tree = {}
     for path, array in arrays.items():
         *folders, name = path.split("/")
-        place = tree
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[name] = array
+        reduce(lambda place, folder: place.setdefault(folder, {}), folders, tree)[name] = array
     return tree
 
 
@@ -311,11 +314,13 @@ def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
     return arrays
 
 
-def _layout_of(framework: str, arrays: Arrays, cell: str | None, reset: str | None, prefix: str) -> tuple:
+def _layout_of(
+    framework: str, arrays: Arrays, cell: str | None, reset: str | None, prefix: str = ""
+) -> tuple:
     """The first layout that fits, and the arrays by the paths in it."""
-    candidates = [layout for layout in LAYOUTS if layout.framework == framework]
-    for layout in candidates:
-        if cell not in (None, layout.cell) or not _has_reset(layout, reset):
+    for layout in LAYOUTS:
+        is_wanted = layout.framework == framework and cell in (None, layout.cell)
+        if not is_wanted or not _has_reset(layout, reset):
             continue
         for place in _places(layout, arrays, prefix.replace(".", "/")):
             below = {
@@ -327,19 +332,15 @@ def _layout_of(framework: str, arrays: Arrays, cell: str | None, reset: str | No
                 _refuse_extra({name for name in below if name not in known and name.count("/") == depth})
                 return layout, below
     _refuse_extra(set(arrays), only_known=True)
-    wanted = f" of a {cell}" if cell else ""
-    raise ValueError(f"{framework} has no layer{wanted} with arrays {', '.join(arrays) or '(none)'}")
+    raise ValueError(f"{framework} has no {cell or 'layer'} with arrays {', '.join(arrays) or '(none)'}")
 
 
 def _places(layout: Layout, arrays: Arrays, prefix: str) -> list[str]:
     """The folder below which the layout's arrays stand.  Raises ValueError if there are several."""
     path = layout.weight_ih.format(layout.gates[0])
-    matches = [name.removesuffix(path) for name in arrays if name == path or name.endswith(f"/{path}")]
-    matches = [
-        place
-        for place in matches
-        if place.startswith(prefix) and (place + layout.weight_hh.format(layout.gates[0])) in arrays
-    ]
+    other = layout.weight_hh.format(layout.gates[0])
+    places = (name.removesuffix(path) for name in arrays if f"/{name}".endswith(f"/{path}"))
+    matches = [place for place in places if place.startswith(prefix) and f"{place}{other}" in arrays]
     if len(matches) > 1:
         raise ValueError(
             f"arrays hold several layers, {', '.join(matches)}: choose one by prefix, or pass a list"
@@ -363,8 +364,7 @@ def _fits(layout: Layout, arrays: Arrays) -> bool:
 
 def _torch_layers(arrays: Arrays, prefix: str, reverse: bool | None, layer: int | None) -> list[Arrays]:
     """The arrays of each layer without its number, from a state dictionary."""
-    prefix = prefix.replace(".", "/")
-    prefix += "/" * bool(prefix and not prefix.endswith("/"))
+    prefix = prefix.replace(".", "/").rstrip("/") + "/" if prefix else ""
     matches = {name: TORCH_NAME.search(name) for name in arrays if name.startswith(prefix)}
     folders = {name[: match.start()] for name, match in matches.items() if match}
     if len(folders) > 1:
@@ -388,10 +388,8 @@ def _named(source: Any) -> Arrays:
     if isinstance(source, list | tuple):
         return dict(zip(("kernel", "recurrent_kernel", "bias"), map(_array, source), strict=False))
     if hasattr(source, "get_weights"):
-        return {
-            v.path.split("cell/")[-1]: _array(a)
-            for v, a in zip(source.weights, source.get_weights(), strict=True)
-        }
+        variables = zip(source.weights, source.get_weights(), strict=True)
+        return {variable.path: _array(array) for variable, array in variables}
     if hasattr(source, "state_dict"):
         source = source.state_dict()
     items = source.items() if isinstance(source, Mapping) else vars(source).items()
@@ -418,16 +416,29 @@ def _array(value: Any) -> np.ndarray:
     if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
         value = value.float()  # NumPy has no such type; every one is a float32
     array = np.array(value)
+    if array.dtype.kind not in "fV":  # V: the types of ml_dtypes
+        raise ValueError(
+            f"an array has dtype {array.dtype}: weights are floating-point numbers here, without scales"
+        )
     return array if array.dtype == "float64" else array.astype("float32")
 
 
 def _settings(source: Any) -> dict[str, Any]:
-    """The settings of a layer by name; of a list, those of its layers."""
-    if isinstance(source, list | tuple):
-        return {name: value for part in source for name, value in _settings(part).items()}
-    if hasattr(source, "get_config"):
-        return source.get_config()
-    return {} if _is_array(source) or not hasattr(source, "__dict__") else dict(vars(source))
+    """The settings of a layer and of the cell in it by name; arrays have none."""
+    if not hasattr(source, "get_config"):
+        return {} if _is_array(source) or not hasattr(source, "__dict__") else dict(vars(source))
+    outer = source.get_config()
+    if "layers" in outer:
+        raise ValueError(
+            "the source is a whole model: pass a list of its recurrent layers, bottom layer first"
+        )
+    if "merge_mode" in outer:
+        one = "pass its forward_layer, or the get_weights() of its backward_layer and turn x and y along time"
+        raise ValueError(f"two directions: {one}")
+    inner = [value.get("config") for value in outer.values() if isinstance(value, Mapping)]
+    return {
+        name: value for part in (outer, *inner) if isinstance(part, Mapping) for name, value in part.items()
+    }
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
@@ -447,15 +458,14 @@ def _word(value: Any) -> Any:
 
 
 def _cell_of(settings: Mapping[str, Any]) -> str | None:
-    """The cell without gates that the settings of a layer name; None where they name none."""
-    names = {_word(settings.get(name)) for name in ("nonlinearity", "activation", "activation_fn")}
-    gated = any(name in settings for name in ("recurrent_activation", "gate_fn"))
-    return "rnn_relu" if "relu" in names and not gated else None
-
-
-def _reset_of(settings: Mapping[str, Any]) -> str | None:
-    after = settings.get("reset_after")
-    return None if after is None else "after" if after else "before"
+    """The cell without gates that the settings of a layer name; None for others."""
+    words = [_word(settings.get(name)) for name in ("nonlinearity", "activation", "activation_fn")]
+    word = next((word for word in words if word in ("relu", "tanh")), None)
+    if "recurrent_activation" not in settings and "gate_fn" not in settings:
+        return word and f"rnn_{word}"
+    if word == "relu":
+        raise ValueError("the candidate has a relu: a Network's cells with gates have tanh there")
+    return None
 
 
 def _refuse_extra(names: Iterable[str], only_known: bool = False) -> None:

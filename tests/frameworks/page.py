@@ -44,10 +44,12 @@ flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refu
 
 | feature | answer |
 |---|---|
-| two directions | one Network for each: `from_torch(module, reverse=True)`, `from_onnx(node, arrays, reverse=True)`; run it on `x[::-1]` and turn `y`. A stack of such layers is read one layer at a time (`layer=1`), because a layer reads both directions below it |
+| two directions | one Network for each: `from_torch(module, reverse=True)`, `from_onnx(node, arrays, reverse=True)`, Keras's `forward_layer`; run it on `x[::-1]` and turn `y`. A stack of such layers is read one layer at a time (`layer=1`), because a layer reads both directions below it |
 | sequence lengths, masks | refused as an input of a node. No step reads a later one, so padding behind an end changes nothing before it: take `y[lengths - 1, range(B)]`, and let `dy` be 0 behind each end |
 | projections, peepholes, clipped gates, coupled gates, layer normalisation, residual cells | refused by name |
-| other nonlinearities | refused, but for ReLU in a cell without gates |
+| other nonlinearities | refused, also in a GRU's or LSTM's candidate; ReLU is read in a cell without gates |
+| whole models | refused: pass a list of their recurrent layers, bottom layer first, or the path of one by `prefix` |
+| whole numbers | refused: quantised weights are nothing without their scales |
 | dropout | only in training mode does it act: `module.eval()` first |
 """
 

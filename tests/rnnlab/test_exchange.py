@@ -132,6 +132,7 @@ def with_extra(**more):
     return Network.create("lstm", 3, 5).parameters | {name: np.ones(5, "f4") for name in more}
 
 
+SECOND_IS_RELU = ["Sigmoid", "Tanh", "Sigmoid", "Relu"]
 REFUSED = {  # what a network cannot express: (how it is read, the word that the refusal must hold)
     "two directions": (lambda: Network.from_torch(with_extra(bias_hh_l0_reverse=1)), "bias_hh_l0_reverse"),
     "projection": (lambda: Network.from_torch(with_extra(weight_hr_l0=1)), "weight_hr_l0"),
@@ -142,13 +143,25 @@ REFUSED = {  # what a network cannot express: (how it is read, the word that the
     "activation": (lambda: onnx("GRU", activations=["HardSigmoid", "Tanh"]), "hardsigmoid"),
     "operator": (lambda: onnx("Conv"), "Conv"),
     "hard sigmoid": (lambda: Network.from_keras(layer(recurrent_activation="hard_sigmoid")), "hard_sigmoid"),
+    "relu with gates": (
+        lambda: Network.from_keras(layer(activation="relu", recurrent_activation="sigmoid")),
+        "relu",
+    ),
+    "whole model": (lambda: Network.from_keras(layer(layers=[])), "model"),
+    "both directions": (lambda: Network.from_keras(layer(merge_mode="concat")), "two directions"),
+    "whole numbers": (lambda: Network.from_torch({"weight_ih_l0": np.ones((5, 3), "int8")}), "int8"),
+    "other direction": (lambda: onnx("GRU", direction="reverse", reverse=False), "reverse"),
+    "second direction's function": (
+        lambda: onnx("GRU", direction="bidirectional", reverse=True, activations=SECOND_IS_RELU),
+        "relu",
+    ),
     "backwards": (lambda: Network.from_keras(layer(go_backwards=True)), "go_backwards"),
 }
 
 
 def onnx(kind, **attributes):
     G = {"GRU": 3, "LSTM": 4}.get(kind, 1)
-    arrays = {"W": np.ones((1, G * 5, 3), "f4"), "R": np.ones((1, G * 5, 5), "f4")}
+    arrays = {"W": np.ones((2, G * 5, 3), "f4"), "R": np.ones((2, G * 5, 5), "f4")}
     return Network.from_onnx(kind, arrays, **attributes)
 
 
@@ -161,6 +174,60 @@ def test_what_a_network_cannot_express_is_refused_by_name(name):
     read, word = REFUSED[name]
     with pytest.raises(ValueError, match=word):
         read()
+
+
+def test_an_activation_is_that_of_the_direction_that_is_read():
+    onward = onnx("GRU", direction="bidirectional", reverse=False, activations=SECOND_IS_RELU)
+    assert onward.cell == "gru"
+    functions = ["Tanh", "Relu"]
+    arrays = {"W": np.ones((2, 5, 3), "f4"), "R": np.ones((2, 5, 5), "f4")}
+    for reverse, cell in ((False, "rnn_tanh"), (True, "rnn_relu")):
+        options = {"direction": "bidirectional", "activations": functions, "reverse": reverse}
+        assert Network.from_onnx("RNN", arrays, **options).cell == cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "settings", "expected"),
+    [
+        ("simple_rnn_cell", {"activation": "relu"}, ("rnn_relu", "after")),
+        (
+            "gru_cell",
+            {"activation": "tanh", "recurrent_activation": "sigmoid", "reset_after": False},
+            ("gru", "before"),
+        ),
+        (
+            "gru_cell",
+            {"activation": "tanh", "recurrent_activation": "sigmoid", "reset_after": True},
+            ("gru", "after"),
+        ),
+    ],
+)
+def test_a_cell_in_a_keras_layer_brings_its_own_settings(cell, settings, expected):
+    G = 3 if cell == "gru_cell" else 1
+    arrays = {"kernel": np.ones((3, G * 5), "f4"), "recurrent_kernel": np.ones((5, G * 5), "f4")}
+    weights = [SimpleNamespace(path=f"rnn/{cell}/{name}") for name in arrays]
+    config = {"name": "rnn", "go_backwards": False, "cell": {"class_name": cell, "config": settings}}
+    source = SimpleNamespace(
+        get_config=lambda: config, get_weights=lambda: list(arrays.values()), weights=weights
+    )
+    network = Network.from_keras(source)
+    assert (network.cell, network.reset) == expected
+
+
+def test_layers_with_different_nonlinearities_are_refused_though_their_arrays_are_alike():
+    arrays = [np.ones((5, 5), "f4"), np.ones((5, 5), "f4")]
+    names = ("kernel", "recurrent_kernel")
+    stack = [
+        SimpleNamespace(
+            get_config=lambda word=word: {"activation": word},
+            get_weights=lambda: arrays,
+            weights=[SimpleNamespace(path=f"rnn/{name}") for name in names],
+        )
+        for word in ("tanh", "relu")
+    ]
+    with pytest.raises(ValueError, match="rnn_relu"):
+        Network.from_keras(stack)
+    assert Network.from_keras(stack[:1] * 2).layers == 2
 
 
 @pytest.mark.parametrize(("before", "reset"), [({}, "before"), ({"linear_before_reset": 1}, "after")])
