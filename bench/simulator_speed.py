@@ -1,7 +1,8 @@
 """The speed of the simulated GPU beside Numba's own simulator: `python -m bench.simulator_speed`.
 
 The kernel is the tiled product of lesson 10, 8×8 threads a block.  Numba's simulator runs in a process of its
-own, because it takes the place of numba.cuda; both run in turn, and what is said is the median of each.
+own, because it takes the place of numba.cuda; all run in turn, and what is said is the median of each.  The
+simulator runs threads in lockstep, and one after another.
 """
 
 import argparse
@@ -79,16 +80,23 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--large", action="store_true", help="also 128×128×128 without checks")
     chosen = parser.parse_args(arguments)
     ours = "pocketgpu.simulator"
-    times = {"Numba": [], "checks on": [], "checks off": []}
-    seconds(ours, SIZE, checks=True)  # the first launch imports the analysis
+    engines = {
+        "checks on": {"checks": True},
+        "one by one": {"checks": True, "lockstep": False},
+        "checks off": {"checks": False},
+        "off, one by one": {"checks": False, "lockstep": False},
+    }
+    times = {"Numba": [], **{name: [] for name in engines}}
+    for settings in engines.values():
+        seconds(ours, SIZE, **settings)  # the first launch imports the analysis
     for _ in range(chosen.rounds):
         times["Numba"].append(numbas_seconds())
         for _ in range(3):
-            times["checks on"].append(seconds(ours, SIZE, checks=True))
-            times["checks off"].append(seconds(ours, SIZE, checks=False))
+            for name, settings in engines.items():
+                times[name].append(seconds(ours, SIZE, **settings))
     medians = {name: statistics.median(seconds) for name, seconds in times.items()}
     for name, median in medians.items():
-        print(f"{name:12} {1e3 * median:8.1f} ms  {medians['Numba'] / median:6.1f} × Numba's speed")
+        print(f"{name:15} {1e3 * median:8.1f} ms  {medians['Numba'] / median:6.1f} × Numba's speed")
     if chosen.large:
         print(f"{'128×128×128':12} {seconds(ours, 128, checks=False):8.2f} s  without checks")
 

@@ -92,7 +92,8 @@ def main(words: list[str] | None = None) -> int:
         parser().error(f"there is no file {options.program}")
     collector = Collector(options.tool, with_reports=COUNTS in options.tool or bool(options.html))
     try:
-        stand_in(collector, device=options.device, events=options.events)
+        # a replay shows one thread after another
+        stand_in(collector, device=options.device, events=options.events, lockstep=not options.html)
     except (RuntimeError, ValueError) as error:
         parser().error(str(error))
     status = run(options.program, options.arguments, options.module)

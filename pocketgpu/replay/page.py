@@ -17,6 +17,7 @@ from string import Template
 from pocketgpu.replay.record import record
 from pocketgpu.replay.still import in_words, still
 from pocketgpu.simulator.report import Report, observe
+from pocketgpu.simulator.settings import settings
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,4 +58,5 @@ def replay(launch: object, arguments: tuple) -> Replay:
     """One launch with checks on."""
     if getattr(launch, "grid", None) is None or not hasattr(launch, "shared"):
         raise TypeError("cuda.replay takes a kernel with grid and block: cuda.replay(kernel[4, 32], x, y)")
-    return Replay(observe(launch, launch.grid, launch.block, arguments, launch.shared, with_flops=False))
+    with settings(lockstep=False):  # so that the steps are those of one thread after another
+        return Replay(observe(launch, launch.grid, launch.block, arguments, launch.shared, with_flops=False))

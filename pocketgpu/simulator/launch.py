@@ -6,6 +6,7 @@ What the host passes reaches the kernel as arrays that are watched or bare; copi
 import functools
 import gc
 import inspect
+import math
 import numbers
 import random
 import traceback
@@ -38,7 +39,8 @@ from pocketgpu.simulator.host_memory import (
     shared_memory,
 )
 from pocketgpu.simulator.language import refused
-from pocketgpu.simulator.mapped import without_check
+from pocketgpu.simulator.lockstep import Fallback, check_choice, run_in_lockstep
+from pocketgpu.simulator.mapped import is_mapped, without_check
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import RunningGrid
@@ -109,7 +111,10 @@ class Kernel:
         if now.strict:
             import_module("pocketgpu.simulator.strict").insist(self, *arguments)
         try:
-            watch = self.run(arguments, now)
+            # what a launch touched is compared with others' where streams, or the host, run beside it
+            is_compared = bool(getattr(self.stream, "number", 0)) or any(map(is_mapped, arguments))
+            is_reported = getattr(now.collect, "reports", None) is not None
+            watch = self.run(arguments, now, keep=is_compared or is_reported)
         except Exception:
             if now.collect:
                 now.collect(self.py_func, ())  # it was a launch, too
@@ -128,8 +133,8 @@ class Kernel:
         elif findings and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, findings)
 
-    def run(self, arguments: tuple, now: SimulatorSettings) -> Watch:
-        """Launch once; faults that end the launch are in the watch's `stopped`."""
+    def run(self, arguments: tuple, now: SimulatorSettings, keep: bool = True) -> Watch:
+        """Launch once; faults that end the launch are in the watch's `stopped`.  keep: every access."""
         grid, block = dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)
@@ -137,6 +142,15 @@ class Kernel:
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
         translation = Translation(trace)
         passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func), translation)
+        try:
+            check_choice(now, math.prod(grid) * math.prod(block), self.options)
+            record = run_in_lockstep(self.py_func, passed.values, grid, block, bounds, trace, now, keep)
+        except Fallback as reason:
+            why_not = str(reason)
+        else:
+            passed.write_back()
+            recorded = None if trace is None else record
+            return Watch(self.py_func, grid, block, recorded, (), arguments, sectors=record.sectors)
         shuffle = random.Random(now.seed) if now.shuffle else None
         launch = RunningGrid(translation, grid, block, bounds, shuffle, trace)
         stopped = _run(
@@ -149,7 +163,7 @@ class Kernel:
                     mark_partly_written(argument._ary)
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
             trace = Trace()  # an analysis of ten million accesses would take minutes
-        return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.ignored_poll)
+        return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.ignored_poll, None, why_not)
 
     def report(self):
         """What the last watched launch did: counts, counts by line, findings.  See report.Report."""

@@ -50,6 +50,12 @@ class Report:
         """Every access to memory as columns: thread, address, bytes, line's site."""
         return accesses(self.trace, _size(self.watch.block))
 
+    @property
+    def engine(self) -> str:
+        """How the threads ran: in lockstep, or one after another and why."""
+        reason = self.watch.why_not_in_lockstep
+        return f"thread by thread: {reason}" if reason else "lockstep"
+
     def table(self) -> list[tuple[int, str, dict[str, int]]]:
         """(line number, source, counts that are not zero) for every line of the kernel."""
         rows = []
@@ -135,6 +141,8 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
 
 def findings_and_sectors(watch: Watch) -> tuple[tuple[Finding, ...], int]:
     """What a launch needs that nobody observes: its findings, and the sectors that it moved."""
+    if watch.sectors is not None:
+        return refused(watch.kernel), watch.sectors
     columns, log = _events(watch)
     return _findings(watch, columns, log), count_sectors(log)
 
@@ -146,6 +154,8 @@ def _events(watch: Watch) -> tuple[Columns, Accesses]:
 
 
 def _findings(watch: Watch, columns: Columns, log: Accesses) -> tuple[Finding, ...]:
+    if watch.sectors is not None:  # lockstep has shown that there is nothing in its events
+        return refused(watch.kernel)
     remarks = tuple(watch.trace.remarks.values())
     of_events = Diagnosis(columns, log, watch).findings()
     text = tuple(finding for finding in refused(watch.kernel) if finding not in watch.stopped)

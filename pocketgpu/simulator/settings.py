@@ -28,6 +28,7 @@ class SimulatorSettings:
     seconds: float = 20.0  # that one thread may run without waiting, before the launch counts as endless
     events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of devices.DEVICES
+    lockstep: bool = True  # many threads at once, where that shows the same (lockstep.py)
     collect: Callable | None = None  # gets (kernel, findings) of each launch, in place of an exception
 
     @property

@@ -190,7 +190,7 @@ class Trace:
         detail = np.where(memory | (indices < 0), 0, first)
         turns, ends = _turns(values, events)
         thread = repeated(turns[:, 1], np.diff(turns[:, 0], append=len(events)))
-        sites, site = _sites(places // KINDS)
+        sites, site = sites_of(places // KINDS)
         offset, whole = _offsets(self.arrays, array, indices, entries, at + 2)
         arrived = np.flatnonzero(kind == BARRIER)
         detail[arrived] = turn_in_group(thread[arrived])
@@ -213,7 +213,7 @@ def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def _sites(number: np.ndarray) -> tuple[list[SourcePlace], np.ndarray]:
+def sites_of(number: np.ndarray) -> tuple[list[SourcePlace], np.ndarray]:
     """Every place once, function after function and in the order of the text, and each event's [n]."""
     present = np.flatnonzero(tallied(number)).tolist()
     codes: dict[int, int] = {}
@@ -265,6 +265,8 @@ class Watch:
     stopped: tuple = ()  # findings that ended the launch
     arguments: tuple = ()  # as they were passed
     ignored_poll: str = ""  # a thread that waits, and goes on whatever it reads
+    sectors: int | None = None  # that a launch in lockstep moved; None where each thread ran by itself
+    why_not_in_lockstep: str = ""
 
 
 def _integers(entries: list) -> np.ndarray:
@@ -359,12 +361,12 @@ def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarr
     of_memory = {}
     start = base.copy()
     number = base.copy()
-    together = _together(arrays)
+    together = together_in(arrays)
     elements = 0
     are_apart = True
     for place, array in enumerate(arrays[1:], 1):
-        pointer = _address(array.root.data)
-        own = _address(array.data)
+        pointer = address_of(array.root.data)
+        own = address_of(array.data)
         low, high = together.get(id(array.root), (pointer, pointer + array.root.data.nbytes))
         block = first_block[place] if array.space == SHARED else 0
         itemsize = array.data.itemsize
@@ -385,7 +387,7 @@ def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return base, start, number if are_apart else None, elements
 
 
-def _together(arrays: list) -> dict[int, tuple[int, int]]:
+def together_in(arrays: list) -> dict[int, tuple[int, int]]:
     """{id of a global root: first address and end of the memory that it shares with overlapping ones}."""
     roots = {id(array.root): array.root for array in arrays[1:] if array.space == GLOBAL}
     bounds = {key: np.lib.array_utils.byte_bounds(root.data) for key, root in roots.items()}
@@ -402,7 +404,7 @@ def _together(arrays: list) -> dict[int, tuple[int, int]]:
     return {key: (low, high) for low, high, keys in groups for key in keys}
 
 
-def _address(array: np.ndarray) -> int:
+def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 

@@ -1,0 +1,221 @@
+"""The engine in lockstep: what it leaves behind is what one thread after another leaves behind."""
+
+import linecache
+from types import ModuleType
+
+import faulty_kernels
+import numpy as np
+import pytest
+import random_kernels
+import right_kernels_of_learners
+import sound_kernels
+import wrong_kernels_of_learners
+from answer_cells import answer_cells
+from both_engines import Comparison
+
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from pocketgpu import cuda
+from pocketgpu.simulator import lockstep
+from rnncourse import checks
+
+TABLES = faulty_kernels, right_kernels_of_learners, sound_kernels, wrong_kernels_of_learners
+CASES = {f"{table.__name__}:{name}": case for table in TABLES for name, case in table.CASES.items()}
+KERNELS = {
+    exercise.name: (lesson, exercise)
+    for lesson in checks.LESSONS
+    for exercise in checks.exercises(lesson)
+    if exercise.is_kernel
+}
+BLOCKS, THREADS = 40, 32
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    return Comparison(monkeypatch)
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Several chunks in small launches."""
+    monkeypatch.setattr(lockstep, "FIRST_CHUNK", 64)
+    monkeypatch.setattr(lockstep, "LARGEST_CHUNK", 128)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", CASES)
+def test_a_kernel_of_the_tables_has_the_same_outcome(engines, name):
+    case = CASES[name]
+    try:
+        cuda.observe(case.kernel, case.grid, case.block, *case.arguments(), shared=case.shared)
+    except Exception as error:  # a GPU would not launch it
+        pytest.skip(f"refused: {error}")
+    assert engines.differing == []
+    print(engines)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("seed", range(150))
+def test_a_random_kernel_has_the_same_outcome(engines, seed):
+    kernel, arguments = random_kernels.kernel(seed)
+    try:
+        cuda.observe(kernel, random_kernels.BLOCKS, random_kernels.THREADS, *arguments)
+    except Exception as error:  # Python's own, as of arithmetic that no GPU has either
+        pytest.skip(f"refused: {error}")
+    assert engines.differing == []
+    print(engines)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", KERNELS)
+def test_answers_to_an_exercise_have_the_same_outcome(engines, name):
+    lesson, exercise = KERNELS[name]
+    functions = [exercise.reference, *map(exercise.mutated, exercise.mutants)]
+    for number, source in enumerate([*exercise.right, *(cell.text for cell in answer_cells(lesson)[name])]):
+        module = ModuleType(name)
+        vars(module).update(np=np, cuda=cuda)
+        label = f"<{name} {number}>"
+        linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+        exec(compile(source, label, "exec"), vars(module))
+        functions.append(getattr(module, name))
+    for function in functions:
+        judge(exercise, InProcess(function), 1)
+    assert engines.differing == []
+    print(engines)
+
+
+def run(kernel, *arguments, allowed=True):
+    """Findings, and why the launch did not run in lockstep."""
+    with cuda.settings(lockstep=allowed):
+        report = cuda.observe(kernel, BLOCKS, THREADS, *arguments)
+    return report.findings, report.watch.why_not_in_lockstep
+
+
+@cuda.jit
+def collatz(n, steps):
+    i = cuda.grid(1)
+    if i < n.size:
+        value = n[i]
+        count = 0
+        while value != 1:
+            if value % 2 == 0:
+                value //= 2
+            else:
+                value = 3 * value + 1
+            count += 1
+        steps[i] = count
+
+
+def steps_to_one(value):
+    return 0 if value == 1 else 1 + steps_to_one(value // 2 if value % 2 == 0 else 3 * value + 1)
+
+
+def test_threads_leave_a_loop_at_their_own_time(chunks):
+    n = np.arange(1, BLOCKS * THREADS - 20)
+    steps = np.zeros_like(n)
+    assert run(collatz, n, steps) == ((), "")
+    assert steps.tolist() == [*map(steps_to_one, n.tolist())]
+
+
+@cuda.jit
+def sum_of_block(x, sums, wrong):
+    part = cuda.shared.array(THREADS, np.float64)
+    t = cuda.threadIdx.x
+    part[t] = x[cuda.grid(1)]
+    stride = THREADS // 2
+    while stride > 0:
+        if t != wrong:
+            cuda.syncthreads()
+        if t < stride:
+            part[t] += part[t + stride]
+        stride //= 2
+    if t == 0:
+        sums[cuda.blockIdx.x] = part[0]
+
+
+@cuda.jit
+def sum_without_barriers(x, sums):
+    part = cuda.shared.array(THREADS, np.float64)
+    t = cuda.threadIdx.x
+    part[t] = x[cuda.grid(1)]
+    if t == 0:
+        for k in range(THREADS):
+            sums[cuda.blockIdx.x] += part[k]
+
+
+def test_a_barrier_orders_the_threads_of_a_block(chunks):
+    x = np.arange(BLOCKS * THREADS, dtype=np.float64)
+    sums = np.zeros(BLOCKS)
+    assert run(sum_of_block, x, sums, -1) == ((), "")
+    assert sums.tolist() == x.reshape(BLOCKS, THREADS).sum(1).tolist()
+    findings, reason = run(sum_without_barriers, x, np.zeros(BLOCKS))
+    assert {finding.kind for finding in findings} == {"race"}
+    assert reason
+
+
+def test_a_barrier_that_a_thread_leaves_out_is_found(chunks):
+    findings, reason = run(sum_of_block, np.ones(BLOCKS * THREADS), np.zeros(BLOCKS), 3)
+    assert "barrier_divergence" in {finding.kind for finding in findings}
+    assert reason
+
+
+@cuda.jit
+def add_and_look_ahead(y, distance):
+    i = cuda.grid(1)
+    y[i] += 1
+    if i + distance < y.size:
+        y[i] += 0 * y[i + distance]
+
+
+@pytest.mark.parametrize("distance", [THREADS, 5 * THREADS, BLOCKS * THREADS - 1])
+def test_a_race_between_blocks_is_found_however_far_apart_they_run(chunks, distance):
+    y, other = np.zeros((2, BLOCKS * THREADS))
+    findings, reason = run(add_and_look_ahead, y, distance)
+    assert {finding.kind for finding in findings} == {"race"}
+    assert reason
+    assert run(add_and_look_ahead, other, distance, allowed=False)[0] == findings
+    assert y.tolist() == other.tolist() == [1] * len(y)  # not two: the first attempt was taken back
+
+
+@cuda.jit
+def gather(x, places, out):
+    i = cuda.grid(1)
+    out[i] = x[places[i]]
+
+
+def test_an_index_beyond_the_array_ends_the_launch_as_it_does_thread_by_thread(chunks):
+    size = BLOCKS * THREADS
+    places = np.random.default_rng(0).permutation(size)
+    outs = np.zeros((2, size))
+    assert run(gather, np.arange(size), places, outs[0]) == ((), "")
+    assert outs[0].tolist() == places.tolist()
+    places[-3] = size
+    outs[:] = 0
+    findings = [run(gather, np.arange(size), places, out, allowed=out is outs[0])[0] for out in outs]
+    assert findings[0] == findings[1]
+    assert [finding.kind for finding in findings[0]] == ["out_of_bounds"]
+    assert outs[0].tolist() == outs[1].tolist() == [*places[:-3], 0, 0, 0]
+
+
+@cuda.jit
+def scaled(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
+
+
+def test_a_million_threads_run_with_all_checks():
+    x = np.random.default_rng(0).random(1 << 20, np.float32)
+    y = np.ones_like(x)
+    scaled[1 << 12, 256](2.0, x, y)
+    np.testing.assert_array_equal(y, np.float32(2) * x + 1)
+    assert scaled.watch.sectors == 3 * x.nbytes // 32
+
+
+def test_a_launch_of_many_accesses_runs_but_keeps_no_report(chunks):
+    x, y = np.ones((2, BLOCKS * THREADS), np.float32)
+    with cuda.settings(events=2 * BLOCKS * THREADS):
+        scaled[BLOCKS, THREADS](2.0, x, y)
+        assert y.tolist() == [3] * len(y)
+        with pytest.raises(RuntimeError, match=f"{3 * len(y):,}"):
+            scaled.report()
