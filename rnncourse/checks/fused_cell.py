@@ -69,7 +69,7 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
         own = ", ".join(f"{number:.4g}" for number in sums[sequence].reshape(4, H)[:, unit])
         return f"There the sums of i, f, g and o are {own}, and c is {case.arguments[1][sequence, unit]:.4g}."
 
-    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward, explain)
+    compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, LIMIT_FORWARD, explain)
 
 
 def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
@@ -94,35 +94,29 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
         return f"There {', '.join(f'{letter} is {number:.4g}' for letter, number in numbers.items())}."
 
     answer = ANSWERS["lstm_pointwise_backward_kernel"]
-    compare_launches(submission, answer, case, names, axes, limit_backward, explain)
+    compare_launches(submission, answer, case, names, axes, LIMIT_BACKWARD, explain)
 
 
 def _grid(B: int, H: int, block: tuple[int, int]) -> tuple[int, int]:
     return -(-H // block[0]), -(-B // block[1])
 
 
-def limit_forward(counts, case):
-    """Five numbers read and six written for each unit."""
-    units = case.arguments[1].size
-    loads = counts["global_loads"]
-    stores = counts["global_stores"]
-    if loads > 5 * units:
-        return f"It loads {loads / units:.3g} numbers a unit; four sums and c are 5"
-    if stores > 6 * units:
-        return f"It stores {stores / units:.3g} numbers a unit; four gates, c and h are 6"
-    return None
+def limit_traffic(loads: int, stores: int, read: str, written: str):
+    """A limit of so many numbers read and written for each unit; the words say which numbers they are."""
+
+    def limit(counts, case):
+        units = case.arguments[1].size
+        if counts["global_loads"] > loads * units:
+            return f"It loads {counts['global_loads'] / units:.3g} numbers a unit; {read} are {loads}"
+        if counts["global_stores"] > stores * units:
+            return f"It stores {counts['global_stores'] / units:.3g} numbers a unit; {written} are {stores}"
+        return None
+
+    return limit
 
 
-def limit_backward(counts, case):
-    """Eight numbers read and five written for each unit."""
-    units = case.arguments[1].size
-    loads = counts["global_loads"]
-    stores = counts["global_stores"]
-    if loads > 8 * units:
-        return f"It loads {loads / units:.3g} numbers a unit; four gates, two c, dh and dc are 8"
-    if stores > 5 * units:
-        return f"It stores {stores / units:.3g} numbers a unit; four gradients of sums and dc are 5"
-    return None
+LIMIT_FORWARD = limit_traffic(5, 6, "four sums and c", "four gates, c and h")
+LIMIT_BACKWARD = limit_traffic(8, 5, "four gates, two c, dh and dc", "four gradients of sums and dc")
 
 
 EXERCISES = (
