@@ -38,7 +38,7 @@ def test_without_options_every_cell_is_measured_at_every_shape():
     assert [tuple(workload[:5]) for workload in task.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
     names = [candidate.name for candidate in task.candidates]
     assert names[0] == "one_step_at_a_time"
-    assert names[-4:] == ["pytorch", "pytensor", "jax", "halide"]
+    assert names[-5:] == ["pytorch", "pytorch_bfloat16", "pytensor", "jax", "halide"]
 
 
 def test_a_quick_look_has_fewer_shapes_contestants_and_rounds():
@@ -62,7 +62,7 @@ def test_options_choose_cells_shapes_rungs_and_peers():
     [
         (["--cells", "elman"], "no cell is called 'elman'; there are rnn_tanh, rnn_relu, gru, lstm"),
         (["--rungs", "top"], "no rung is called 'top'; there are one_step_at_a_time, one_big_gemm"),
-        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytensor, jax"),
+        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytorch_bfloat16, pytensor, jax"),
         (["--shapes", "3,2,4"], "--shapes has '3,2,4': expected four sizes T,B,I,H, as 100,32,128,256"),
         (["--shapes", "3,2,4,0"], "expected four sizes"),
         (["--rounds", "1"], "--rounds is 1: a median needs at least 2"),
