@@ -78,7 +78,7 @@ class PersistentLayers:
             "carry": room(B, H, max(1, facts.has_c + facts.passes_h)),
             "nothing": room(B, H),
         }
-        layer["dgates_u"] = room(T, B, rows) if facts.inner >= 0 else layer["dgates"]
+        layer["dgates_h"] = room(T, B, rows) if facts.inner >= 0 else layer["dgates"]
         return layer
 
     def _forward(self) -> None:
@@ -107,12 +107,12 @@ class PersistentLayers:
             layer = self.layers[index]
             layer["carry"].fill(0)
             layer["dy"] = dy
-            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "dgates_u")
+            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "dgates_h")
             self._launch(kernel, layer, "weight_hh", *names)
             below = self._layer_input(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
             dgates = flat(layer["dgates"])
-            dproduct = flat(layer["dgates_u"])
+            dproduct = flat(layer["dgates_h"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
             layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)

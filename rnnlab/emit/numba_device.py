@@ -18,7 +18,7 @@ holding the gates; reserve has what else is stored of a step, a second state c [
 needs beside states and gates [T,B,H], such as the recurrent sum that a GRU's reset gate multiplies.
 
 Backward: dh is what dy, the products and the final state's gradient send to h after the step.  carry [B,H]
-goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_u
+goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_h
 [T,B,G·H] get the gradients of the gates, for the inputs and for the recurrent product; they differ where a
 gate multiplies that product, as in a GRU, and are one array elsewhere.
 
@@ -39,7 +39,7 @@ class Pointwise(NamedTuple):
     """The two device functions of a cell."""
 
     forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
-    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u)
+    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h)
 
 
 @cache
@@ -51,10 +51,10 @@ def pointwise(cell: str, dtype: str) -> Pointwise:
 '''
 ARGUMENTS = {
     "forward": "sums, gates, gate, H, inner_bias, unit, h, before, after, reserve",
-    "backward": "dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u",
+    "backward": "dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h",
 }
 CONSTANTS = {"zero": "0", "half": "0.5", "one": "1"}
-GATES = {"gates": "gates", "dgates": "dgates", "dgates_h": "dgates_u"}
+GATES = {"gates": "gates", "dgates": "dgates", "dgates_h": "dgates_h"}
 FUNCTIONS = {
     "tanh": "math.tanh({})".format,
     "sigmoid": "half * math.tanh(half * {}) + half".format,

@@ -186,3 +186,15 @@ def test_a_cell_with_two_products_a_step_has_no_loop():
         work_of("gru_before", "forward")
     assert "gru_before" not in suitable()
     assert "min_gru" not in suitable()
+
+
+def test_stored_machine_code_goes_when_a_loop_is_derived_anew(monkeypatch):
+    """Numba looks at the file of a stored loop only, not at those of the functions that it calls."""
+    from rnncourse import build
+
+    cleared = []
+    monkeypatch.setattr(build, "forget_compiled", cleared.append)
+    for changed in ([], ["gates.py"]):
+        monkeypatch.setattr(build.files, "write", lambda changed=changed: changed)
+        build.build_loops(is_check=False)
+    assert cleared == [build.ROOT]

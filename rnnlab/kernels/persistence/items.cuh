@@ -7,7 +7,7 @@ constexpr int SEQUENCES = 8;      // of a tile
 static_assert(GATES <= 4, "a unit has up to four rows in a tile");
 
 // Numbers a unit that one array has between the passes, and one between the steps backward: those of c come first.
-constexpr int KEPT = HAS_C + SAVES, CARRIED = HAS_C + PASSES_H;
+constexpr int RESERVED = HAS_C + SAVES, CARRIED = HAS_C + PASSES_H;
 
 struct Before {  // of one item, as loaded before the exchange: a conversion here would wait for the loads
   Number gate[4], dy, h_before, h_after;
@@ -15,20 +15,20 @@ struct Before {  // of one item, as loaded before the exchange: a conversion her
 };
 
 // now: the item's place among [T,B,H]; gate: that of its first gate among [T,B,G·H]; row: B·H.
-DEVICE Before load_before(const Number *gates, const Number *h, const float *kept, const Number *dy, size_t now, size_t gate, size_t row) {
+DEVICE Before load_before(const Number *gates, const Number *h, const float *reserve, const Number *dy, size_t now, size_t gate, size_t row) {
   Before item = {{}, dy[now], h[now], h[now + row]};
   for (int g = 0; g < GATES; g++) item.gate[g] = gates[gate + g * HIDDEN];
-  if (HAS_C) item.c_before = kept[KEPT * now], item.c_after = kept[KEPT * (now + row)];
-  if (SAVES) item.saved = kept[KEPT * now + HAS_C];
+  if (HAS_C) item.c_before = reserve[RESERVED * now], item.c_after = reserve[RESERVED * (now + row)];
+  if (SAVES) item.saved = reserve[RESERVED * now + HAS_C];
   return item;
 }
 
 // What the step before the one before will load: memory may be slower than an exchange, the second-level cache is not.
-DEVICE void prefetch_before(const Number *gates, const Number *h, const float *kept, const Number *dy, size_t now, size_t gate, size_t row) {
+DEVICE void prefetch_before(const Number *gates, const Number *h, const float *reserve, const Number *dy, size_t now, size_t gate, size_t row) {
   if (now < 2 * row) return;
   prefetch(dy + now - 2 * row);
   for (int g = 0; g < GATES; g++) prefetch(gates + gate - 2 * GATES * row + g * HIDDEN);
-  if (KEPT) prefetch(kept + KEPT * (now - 2 * row));
+  if (RESERVED) prefetch(reserve + RESERVED * (now - 2 * row));
   if (BACKWARD_READS_H) prefetch(h + now - 2 * row);
 }
 

@@ -157,7 +157,7 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
 @cache
 def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
-    """gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane), with dot of weight_loader by columns.
+    """gather_gradient(mine, row, dgates_h, t, b, B, is_nothing, lane), with dot of weight_loader by columns.
 
     Returns what the gates of step t send to the unit with the lane's number, of its warp's; 0 if it is
     nothing.  row [G, 32·C] is where the block shares it.
@@ -170,13 +170,13 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
-    def gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane):
+    def gather_gradient(mine, row, dgates_h, t, b, B, is_nothing, lane):
         for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
             g = k // WIDE
             column = k % WIDE
             inside = column < H and not is_nothing
             place = ((t * B + b) * G + g) * H + column
-            row[g, column] = load_relaxed(dgates_u, place) if inside else zero
+            row[g, column] = load_relaxed(dgates_h, place) if inside else zero
         cuda.syncthreads()
         arrived = zero
         for u in range(U):
@@ -193,7 +193,7 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
 
 @cache
 def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
-    """kernel[…](weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, …): arguments as forward.
+    """kernel[…](weights, gates, h, reserve, dy, dh, carry, dgates, dgates_h, …): arguments as forward.
 
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
@@ -210,17 +210,17 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     gather_gradient = gradient_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
-    def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit):
+    def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit):
         before = (t * B + b) * H + unit
         place = b * H + unit
         gate = (t * B + b) * G * H + unit
         arrived += dy[before]
         if is_last:
             arrived += dh[place]
-        point(arrived, gates, gate, H, h, before, before + B * H, reserve, carry, place, dgates, dgates_u)
+        point(arrived, gates, gate, H, h, before, before + B * H, reserve, carry, place, dgates, dgates_h)
 
     @cuda.jit
-    def persistent_backward(weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, flags, failed, T, B):
+    def persistent_backward(weights, gates, h, reserve, dy, dh, carry, dgates, dgates_h, flags, failed, T, B):
         row = cuda.shared.array((G, WIDE), scalar_type)
         mine = cuda.local.array((U, PLACES), scalar_type)
         lane = cuda.threadIdx.x % LANES
@@ -231,9 +231,9 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
             for b in range(B):
                 is_last = back == 0
                 unit = first + lane
-                arrived = gather_gradient(mine, row, dgates_u, t + 1, b, B, is_last, lane)
+                arrived = gather_gradient(mine, row, dgates_h, t + 1, b, B, is_last, lane)
                 if lane < U and unit < H:
-                    step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit)
+                    step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit)
                 cuda.syncthreads()
             if t > 0 and grid_barrier(flags, failed, back + 1):
                 break

@@ -64,7 +64,7 @@ def layer_backward(
     (T, B, _) = saved["x"].shape
     H = network.hidden_size
     dgates = np.empty_like(saved["gates"])
-    dgates_u = np.empty_like(dgates) if network.facts.inner_bias else dgates
+    dgates_h = np.empty_like(dgates) if network.facts.inner_bias else dgates
     facts = KERNEL_FACTS[network.cell]
     carry = np.zeros((B, H, max(1, facts.has_c + facts.passes_h)), dy.dtype)
     if facts.has_c:
@@ -72,10 +72,10 @@ def layer_backward(
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
-    launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
-    dh = dgates_u[0] @ layer.weight_hh + (carry[..., -1] if facts.passes_h else 0)
+    launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_h))
+    dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if facts.passes_h else 0)
     flat = rows(dgates)
-    flat_h = rows(dgates_u)
+    flat_h = rows(dgates_h)
     dw_ih = flat.T @ rows(saved["x"])
     dw_hh = flat_h.T @ rows(saved["h"][:-1])
     gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
@@ -101,7 +101,7 @@ def launch(
     flags = copy(np.zeros(tiles.blocks, "int32"))
     failed = copy(np.zeros(1, "int32"))
     weights, *rest = read
-    outputs = {id(array): copy(array) for array in written}  # dgates and dgates_u may be one array
+    outputs = {id(array): copy(array) for array in written}  # dgates and dgates_h may be one array
     arguments = [*map(copy, rest), *(outputs[id(array)] for array in written)]
     weights = cuda.to_device(np.ascontiguousarray(weights))
     kernel[tiles.blocks, tiles.threads](weights, *arguments, flags, failed, *sizes)

@@ -56,9 +56,9 @@ DEVICE void synchronize_team() {
   else synchronize_threads(1 + threadIdx.x / (32 * TEAM), 32 * TEAM);
 }
 
-// gates, h, kept: as in persistent_grid.cu.  The grid has CLUSTER blocks for every 8 of the B sequences.
+// gates, h, reserve: as in persistent_grid.cu.  The grid has CLUSTER blocks for every 8 of the B sequences.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *kept,
+persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *reserve,
                    int *failed, int T, int B) {
   const int warp = of_warp(threadIdx.x / 32), lane = threadIdx.x % 32, rank = rank_in_cluster();
   Number *states = (Number *)dynamic_shared();  // [2][STATE words]
@@ -82,7 +82,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     const size_t b = sequence + sequence_of(i, SLOTS), unit = first + unit_of(i, SLOTS);
     at[i] = b * HIDDEN + unit, gate[i] = b * GATES * HIDDEN + unit;
     own[i] = FORWARD_READS_H ? wide(h[at[i]]) : 0.f;
-    c[i] = HAS_C ? kept[KEPT * at[i]] : 0.f;
+    c[i] = HAS_C ? reserve[RESERVED * at[i]] : 0.f;
     inner[i] = INNER >= 0 ? inner_bias[unit] : 0.f;
     for (int g = 0; g < GATES; g++) input[i][g] = gates[gate[i] + g * HIDDEN];
   }
@@ -134,8 +134,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     if (member < PACKETS) *(Packet *)(h + ((size_t)(t + 1) * B + sequence + b) * HIDDEN + unit) = packet;
     for (int i = 0; i < ITEMS; i++) {
       const size_t now = (size_t)t * B * HIDDEN + at[i], next = now + (size_t)B * HIDDEN;
-      if (HAS_C) kept[KEPT * next] = c[i];
-      if (SAVES) kept[KEPT * now + HAS_C] = saved[i];
+      if (HAS_C) reserve[RESERVED * next] = c[i];
+      if (SAVES) reserve[RESERVED * now + HAS_C] = saved[i];
       for (int g = 0; g < GATES; g++)
         gates[(size_t)t * B * GATES * HIDDEN + gate[i] + g * HIDDEN] = narrow(in[i][g]);
     }
@@ -145,7 +145,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
 
 // dy, dlast, carry, dgates, dgates_h: as in persistent_grid.cu.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *kept, const Number *dy,
+persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *reserve, const Number *dy,
                     const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
   const int warp = of_warp(threadIdx.x / 32), lane = threadIdx.x % 32, rank = rank_in_cluster();
   float *arrived = (float *)dynamic_shared();                        // [2][rank][UNITS][8]
@@ -178,8 +178,8 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
     Before before[ITEMS];
     float dgate[ITEMS][4], dgate_h[ITEMS][4];
     for (int i = 0; i < ITEMS; i++) {
-      before[i] = load_before(gates, h, kept, dy, now + at[i], now * GATES + gate[i], row_size);
-      prefetch_before(gates, h, kept, dy, now + at[i], now * GATES + gate[i], row_size);
+      before[i] = load_before(gates, h, reserve, dy, now + at[i], now * GATES + gate[i], row_size);
+      prefetch_before(gates, h, reserve, dy, now + at[i], now * GATES + gate[i], row_size);
     }
     Word *row = rows + step % 2 * SEQUENCES * BACK_ROW;  // a late warp may still read the other
     if (step > 0) wait(barriers + step % 2, step, failed, lost);

@@ -101,10 +101,10 @@ template <int ROWS, int PAIRS, int AWAY> struct Slice {
 __device__ constexpr int ahead(int pieces, int words) { return words > 64 ? 1 : larger(1, smaller(AT_ONCE, pieces / WARPS)); }
 
 // gates [T,B,G·H]: the products with the inputs and the biases; left holding the gates.  h [T+1,B,H] has its
-// first step, the others are UNWRITTEN; kept [T,B,H,KEPT] has one step more where there is c, whose first is given.
+// first step, the others are UNWRITTEN; reserve [T,B,H,RESERVED] has one step more where there is c, whose first is given.
 // B is a multiple of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *kept,
+persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *reserve,
                    int *failed, int T, int B) {
   typedef Slice<FORWARD_UNITS / TILE_UNITS, A_ROW / WARPS, FORWARD_AWAY> Weights;
   constexpr int ROWS = FORWARD_UNITS / TILE_UNITS, AHEAD = ahead(ROWS * CHUNK, Weights::WORDS);
@@ -135,7 +135,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
               input[a][i][g] = gate(at)[g * HIDDEN];
               if (t + 2 < T) prefetch(gate(at) + (2 * (size_t)B * GATES + g) * HIDDEN);
             }
-            if (HAS_C) c[a][i] = kept[KEPT * now];
+            if (HAS_C) c[a][i] = reserve[RESERVED * now];
             if (FORWARD_READS_H) before[a][i] = load_own(h + now);
           }
       };
@@ -165,8 +165,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
             for (int g = 0; g < GATES; g++) in[g] = wide(input[a][i][g]);
             const float inner = INNER >= 0 ? inner_bias[at % HIDDEN] : 0.f;
             publish(h + next, step_forward(in, sums[i], inner, wide(before[a][i]), c[a][i], c[a][i], saved));
-            if (HAS_C) kept[KEPT * next] = c[a][i];
-            if (SAVES) kept[KEPT * now + HAS_C] = saved;
+            if (HAS_C) reserve[RESERVED * next] = c[a][i];
+            if (SAVES) reserve[RESERVED * now + HAS_C] = saved;
             for (int g = 0; g < GATES; g++) gate(at)[g * HIDDEN] = narrow(in[g]);
           }
         }
@@ -179,7 +179,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
 // goes past the products, left for what comes before the first step.  dgates and dgates_h [T,B,G·H]: see
 // step_backward; one array where INNER is -1.  dgates_h is UNWRITTEN.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *kept, const Number *dy,
+persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *reserve, const Number *dy,
                     const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
   typedef Slice<BACKWARD_UNITS / 16, GATES * A_ROW / WARPS, BACKWARD_AWAY> Weights;
   constexpr int ROWS = BACKWARD_UNITS / 16, AHEAD = ahead(4 * ROWS * CHUNK, Weights::WORDS);
@@ -206,8 +206,8 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
         for (int a = 0; a < AHEAD; a++) {
           if (from + a * WARPS >= pieces) break;
           const size_t at = place(from + a * WARPS), row_size = (size_t)B * HIDDEN;
-          before[a] = load_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
-          prefetch_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
+          before[a] = load_before(gates, h, reserve, dy, t * row_size + at, gate(at), row_size);
+          prefetch_before(gates, h, reserve, dy, t * row_size + at, gate(at), row_size);
           if (HAS_C) dc[a] = carry[CARRIED * at];
           if (PASSES_H) past[a] = carry[CARRIED * at + HAS_C];
         }

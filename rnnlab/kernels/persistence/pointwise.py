@@ -11,7 +11,7 @@ holding the gates; reserve has what else is stored of a step, a second state c [
 needs beside states and gates [T,B,H], such as the recurrent sum that a GRU's reset gate multiplies.
 
 Backward: dh is what dy, the products and the final state's gradient send to h after the step.  carry [B,H]
-goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_u
+goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_h
 [T,B,G·H] get the gradients of the gates, for the inputs and for the recurrent product; they differ where a
 gate multiplies that product, as in a GRU, and are one array elsewhere.
 
@@ -32,7 +32,7 @@ class Pointwise(NamedTuple):
     """The two device functions of a cell."""
 
     forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
-    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u)
+    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h)
 
 
 @cache
@@ -51,7 +51,7 @@ def _rnn_tanh(scalar_type: type) -> Pointwise:
         h[after] = math.tanh(gates[gate] + sums[0])
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
         h_next_j = h[after]
         dgates[gate] = dh * (one - h_next_j * h_next_j)
 
@@ -66,7 +66,7 @@ def _rnn_relu(scalar_type: type) -> Pointwise:
         h[after] = max(gates[gate] + sums[0], zero)
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
         dgates[gate] = dh if h[after] > zero else zero
 
     return Pointwise(forward, backward)
@@ -89,7 +89,7 @@ def _gru(scalar_type: type) -> Pointwise:
         gates[gate + 2 * H] = n
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
         dh += carry[row]
         z = gates[gate + H]
         n = gates[gate + 2 * H]
@@ -100,9 +100,9 @@ def _gru(scalar_type: type) -> Pointwise:
         dgates[gate] = dr
         dgates[gate + H] = dz
         dgates[gate + 2 * H] = dn
-        dgates_u[gate] = dr
-        dgates_u[gate + H] = dz
-        dgates_u[gate + 2 * H] = dn * r
+        dgates_h[gate] = dr
+        dgates_h[gate + H] = dz
+        dgates_h[gate + 2 * H] = dn * r
         carry[row] = dh * z
 
     return Pointwise(forward, backward)
@@ -127,7 +127,7 @@ def _lstm(scalar_type: type) -> Pointwise:
         gates[gate + 3 * H] = o
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
         o = gates[gate + 3 * H]
         tanh_c = math.tanh(reserve[after])
         dc_total = carry[row] + dh * o * (one - tanh_c * tanh_c)
