@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -45,11 +45,10 @@ def run_task(
     task: Mapping,
     limits: Limits,
     show: Callable[[str], None] = lambda line: None,
-    prefix: Sequence[str] = (),
 ) -> Outcome:
-    """Run the task in a process of its own, behind `prefix` if there is one (a debugger and its options)."""
+    """Run the task in a process of its own."""
     process = subprocess.Popen(
-        [*prefix, *CHILD],
+        CHILD,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
