@@ -57,6 +57,20 @@ def closure(requirements):
     return result
 
 
+def test_pocketgpu_as_a_distribution_of_its_own_has_the_facts_and_folders_of_the_whole():
+    own = tomllib.loads((ROOT / "pocketgpu/pyproject.toml").read_text())
+    for name in ("version", "requires-python"):
+        assert own["project"][name] == PROJECT[name]
+    assert [requirement for requirement in PROJECT["dependencies"] if requirement.startswith("numpy")] == own[
+        "project"
+    ]["dependencies"]
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "pocketgpu").rglob("__init__.py")}
+    assert {".".join(folder.parts) for folder in folders} == {*own["tool"]["setuptools"]["packages"]}
+    data = LISTS["tool"]["setuptools"]["package-data"]
+    assert own["tool"]["setuptools"]["package-data"]["pocketgpu"] == data["pocketgpu"]
+    assert own["project"]["entry-points"]["pytest11"] == PROJECT["entry-points"]["pytest11"]
+
+
 def test_the_pins_are_names_and_versions_only():
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         assert re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line), line
