@@ -1,42 +1,21 @@
-"""Draw README's pictures: a race, replayed from a recorded launch, and steps that the course itself counts.
+"""Draw README's picture: a race, replayed from a recorded launch.
 
-python docs/pictures.py writes docs/race.svg and docs/backward_work.svg; tests/test_readme.py holds the
-files to what this draws.
+python docs/pictures.py writes docs/race.svg; tests/test_readme.py holds the file to what this draws.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from pocketgpu.replay.record import VERBS, record
 from rnncourse.figures.picture import CARD, PALETTE
-from rnnlab import cuda, reference
-from rnnlab.network import Network
+from rnnlab import cuda
 
-FOLDER = Path(__file__).parent
+TARGET = Path(__file__).with_name("race.svg")
 THREADS = 8  # of the race
 TURN, REST = 0.4, 4.0  # seconds of an event, and of the picture at its end
 CELL = 44  # pixels
 LESS_MOTION = "@media (prefers-reduced-motion:reduce){g{animation:none!important}}"
-STEPS, COUNTS = (1, 2, 4, 8, 16, 32, 64), (1, 10, 100, 1000)  # what the two axes name
-WIDTH, HEIGHT = 720, 330  # pixels
-LEFT, RIGHT, TOP, BOTTOM = 70, 230, 48, 54  # margins; the names of the two lines stand in the right one
-
-
-def counted(sweep: Callable) -> list[int]:
-    """Cell-backwards that a sweep really makes, for sequences of each length T in STEPS."""
-    network = Network.create("rnn_tanh", input_size=3, hidden_size=5, dtype="float64")
-    rng = np.random.default_rng(0)
-    array = lambda T, size: rng.standard_normal((T, 2, size))
-    return [sweep(network, array(T, 3), None, array(T, 5)).cell_backwards for T in STEPS]
-
-
-def place(T: int, count: int, most: int) -> tuple[float, float]:
-    """Pixels of a point; both axes are logarithmic."""
-    across, up = np.log(T) / np.log(STEPS[-1]), np.log(count) / np.log(most)
-    x = LEFT + across * (WIDTH - LEFT - RIGHT)
-    return round(x, 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
 
 
 def text(x: float, y: float, words: str, **style: str) -> str:
@@ -45,38 +24,8 @@ def text(x: float, y: float, words: str, **style: str) -> str:
     return f'<text x="{x}" y="{y}"{attributes}>{words}</text>'
 
 
-def line(name: str, counts: list[int], colour: str, most: int) -> list[str]:
-    """One sweep: its line, its dots, its name beside the last count."""
-    points = [place(T, count, most) for T, count in zip(STEPS, counts, strict=True)]
-    path = " ".join(f"{x},{y}" for x, y in points)
-    x, y = points[-1]
-    return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
-        *(f'<circle cx="{x}" cy="{y}" r="4" fill="{colour}"/>' for x, y in points),
-        text(x + 12, y + 5, f"{name}: {counts[-1]:,}", fill=colour, font_weight="bold"),
-    ]
-
-
-def backward_work() -> str:
-    """The picture as SVG: cell-backwards against sequence length, for the quadratic and the linear sweep."""
-    quadratic, linear = counted(reference.bptt_quadratic), counted(reference.bptt_linear)
-    most = quadratic[-1]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"',
-        ' font-family="sans-serif" font-size="14">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{CARD}"/>',
-        text(LEFT - 50, 24, "cell-backwards for all gradients of one sequence, counted"),
-        text(LEFT, HEIGHT - 10, "steps T of the sequence (both axes logarithmic)"),
-        *(text(place(T, 1, most)[0], HEIGHT - 32, str(T), text_anchor="middle") for T in STEPS),
-        *(text(LEFT - 10, place(1, n, most)[1] + 5, f"{n:,}", text_anchor="end") for n in COUNTS),
-        *line("quadratic sweep", quadratic, PALETTE["red"], most),
-        *line("linear sweep", linear, PALETTE["blue"], most),
-    ]
-    return "\n".join([*parts, "</svg>\n"])
-
-
 @cuda.jit
-def reverse(x):
+def _reverse(x):
     part = cuda.shared.array(THREADS, np.float32)
     i = cuda.threadIdx.x
     part[i] = x[i]
@@ -85,7 +34,7 @@ def reverse(x):
 
 def shared_events() -> list[tuple[bool, int, int, bool]]:
     """(is it a write, thread, element, was the element written before) of each access to shared memory."""
-    data = record(cuda.observe(reverse, 1, THREADS, np.arange(THREADS, dtype="float32")))
+    data = record(cuda.observe(_reverse, 1, THREADS, np.arange(THREADS, dtype="float32")))
     events = data["events"]
     written = set()
     result = []
@@ -164,8 +113,5 @@ def arrow(element: int, thread: int, colour: str) -> str:
     return f'<line x1="{start}" y1="{142 + CELL}" x2="{end}" y2="218" stroke="{colour}" stroke-width="2"/>'
 
 
-PICTURES = {"race.svg": race, "backward_work.svg": backward_work}
-
 if __name__ == "__main__":
-    for name, draw in PICTURES.items():
-        (FOLDER / name).write_text(draw(), encoding="utf-8")
+    TARGET.write_text(race(), encoding="utf-8")

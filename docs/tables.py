@@ -9,9 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
+
+from rnncourse import records
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
+from rnncourse.paths import PATHS, in_words
+from rnncourse.records import cpu_report
+from rnnlab import reference
+from rnnlab.network import Network
 
 Answers = Mapping[str, Sequence[ModelAnswer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
@@ -21,6 +28,8 @@ SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, w
 TITLE = re.compile(r"^# # (\d\d) · (.+)$", re.M)
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
+FIRST_PATH = [*LESSONS][:5]  # its lessons
+STEPS = 64  # of the sequence whose cells are counted
 FIRST = f"notebooks/{next(iter(LESSONS.values()))}.ipynb"
 
 
@@ -75,9 +84,45 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
     return _table(["#", "lesson", "what you build or find out", "hours", "exercises"], rows)
 
 
-def _mistakes(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+def _figures(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     every = [answer for own in answers.values() for answer in own]
-    return f"{len(every)} exercises name {sum(len(answer.mutants) for answer in every)} such mistakes.\n"
+    quadratic, linear = map(cell_backwards, (reference.bptt_quadratic, reference.bptt_linear))
+    row = [
+        f"**{quadratic:,} → {linear}** cells run backward for the same gradients of {STEPS} steps",
+        f"**{len(every)} exercises** judged at once, {sum(len(a.mutants) for a in every)} mistakes named",
+        f"**{_hours(sources, LESSONS):.0f} hours**, the first path {_hours(sources, FIRST_PATH):.0f}",
+        "**0 GPUs** needed: a simulator counts accesses and finds races",
+    ]
+    if ratios := speeds_over_pytorch():
+        row.insert(1, f"**{min(ratios):.2g} to {max(ratios):.0f} times** PyTorch's speed on a CPU, measured")
+    return " · ".join(row) + "\n"
+
+
+def cell_backwards(sweep: Callable) -> int:
+    """How many cells a sweep runs backward for one sequence of STEPS steps."""
+    network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
+    return sweep(network, np.zeros((STEPS, 1, 2)), None, np.ones((STEPS, 1, 3))).cell_backwards
+
+
+def speeds_over_pytorch() -> list[float]:
+    """Speed of the fastest rung as a multiple of PyTorch's, at each size of the newest record."""
+    stored = records.stored("bench cpu")
+    record = records.read(stored[-1]) if stored else {"cases": ()}
+    ratios = [cpu_report.speed_over(record, case, cpu_report.PYTORCH) for case in record["cases"]]
+    return [ratio for ratio in ratios if ratio is not None]
+
+
+def _paths(sources: Mapping[str, str], answers: Answers, before: str) -> str:
+    rows = []
+    by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
+    for name, path in PATHS.items():
+        hours = _hours(sources, [by_number[number] for number in path.lessons])
+        rows.append([f"to {path.aim}", in_words(path.lessons), f"{hours:.0f}", f"`paths.test({name!r})`"])
+    return _table(["three paths", "lessons", "hours", "may I skip it?"], rows)
+
+
+def _hours(sources: Mapping[str, str], lessons: Iterable[str]) -> float:
+    return sum(stated_minutes(sources[lesson]) for lesson in lessons) / 60
 
 
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:
@@ -117,7 +162,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "ways in": lambda sources, answers, before: ways_in(REPOSITORY),
     "course map": _course_map,
     "lessons": _lessons,
-    "mistakes": _mistakes,
+    "figures": _figures,
+    "paths": _paths,
     "exam": _exam,
     "syllabus": _syllabus,
 }

@@ -15,6 +15,7 @@ import rnnlab
 from nbjudge.authoring.course import ROOT
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from pocketgpu.simulator.report import observe
 from rnncourse import checks, cli
 from rnncourse.course import PACKAGES
 from rnnlab import reference
@@ -62,15 +63,29 @@ def test_the_tree_leaves_nothing_out():
     assert sorted({parts[0] for parts in tracked()} - named) == []
 
 
-def test_the_picture_shows_what_the_course_counts_today():
-    pictures = runpy.run_path(str(ROOT / "docs/pictures.py"))
-    assert pictures["TARGET"].read_text(encoding="utf-8") == pictures["backward_work"]()
-    last = [pictures["counted"](sweep)[-1] for sweep in (reference.bptt_quadratic, reference.bptt_linear)]
-    assert f"the quadratic sweep makes {last[0]:,}, the linear sweep {last[1]}" in README
+def test_the_picture_shows_the_race_as_the_simulator_finds_it_today():
+    picture = runpy.run_path(str(ROOT / "docs/pictures.py"))
+    text = picture["TARGET"].read_text(encoding="utf-8")
+    assert text == picture["race"]()
+    reads = [event for event in picture["shared_events"]() if not event[0]]
+    unwritten = {thread for _, thread, _, is_written in reads if not is_written}
+    report = observe(picture["_reverse"], 1, 8, (numpy.arange(8, dtype="float32"),))
+    assert {finding.kind for finding in report.findings} == {"race"}
+    assert unwritten == {0, 1, 2, 3}
+    assert len(text) < 300_000
+
+
+def test_the_first_page_says_what_the_course_counts_today():
+    sweeps = reference.bptt_quadratic, reference.bptt_linear
+    network = rnnlab.Network.create("rnn_tanh", input_size=1, hidden_size=2)
+    x = numpy.zeros((64, 1, 1), "float32")
+    dy = numpy.ones((64, 1, 2), "float32")
+    quadratic, linear = (sweep(network, x, None, dy).cell_backwards for sweep in sweeps)
+    assert f"**{quadratic:,} → {linear}** cells" in README
 
 
 def test_the_exercise_of_the_first_page_gets_the_verdict_that_stands_below_it():
-    code = re.search(r"```python\n(.*?)\n\ncheck\(rnn_step\)", README, re.S)[1]
+    code = re.search(r"```python\n(.*?)\ncheck\(rnn_step\)", README, re.S)[1]
     names = {"np": numpy}
     exec(compile(code, "README.md", "exec"), names)
     verdict = judge(checks.find("rnn_step")[1], InProcess(names["rnn_step"], "rnn_step"), seed=1)
@@ -80,7 +95,7 @@ def test_the_exercise_of_the_first_page_gets_the_verdict_that_stands_below_it():
 def test_the_first_page_counts_the_exercises_and_their_known_mistakes():
     exercises = [exercise for lesson in checks.LESSONS for exercise in checks.exercises(lesson)]
     known = sum(len(exercise.mutants) for exercise in exercises)
-    assert re.findall(r"^(\d+) exercises name (\d+) ", README, re.M) == [(str(len(exercises)), str(known))]
+    assert f"**{len(exercises)} exercises** judged at once, {known} mistakes named" in README
 
 
 def test_the_first_page_is_short():

@@ -24,6 +24,38 @@ rnnlab.banner()
 #
 # Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find the reason. Write your prediction down first. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
+# %% [markdown]
+# ## First, a race
+#
+# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number that nobody has written yet?** Then put `cuda.syncthreads()` in the place of the comment, where every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
+
+# %%
+import numpy as np
+
+from rnnlab import cuda
+
+
+@cuda.jit
+def reverse(x):
+    part = cuda.shared.array(8, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[i]
+    # a line is missing here
+    x[i] = part[7 - i]
+
+
+cuda.replay(reverse[1, 8], np.arange(8, dtype="float32"))
+
+# %% [markdown]
+# ## Three paths
+#
+# You need not take every lesson. The next cell prints three paths. `paths.test("cpu")` asks four questions about one of them and says what you may skip.
+
+# %%
+from rnncourse import paths
+
+paths.show()
+
 # %%
 from rnncourse import drawings
 
@@ -116,8 +148,6 @@ guess_64 = ...
 # %%
 import timeit
 from functools import partial
-
-import numpy as np
 
 from rnncourse.lab.turns import disturbance, take_turns, verdict
 

@@ -1,0 +1,173 @@
+"""Three ways through the course, each with a short test that says what of it one may skip.
+
+    paths.show()                            the paths, with their hours
+    paths.test("cpu")                       its questions; every answer is a number
+    paths.test("cpu", 8, 0.5, 1, 1)         what the answers say
+
+The answers are computed when the test runs, most of them by the functions that the lessons use.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.report import observe
+from rnnlab import reference
+from rnnlab.network import Network
+
+TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
+
+
+class Question(NamedTuple):
+    """A question with a number as its answer, and the lesson that answers it."""
+
+    lesson: str  # its number
+    text: str
+    answer: Callable[[], float]
+
+
+class Path(NamedTuple):
+    """Lessons that belong together, by their numbers, and what one can do after them."""
+
+    aim: str
+    lessons: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+def numbers_of(first: int, last: int) -> tuple[str, ...]:
+    """Numbers of the lessons from first to last."""
+    return tuple(f"{number:02}" for number in range(first, last + 1))
+
+
+def quadratic_work() -> int:
+    """Cells that tutorials' back-propagation runs backward for all losses of 10 steps."""
+    network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
+    x = np.zeros((10, 1, 2))
+    return reference.bptt_quadratic(network, x, None, np.ones((10, 1, 3))).cell_backwards
+
+
+def weights_of_an_lstm() -> int:
+    """Numbers in both weights of one LSTM layer of 5 inputs and 7 units."""
+    layer = Network.create("lstm", input_size=5, hidden_size=7).layer(0)
+    return layer.weight_ih.size + layer.weight_hh.size
+
+
+@cuda.jit
+def _read_every_second(x, y):
+    i = cuda.threadIdx.x
+    y[i] = x[2 * i]
+
+
+@cuda.jit
+def _read_a_column(y):
+    tile = cuda.shared.array((32, 32), np.float32)
+    i = cuda.threadIdx.x
+    for k in range(32):
+        tile[k, i] = 1
+    cuda.syncthreads()
+    y[i] = tile[i, 0]
+
+
+def sectors_of_every_second() -> int:
+    """Sectors that a warp loads when it reads every second float32."""
+    report = observe(_read_every_second, 1, 32, tuple(np.zeros((2, 64), "float32")))
+    return report.counts.global_load_sectors
+
+
+def turns_of_a_column() -> int:
+    """Turns of the banks when a warp reads a column of a tile [32,32]."""
+    report = observe(_read_a_column, 1, 32, (np.zeros(32, "float32"),))
+    return 1 + report.counts.bank_conflicts
+
+
+PATHS = {
+    "understand": Path(
+        "understand what a recurrent network computes, and its gradients",
+        numbers_of(0, 4),
+        (
+            Question("00", "FLOP of all products h·W of 20 steps, 8 sequences, 32 units, one layer?",
+                     lambda: 2 * 20 * 8 * 32 * 32),
+            Question("01", "Numbers in the two weights of an LSTM layer with 5 inputs and 7 units?",
+                     weights_of_an_lstm),
+            Question("02", "A loss at each of 10 steps; every loss is sent back alone to the first step. "
+                     "How many cells run backward?", quadratic_work),
+            Question("03", "A gradient of norm 20 is clipped to norm 5. By what is each number multiplied?",
+                     lambda: 5 / 20),
+        ),
+    ),
+    "cpu": Path(
+        "make its loops fast on a CPU",
+        numbers_of(5, 8),
+        (
+            Question("05", "Inputs of 100 steps of 16 sequences are multiplied in one product. How many rows "
+                     "has it?", lambda: 100 * 16),
+            Question("05", "One row times float32 weights that lie in memory: FLOP for each byte of weights?",
+                     lambda: 2 / 4),
+            Question("06", "z = a·b + c on n numbers, as two NumPy calls and as one loop: how many times "
+                     "as many bytes do the calls read and write?", lambda: (3 + 3) / 4),
+            Question("08", "Weights [100,70] are packed into panels of 32 columns. How many numbers does the "
+                     "copy hold?", lambda: 100 * 32 * -(-70 // 32)),
+        ),
+    ),
+    "kernels": Path(
+        "write GPU kernels for it, without a GPU",
+        ("00", "02", *numbers_of(9, 16)),
+        (
+            Question("09", "Blocks of 128 threads for 1,000 elements, a thread each: how many blocks?",
+                     lambda: -(-1000 // 128)),
+            Question("09", "A warp of 32 threads reads every second float32. How many sectors of 32 bytes?",
+                     sectors_of_every_second),
+            Question("10", "A warp reads one column of a float32 tile [32,32] in shared memory. How many "
+                     "turns do the banks need?", turns_of_a_column),
+            Question("15", "Bytes of the recurrent weights of a GRU with 256 units in 16 bits, which a "
+                     "persistent kernel keeps on the chip?", lambda: 3 * 256 * 256 * 2),
+        ),
+    ),
+}  # fmt: skip
+
+
+def show() -> None:
+    """Print the paths."""
+    for name, path in PATHS.items():
+        print(f"{name:11}{path.aim}: {in_words(path.lessons)}")
+
+
+def test(name: str, *answers: float) -> None:
+    """Print the questions of a path, or what your answers to them say.
+
+    Raises ValueError for a path that does not exist, or another number of answers.
+    """
+    if name not in PATHS:
+        raise ValueError(f"There is no path {name!r}; the paths are {', '.join(PATHS)}.")
+    path = PATHS[name]
+    if not answers:
+        for number, question in enumerate(path.questions, 1):
+            print(f"{number}. {question.text}")
+        print(f"Answer with {len(path.questions)} numbers: paths.test({name!r}, …)")
+        return
+    if len(answers) != len(path.questions):
+        raise ValueError(f"{len(answers)} answers to {len(path.questions)} questions; write ... for a gap.")
+    to_read = set()
+    for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
+        right = question.answer()
+        if answer is ... or abs(answer - right) > TOLERANCE * abs(right):
+            to_read.add(question.lesson)
+            print(f"{number}. {right:,.4g} is right: lesson {question.lesson}.")
+    if to_read:
+        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {', '.join(sorted(to_read))} at least.")
+    else:
+        print(f"All right: you may skip {in_words(path.lessons)}, or do their exercises alone.")
+
+
+def in_words(lessons: tuple[str, ...]) -> str:
+    """Numbers of lessons as a sentence has them: "00, 02 and 09 to 16"."""
+    runs: list[list[str]] = []
+    for lesson in lessons:
+        if runs and int(lesson) == int(runs[-1][-1]) + 1:
+            runs[-1].append(lesson)
+        else:
+            runs.append([lesson])
+    parts = [run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
