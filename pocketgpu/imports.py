@@ -166,11 +166,12 @@ class Missing(MetaPathFinder):
     def __init__(self, package: str, reason: str):
         self.package = package
         self.reason = reason
+        self.remedy = ": pip install numba" if reason.startswith(NO_NUMBA) else ""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         """Raise ImportError for a module of the package."""
         if name.startswith(f"{self.package}."):
-            raise ModuleNotFoundError(f"{self.reason} {name}", name=name)
+            raise ModuleNotFoundError(f"{self.reason} {name}{self.remedy}", name=name)
 
 
 def register(package: ModuleType, modules: dict[str, dict[str, object]], reason: str) -> None:
@@ -196,7 +197,7 @@ ALIASES = {
     "c16": "complex128", "byte": "uint8", "intc": "int32", "uintc": "uint32", "short": "int16",
     "char": "int8", "uchar": "uint8", "long_": "int64", "double": "float64", "float_": "float32",
 }  # fmt: skip
-LACKING = ("stencil", "typed", "cfunc", "generated_jit", "jitclass", "objmode", "overload")
+LACKING = ("stencil", "typed", "typeof", "cfunc", "generated_jit", "jitclass", "objmode", "overload")
 
 
 class Numba(ModuleType):

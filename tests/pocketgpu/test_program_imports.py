@@ -54,6 +54,15 @@ def test_what_the_simulator_lacks_is_said_in_a_sentence(tmp_path, line, words):
     assert all(word in done.stderr.strip().split("\n")[-2] for word in words)
 
 
+@pytest.mark.parametrize(
+    "line", ["from numba.cuda.random import xoroshiro128p_next", "from numba import typeof; typeof(3)"]
+)
+def test_what_needs_numba_names_the_command_that_installs_it(tmp_path, line):
+    done = run(tmp_path, HEAD + line, numba=False)
+    assert done.returncode == 1
+    assert "pip install numba" in done.stderr.strip().split("\n")[-2]
+
+
 @pytest.mark.parametrize("numba", [True, False])
 def test_kernels_name_types_by_numba_and_by_the_second_compiler(tmp_path, numba):
     program = """
