@@ -12,6 +12,7 @@ import sys
 import unittest
 from collections.abc import Callable
 from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -174,13 +175,20 @@ class Missing(MetaPathFinder):
             raise ModuleNotFoundError(f"{self.reason} {name}{self.remedy}", name=name)
 
 
+def empty_module(name: str) -> ModuleType:
+    """A stand-in for the module of that name, which importlib finds among those that are imported."""
+    module = ModuleType(name, "A stand-in of pocketgpu.")
+    module.__spec__ = ModuleSpec(name, None, is_package=True)
+    module.__path__ = []
+    return module
+
+
 def register(package: ModuleType, modules: dict[str, dict[str, object]], reason: str) -> None:
     """Let these modules be imported below the package, and any other be refused for that reason."""
     package.__path__ = []
     for name, names in modules.items():
         full = f"{package.__name__}.{name}" if package.__name__ == "numba" else f"numba.cuda.{name}"
-        module = ModuleType(full, "A stand-in of pocketgpu.")
-        module.__path__ = []
+        module = empty_module(full)
         vars(module).update({key: value for key, value in names.items() if not key.startswith("__")})
         sys.modules[full] = module
         above, _, own = name.rpartition(".")
@@ -208,6 +216,7 @@ class Numba(ModuleType):
 
     def __init__(self):
         super().__init__("numba", "A stand-in of pocketgpu, without a compiler.")
+        self.__spec__ = ModuleSpec("numba", None, is_package=True)
         types = importlib.import_module("pocketgpu.simulator.number_types").types
         self.types = types
         vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
@@ -262,7 +271,7 @@ def take_over(words: ModuleType) -> None:
     ufuncs = importlib.import_module("pocketgpu.simulator.ufuncs")
     for name in ("vectorize", "guvectorize"):
         setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), vars(numba).get(name)))
-    other = ModuleType("numba_cuda_mlir", "A stand-in of pocketgpu.")
+    other = empty_module("numba_cuda_mlir")
     other.cuda = words
     vars(other).update({name: value for name, value in vars(words.types).items() if not name.startswith("_")})
     sys.modules["numba_cuda_mlir"] = other

@@ -54,6 +54,16 @@ def test_what_the_simulator_lacks_is_said_in_a_sentence(tmp_path, line, words):
     assert all(word in done.stderr.strip().split("\n")[-2] for word in words)
 
 
+@pytest.mark.parametrize("numba", [True, False])
+def test_programs_find_what_stands_in_for_a_module(tmp_path, numba):
+    program = """
+from importlib.util import find_spec
+names = "numba numba.cuda numba.cuda.args numba.cuda.cudadrv.driver numba_cuda_mlir numba_cuda_mlir.cuda"
+print(*(find_spec(name) is not None for name in names.split()))
+"""
+    assert output(tmp_path, program, numba=numba) == ["True True True True True True"]
+
+
 @pytest.mark.parametrize(
     "line", ["from numba.cuda.random import xoroshiro128p_next", "from numba import typeof; typeof(3)"]
 )
