@@ -123,7 +123,7 @@ def output_gru_backward(dstate, saved):
     return np.concatenate([dz, dn, do], -1), np.concatenate([dz, dn * z, do], -1), (ds * z,)
 
 
-MINIMAL = Cell("mgu", ("f", "n"), ("h",), minimal_gated, minimal_gated_backward, inner_bias="n")
+MINIMAL = Cell("minimal_gated", ("f", "n"), ("h",), minimal_gated, minimal_gated_backward, inner_bias="n")
 NEW_CELLS = {
     cell.name: cell
     for cell in (

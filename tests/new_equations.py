@@ -45,7 +45,7 @@ def output_gru(g, x, h, t):
 
 
 NEW_EQUATIONS = {
-    "mgu": minimal_gated,
+    "minimal_gated": minimal_gated,
     "peephole_lstm": peephole_lstm,
     "coupled_lstm": coupled_lstm,
     "inner_first": inner_first,

@@ -125,7 +125,7 @@ def test_a_cell_in_two_files_is_compiled(folder):
 
 
 EMULATED = [  # grids: warps, units of a block, pairs in shared memory, tiles at once; clusters: blocks
-    ("mgu", "tf32", (2, (8, 16), (1, 3), 2)),
+    ("minimal_gated", "tf32", (2, (8, 16), (1, 3), 2)),
     ("peephole_lstm", "bfloat16", (2,)),
     ("coupled_lstm", "tf32", (2, (8, 16), (0, 0), 1)),
     ("coupled_lstm", "float16", (4,)),
