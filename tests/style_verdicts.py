@@ -70,6 +70,20 @@ def checked(exercise: Exercise, sources: list[str]) -> Verdict:
     return outcome.result
 
 
+def seen(exercise: Exercise, sources: list[str]) -> Verdict:
+    """The last verdict that a learner saw, whose cells ran in their order; the message has all exercises'."""
+    shown = []
+    learner.progress_file.record = lambda lesson, verdict: shown.append(verdict)
+    learner.secrets.randbits = lambda bits: 1
+    os.environ["RNNLAB_HOME"] = os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    if not all([shell.run_cell(source, store_history=True).success for source in sources]):
+        shown.clear()  # what stands behind an error in its cell did not run
+    statuses = {outcome.name: outcome.status for outcome in shown}
+    status = statuses.get(exercise.name, Status.not_attempted)
+    return verdict(exercise, Stopped(status, json.dumps(statuses)))
+
+
 def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
     """[status, message] from a process that the cells cannot leave a trace in."""
     ours, theirs = os.pipe()
@@ -92,7 +106,7 @@ def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
     return json.loads(words or '["crashed", "the process ended"]')
 
 
-WAYS = {"grade": graded, "check": checked}
+WAYS = {"grade": graded, "check": checked, "seen": seen}
 
 
 def verdicts(ways: list[str]) -> dict[str, dict]:
