@@ -14,7 +14,9 @@ from pocketgpu import cuda
 BLOCKS, THREADS = 3, 32
 SIZE = BLOCKS * THREADS
 DTYPES = "float32 float64 int32 int64 uint8 int16 uint32 uint64 float16 bool".split()
+FLOATS = "s a[i] b[i] a[(i*7+3)%n] b[t] 0.5 2.0 -1.5 3.7 1e-3".split()
 LEAVES = "i t n s a[i] b[i] a[(i*7+3)%n] b[t] 0 1 2 -3 0.5 2.0 1e-3 3.7".split()
+OF_FLOATS = "np.float64 float math.floor math.exp math.sin abs -".split()
 FUNCTIONS = (
     "np.float32 np.float64 float int np.int32 np.int64 np.uint8 np.float16 np.uint32 "
     "math.floor math.sqrt math.exp math.sin round abs -"
@@ -23,17 +25,24 @@ RANGES = ["3", "t % 5", "i % 4", "1, t % 7", "t % 3, 6, 2", "5, -1, -2", "n % 3"
 
 
 class Text:
-    """A kernel's text as it grows; `known` are names that every thread has set."""
+    """A kernel's text as it grows; `known` are names that every thread has set.
+
+    Of odd seeds all numbers are float64: names keep their type, and more of these run in lockstep.
+    """
 
     def __init__(self, seed):
         self.draw = random.Random(seed)
         self.known = []
+        self.is_of_floats = bool(seed % 2)
+        self.leaves = FLOATS if self.is_of_floats else LEAVES
+        self.functions = OF_FLOATS if self.is_of_floats else FUNCTIONS
+        self.dtypes = ["float64"] if self.is_of_floats else DTYPES
 
     def expression(self, depth=0):
         draw = self.draw
         kind = draw.random()
         if depth > 2 or kind < 0.3:
-            return draw.choice([*LEAVES, *self.known])
+            return draw.choice([*self.leaves, *self.known])
         first, second = self.expression(depth + 1), self.expression(depth + 1)
         if kind < 0.65:
             return f"({first} {draw.choice(['+', '-', '*', '/', '//', '%'])} {second})"
@@ -42,8 +51,8 @@ class Text:
         if kind < 0.79:
             return f"({first} if {self.condition(depth + 1)} else {second})"
         if kind < 0.9:
-            return f"{draw.choice(FUNCTIONS)}({first})"
-        if kind < 0.95:
+            return f"{draw.choice(self.functions)}({first})"
+        if kind < 0.95 and not self.is_of_floats:
             return f"(int({first}) {draw.choice(['&', '|', '^', '<<', '>>'])} {draw.choice(['1', '3', 't'])})"
         return f"({first} ** {draw.choice(['2', '0.5', '3', '-1'])})"
 
@@ -99,7 +108,7 @@ class Text:
 def kernel(seed):
     """A kernel and its arguments: two arrays, sums of atomics, results, and a number."""
     text = Text(seed)
-    dtype = text.draw.choice(["np.float32", "np.int32", "np.float64"])
+    dtype = text.draw.choice([f"np.{dtype}" for dtype in text.dtypes if dtype[0] in "fi"])
     lines = [f"tile = cuda.shared.array(32, {dtype})", "i = cuda.grid(1)", "t = cuda.threadIdx.x"]
     lines += ["n = a.shape[0]", "tile[t] = a[i]"]
     for _ in range(4):
@@ -111,9 +120,9 @@ def kernel(seed):
     scope = {"cuda": cuda, "np": np, "math": math}
     exec(compile(source, label, "exec"), scope)
     draw = np.random.default_rng(seed)
-    a, b = (_array(draw, text.draw.choice(DTYPES)) for _ in range(2))
-    out = np.zeros(SIZE, text.draw.choice(DTYPES))
-    number = text.draw.choice([2.5, 3, np.float32(1.25), np.int32(7), -2, 0])
+    a, b = (_array(draw, text.draw.choice(text.dtypes)) for _ in range(2))
+    out = np.zeros(SIZE, text.draw.choice(text.dtypes))
+    number = 2.5 if text.is_of_floats else text.draw.choice([3, np.float32(1.25), np.int32(7), -2, 0])
     return cuda.jit(scope["kernel"]), (a, b, np.zeros(3, np.int32), out, number)
 
 
