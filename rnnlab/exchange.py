@@ -94,12 +94,11 @@ def _layouts() -> Iterator[Layout]:
     for line in TABLE.strip().splitlines()[1:]:
         framework, cells, gates, weights, biases, facts = (column.strip() for column in line.split("|"))
         arrays = tuple((*bias.split(":"), gates)[:3] for bias in biases.split())
-        words = facts.split()
-        reset = "before" if "before" in words else "after"
+        reset = "before" if "before" in facts else "after"
         for cell in cells.split():
             yield Layout(
-                framework, cell, gates, *weights.split(), arrays, "rows" not in words, reset,
-                "swapped" in words, float("forget" in words),
+                framework, cell, gates, *weights.split(), arrays, "rows" not in facts, reset,
+                "swapped" in facts, float("forget" in facts),
             )  # fmt: skip
 
 
@@ -163,12 +162,14 @@ def read(
     is_stack = isinstance(source, list | tuple) and not _is_array(source[0])
     matches = []
     for part in source if is_stack else [source]:
+        is_module = hasattr(part, "get_submodule")
+        part = _recurrent_module(part, prefix) if is_module else part
         settings = _settings(part)
         _check_settings({**settings, "bidirectional": False} if reverse is not None else settings)
         own_cell = _cell_of(settings)
         wanted = cell or own_cell, reset or RESETS.get(settings.get("reset_after"))
         if framework == "torch":
-            layers = _torch_layers(_named(part), prefix, reverse, layer)
+            layers = _torch_layers(_named(part), "" if is_module else prefix, reverse, layer)
             matches += [_layout_of(framework, arrays, *wanted) for arrays in layers]
         else:
             matches.append(_layout_of(framework, _named(part), *wanted, prefix))
@@ -238,7 +239,6 @@ def read_flax(source: Any, **choices: Any) -> Parts:
 def write_onnx(parts: Parts) -> list[tuple[str, Arrays, dict[str, Any]]]:
     """The operator of each layer, its arrays W, R and B [1,…], and its attributes."""
     layers = write("onnx", parts)
-    kind = parts.cell.partition("_")[0].upper()
     attributes = {"hidden_size": layers[0]["R"].shape[1]}
     extra = {
         "gru": {"linear_before_reset": int(parts.reset == "after")},
@@ -246,7 +246,7 @@ def write_onnx(parts: Parts) -> list[tuple[str, Arrays, dict[str, Any]]]:
     }
     attributes |= extra.get(parts.cell, {})
     add_axis = lambda arrays: {name: array[None] for name, array in arrays.items()}
-    return [(kind, add_axis(arrays), dict(attributes)) for arrays in layers]
+    return [(parts.cell.partition("_")[0].upper(), add_axis(arrays), dict(attributes)) for arrays in layers]
 
 
 def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -299,8 +299,9 @@ def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
         if ("bias_hh", gate) in stored and ("bias_ih", gate) in stored:
             continue
         if gate == cell.inner_bias and parts["bias_hh", gate].any():
-            inside = f"{layout.framework} has no bias inside the reset gate"
-            raise ValueError(f"{inside}, and bias_hh of gate {gate!r} is not 0")
+            raise ValueError(
+                f"{layout.framework} has no bias inside the reset gate, and bias_hh of gate {gate!r} is not 0"
+            )
         parts["bias_ih", gate] = parts["bias_hh", gate] = parts["bias_ih", gate] + parts["bias_hh", gate]
     arrays = {}
     for path, names, gates in layout.arrays():
@@ -370,9 +371,8 @@ def _torch_layers(arrays: Arrays, prefix: str, reverse: bool | None, layer: int 
     if len(folders) > 1:
         raise ValueError(f"arrays hold several layers, {', '.join(sorted(folders))}: choose one by prefix")
     below = [name for name in matches if name.rpartition("/")[0] == "".join(folders).rstrip("/")]
-    _refuse_extra({name for name in below if not matches[name]})
-    if reverse is None:
-        _refuse_extra({name for name in below if name.endswith("_reverse")})
+    one_way = [] if reverse is not None else [name for name in below if name.endswith("_reverse")]
+    _refuse_extra({*one_way, *(name for name in below if not matches[name])})
     layers = {}
     for name in below:
         kind, index, turned = matches[name].groups()
@@ -380,7 +380,18 @@ def _torch_layers(arrays: Arrays, prefix: str, reverse: bool | None, layer: int 
             layers.setdefault(int(index or 0), {})[kind] = arrays[name]
     if not layers:
         raise ValueError(f"arrays hold no weight_ih_l{layer or 0}: they are {', '.join(arrays) or 'none'}")
+    if layer is None and max(layers) >= len(layers):
+        raise ValueError(f"arrays hold layers {sorted(layers)}, expected 0, 1, …: choose one by layer=")
     return [layers[index] for index in sorted(layers)]
+
+
+def _recurrent_module(module: Any, path: str) -> Any:
+    """The module of PyTorch at the path, or the recurrent one in it if there is one alone."""
+    module = module.get_submodule(path.replace("/", ".").rstrip("."))
+    recurrent = [
+        part for part in module.modules() if hasattr(part, "weight_ih_l0") or hasattr(part, "weight_ih")
+    ]
+    return recurrent[0] if len(recurrent) == 1 else module
 
 
 def _named(source: Any) -> Arrays:
@@ -426,7 +437,8 @@ def _array(value: Any) -> np.ndarray:
 def _settings(source: Any) -> dict[str, Any]:
     """The settings of a layer and of the cell in it by name; arrays have none."""
     if not hasattr(source, "get_config"):
-        return {} if _is_array(source) or not hasattr(source, "__dict__") else dict(vars(source))
+        outer = {} if _is_array(source) or not hasattr(source, "__dict__") else dict(vars(source))
+        return outer | _settings(outer["cell"]) if "cell" in outer else outer
     outer = source.get_config()
     if "layers" in outer:
         raise ValueError(

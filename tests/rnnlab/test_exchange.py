@@ -115,6 +115,47 @@ def test_a_gru_inside_a_larger_model_is_found_and_two_are_told_apart_by_prefix()
     assert np.array_equal(chosen.parameters["bias_ih_l0"], two.parameters["bias_ih_l0"])
 
 
+class Module:
+    """A module of PyTorch as far as it is read."""
+
+    def __init__(self, parts=None, **settings):
+        self.parts = parts or {}
+        self.get_submodule = self.part
+        vars(self).update(settings)
+
+    def part(self, path):
+        first, _, rest = path.partition(".")
+        return self.parts[first].part(rest) if path else self
+
+    def modules(self):
+        return [self, *(inner for part in self.parts.values() for inner in part.modules())]
+
+    def state_dict(self):
+        own = {name: a for name, a in vars(self).items() if name.startswith(("weight", "bias"))}
+        inner = {f"{k}.{name}": a for k, part in self.parts.items() for name, a in part.state_dict().items()}
+        return own | inner
+
+
+def test_a_module_inside_a_larger_one_brings_its_own_settings():
+    plain, relu = (
+        Module(nonlinearity=word, **Network.create(f"rnn_{word}", 3, 5).parameters)
+        for word in ("tanh", "relu")
+    )
+    assert Network.from_torch(Module({"a": relu})).cell == "rnn_relu"
+    for prefix, cell in (("a", "rnn_tanh"), ("b.c", "rnn_relu"), ("b.", "rnn_relu")):
+        assert Network.from_torch(Module({"a": plain, "b": Module({"c": relu})}), prefix=prefix).cell == cell
+    with pytest.raises(ValueError, match="dropout"):
+        Network.from_torch(Module({"a": Module(training=True, dropout=0.5, **relu.state_dict())}))
+
+
+def test_a_layer_that_is_missing_between_two_is_not_passed_over():
+    parameters = Network.create("gru", 5, 5, 3).parameters
+    holey = {name: a for name, a in parameters.items() if not name.endswith("l1")}
+    with pytest.raises(ValueError, match=r"0, 2"):
+        Network.from_torch(holey)
+    assert Network.from_torch(holey, layer=2).layers == 1
+
+
 def test_weights_without_biases_are_read_with_zeros():
     weights = {name: a for name, a in Network.create("lstm", 3, 5).parameters.items() if "weight" in name}
     assert not Network.from_torch(weights).parameters["bias_hh_l0"].any()
