@@ -86,6 +86,7 @@ def profiling():
 COMPILING = ("compile", "compile_ptx", "compile_all", "compile_for_current_device")
 COMPILING += ("compile_ptx_for_current_device",)
 MANAGERS = ("BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin", "MemoryPointer")
+MANAGERS += ("NumbaCUDAMemoryManager",)
 
 
 def add_words(words: ModuleType) -> None:
@@ -115,9 +116,13 @@ def modules_of_cuda(words: ModuleType) -> dict[str, dict[str, object]]:
     vectors = {name: value for name, value in vars(words).items() if name in words.simulator.VECTORS}
     return {
         "cudadrv": {},
-        "cudadrv.driver": {**errors, "device_memset": device_memset, "driver": words},
+        "cudadrv.driver": {
+            **errors, "device_memset": device_memset, "driver": words, "Stream": words.stream,
+            "Event": words.event, **{name: getattr(words, name) for name in (*MANAGERS, "MemoryInfo")},
+        },
         "cudadrv.devicearray": {
-            "DeviceNDArray": words.DeviceArray, "is_cuda_ndarray": words.is_cuda_ndarray,
+            "DeviceNDArray": words.DeviceArray, "DeviceNDArrayBase": words.DeviceArray,
+            "MappedNDArray": words.DeviceArray, "is_cuda_ndarray": words.is_cuda_ndarray,
             "auto_device": words.auto_device,
         },
         "cudadrv.error": {**errors, "CudaSupportError": CudaSupportError, "NvvmError": NvvmError},

@@ -20,9 +20,9 @@ def output(folder, program, **options):
 @pytest.mark.parametrize("numba", [True, False])
 def test_usual_modules_and_names_are_there(tmp_path, numba):
     program = """
-from numba.cuda.cudadrv.driver import CudaAPIError, driver
+from numba.cuda.cudadrv.driver import BaseCUDAMemoryManager, CudaAPIError, MemoryInfo, Stream, driver
 from numba.cuda.cudadrv.error import CudaSupportError
-from numba.cuda.cudadrv.devicearray import DeviceNDArray
+from numba.cuda.cudadrv.devicearray import DeviceNDArray, DeviceNDArrayBase, MappedNDArray
 from numba.cuda.kernels.reduction import Reduce
 from numba.cuda.testing import CUDATestCase, skip_on_cudasim
 from numba.cuda import compile_ptx, HostOnlyCUDAMemoryManager
