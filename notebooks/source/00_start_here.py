@@ -49,7 +49,7 @@ cuda.replay(reverse[1, 8], np.arange(8, dtype="float32"))
 # %% [markdown]
 # ## Three paths
 #
-# You need not take every lesson. The next cell prints three paths. `paths.test("cpu")` asks four questions about one of them and says what you may skip.
+# You need not take every lesson. The next cell prints three paths: which one is yours? Try `paths.test("cpu")` below it: it asks four questions about one path, and says what you may skip.
 
 # %%
 from rnncourse import paths
