@@ -105,12 +105,7 @@ explore_threads()
 # Now the measurement. The loop over time runs in shares, with a barrier after every step, then in longer pieces with a barrier after each. A barrier here ends one call from Python in each thread and begins the next one, so its price includes these calls.
 
 # %% needs a compiler
-from rnnlab.kernels.compiled import recurrence
-from rnnlab.kernels.compiled.threads import (
-    shares,
-    single_threaded_blas,
-    together,
-)
+from rnnlab.kernels.compiled import recurrence, threads
 
 weights = np.ascontiguousarray(network.parameters["weight_hh_l0"].T)
 bias, h = np.zeros(256, "float32"), np.zeros((101, 32, 256), "float32")
@@ -125,11 +120,11 @@ def loop(gates, h, low, high):
 
 def in_pieces(steps):
     """The loop over time in shares with a barrier after so many steps."""
-    with single_threaded_blas():
+    with threads.single_threaded_blas():
         for t in range(0, 100, steps):
             part = gates[t : t + steps], h[t : t + steps + 1]
-            together([partial(loop, *part, *share)
-                      for share in shares(32, cores)])
+            threads.together([partial(loop, *part, *share)
+                              for share in threads.shares(32, cores)])
 
 
 pieces = (1, 2, 5, 20, 100)

@@ -150,7 +150,7 @@ def test_every_lesson_has_a_cover_of_its_own_that_it_shows():
         assert 20 <= len(image["alt"]) < 250
 
 
-PRINTED = {"my_guess, my_factor": "your guesses: 16 at T = 16, and a factor of 2\n"}
+PRINTED = {"my_guess, my_factor": "your guesses: none at T = 16, and a factor of none\n"}
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_without_scripts_all_outcomes_and_pictures_are_there_and_no_field(page):
     assert all(form.has_attr("hidden") for form in text.select(".quiz, .controls"))
     assert not text.select(".output[hidden]")
     assert text.select_one(".moves .frame p").text.strip() == "1 0"
-    assert "factor of 2" in text.text
+    assert "factor of none" in text.text
 
 
 @needs_browser
