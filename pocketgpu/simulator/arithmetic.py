@@ -446,17 +446,28 @@ def _of_numbers(function: Callable) -> Callable:
     return lambda value: bool(function(value)) if isinstance(value, float | np.number) else function(value)
 
 
+def _with_uint64(function: np.ufunc) -> Callable:
+    """A function of NumPy that takes a number of uint64, too, and gives one that computes as in a kernel."""
+
+    def compute(*values: object, **options: object) -> object:
+        plain = (np.uint64(value) if type(value) is UInt64 else value for value in values)
+        return as_register(function(*plain, **options))
+
+    return compute
+
+
+UFUNCS = {name: _with_uint64(value) for name, value in vars(np).items() if isinstance(value, np.ufunc)}
 TESTS = {name: _of_numbers(getattr(np, name)) for name in ("isnan", "isinf", "isfinite", "signbit")}
 SIGNED = (np.int8, np.int16, np.int32, np.int64)
 UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 INTEGERS = {id(kind): Conversion(kind) for kind in SIGNED + UNSIGNED}
 MATH = SimpleNamespace(**{**vars(math), **GPU_MATH})
-NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()} | TESTS)
+NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()} | UFUNCS | TESTS)
 NUMPY.bool_ = NUMPY.bool = bool
 REPLACEMENTS = {
     id(math): MATH,
     **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()},
     id(np): NUMPY,
-    **{id(getattr(np, name)): function for name, function in TESTS.items()},
+    **{id(getattr(np, name)): function for name, function in (UFUNCS | TESTS).items()},
     **INTEGERS,
 }

@@ -52,6 +52,7 @@ from pocketgpu.simulator.settings import (
     current,
     limits,
 )
+from pocketgpu.simulator.signatures import as_declared, scalar_types
 from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
@@ -64,10 +65,12 @@ def jit(function_or_signature: object = None, device: bool = False, **options):
     """numba.cuda.jit: a kernel, or with device=True a function for kernels.  Options only matter to a GPU."""
     if options.get("link"):
         raise NotImplementedError("link: the simulator runs Python only; compile_report can look at CUDA C++")
-    make = _device_function if device else functools.partial(Kernel, options=options)
+    is_function = inspect.isfunction(function_or_signature)
+    types = [] if is_function else scalar_types(function_or_signature)
+    make = _device_function if device else functools.partial(Kernel, options=options, types=types)
     if function_or_signature is None or isinstance(function_or_signature, list | tuple | str):
         return make
-    return make(function_or_signature) if inspect.isfunction(function_or_signature) else make
+    return make(function_or_signature) if is_function else make
 
 
 def _device_function(function: Callable) -> Callable:
@@ -80,9 +83,15 @@ class Kernel:
     """A function that runs for every thread of a grid: kernel[grid, block, stream, shared](*arguments)."""
 
     def __init__(
-        self, function: Callable, options: dict, configuration: tuple = (None, None, 0, 0), origin=None
+        self,
+        function: Callable,
+        options: dict,
+        configuration: tuple = (None, None, 0, 0),
+        origin: "Kernel | None" = None,
+        types: Sequence[Callable | None] = (),
     ):
         self.py_func = function
+        self.types = origin.types if origin else types  # of the scalar arguments that a signature declares
         self.options = options
         self.grid, self.block, self.stream, self.shared = configuration
         # they prepare arguments; those that are added to the kernel later hold for its launches, too
@@ -141,7 +150,8 @@ class Kernel:
         check_launch_bounds(self.options.get("launch_bounds"), block)
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
         translation = Translation(trace)
-        passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func), translation)
+        declared = as_declared(arguments, self.types)
+        passed = Arguments(declared, trace, self.extensions, _parameters(self.py_func), translation)
         try:
             check_choice(now, math.prod(grid) * math.prod(block), self.options)
             record = run_in_lockstep(self.py_func, passed.values, grid, block, bounds, trace, now, keep)

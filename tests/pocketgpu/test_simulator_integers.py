@@ -172,3 +172,41 @@ def test_an_unsigned_index_below_zero_is_out_of_bounds_however_it_is_used(checks
         with cuda.settings(checks=checks), pytest.raises(cuda.Findings) as raised:
             kernel[1, 1](np.zeros(4, np.float32), np.zeros(1, np.float32))
         assert [finding.kind for finding in raised.value.findings] == ["out_of_bounds"]
+
+
+# docs of numba.cuda.jit: a signature compiles the kernel at once, for these types; scalars become them
+@pytest.mark.parametrize(
+    ("signature", "value", "zeros"),
+    [
+        ("void(int32[:], int32)", 1, 31),
+        ("void(int32[:], uint32)", 0x0010_0000, 11),
+        (["(int32[:], int64)"], 1, 63),
+        ((int32[:], uint32), 3, 30),
+        ("void(int32[:, :], int32)", 0, 32),
+    ],
+)
+def test_a_scalar_argument_is_as_wide_as_its_signature_declares(signature, value, zeros):
+    @cuda.jit(signature)
+    def leading_zeros(result, number):
+        result[(0,) * result.ndim] = cuda.clz(number)
+
+    result = np.zeros((1, 1) if ", :" in str(signature) else 1, np.int32)
+    leading_zeros[1, 1](result, value)
+    assert result.item() == zeros
+
+
+@pytest.mark.parametrize("name", ["equal", "less", "greater_equal", "bitwise_xor", "maximum"])
+def test_functions_of_numpy_take_numbers_of_64_bits_without_a_sign(name):
+    function = getattr(np, name)
+    a = np.array([1, 2**63 + 5, 7, 2**64 - 1], np.uint64)
+    b = np.array([1, 3, 2**63, 2**64 - 2], np.uint64)
+
+    @cuda.jit
+    def compute(a, b, result):
+        i = cuda.grid(1)
+        result[i] = function(a[i], b[i])
+
+    want = function(a, b)
+    result = np.zeros_like(want)
+    compute[1, 4](a, b, result)
+    assert (result == want).all()
