@@ -24,6 +24,11 @@ rnnlab.banner()
 #
 # Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find the reason. Write your prediction down first. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
+# %%
+from rnncourse import drawings
+
+drawings.show("one_row_or_64")
+
 # %% [markdown]
 # ## First, a race
 #
@@ -55,11 +60,6 @@ cuda.replay(reverse[1, 8], np.arange(8, dtype="float32"))
 from rnncourse import paths
 
 paths.show()
-
-# %%
-from rnncourse import drawings
-
-drawings.show("one_row_or_64")
 
 # %% [markdown]
 # ## 1 · What this machine is

@@ -105,13 +105,15 @@ explore_threads()
 # Now the measurement. The loop over time runs in shares, with a barrier after every step, then in longer pieces with a barrier after each. A barrier here ends one call from Python in each thread and begins the next one, so its price includes these calls.
 
 # %% needs a compiler
-from rnnlab.kernels.compiled import recurrence, threads
+from rnnlab.kernels.compiled import recurrence
+from rnnlab.kernels.compiled.threads import shares, together
+from rnnlab.kernels.compiled.threads import single_threaded_blas as one_blas
 
 weights = np.ascontiguousarray(network.parameters["weight_hh_l0"].T)
 bias, h = np.zeros(256, "float32"), np.zeros((101, 32, 256), "float32")
 gates = rng.normal(size=(100, 32, 256)).astype("float32")
 
-
+# %% needs a compiler
 def loop(gates, h, low, high):
     """The loop over time of some sequences; h also where others have c."""
     compiled = recurrence.loops("rnn_tanh").forward
@@ -120,11 +122,11 @@ def loop(gates, h, low, high):
 
 def in_pieces(steps):
     """The loop over time in shares with a barrier after so many steps."""
-    with threads.single_threaded_blas():
+    with one_blas():
         for t in range(0, 100, steps):
             part = gates[t : t + steps], h[t : t + steps + 1]
-            threads.together([partial(loop, *part, *share)
-                              for share in threads.shares(32, cores)])
+            together([partial(loop, *part, *share)
+                      for share in shares(32, cores)])
 
 
 pieces = (1, 2, 5, 20, 100)
@@ -242,7 +244,7 @@ def ours(holding_blas):
                       for share in shares(32, cores)])
 
 
-crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
+crowds = {"BLAS held to one thread": partial(ours, one_blas),
           "BLAS with its own threads": partial(ours, nullcontext)}
 times = take_turns(crowds, 7, settled=True)
 print(disturbance(times))

@@ -33,10 +33,10 @@ def as_declared(arguments: tuple, types: list[Callable | None]) -> tuple:
 
 
 def _conversion(name: str) -> Callable | None:
-    found = SCALAR.fullmatch(name)
-    if not found:
+    scalar = SCALAR.fullmatch(name)
+    if not scalar:
         return None
-    whole, fraction = found.groups()
+    whole, fraction = scalar.groups()
     if whole:
         return Conversion(getattr(np, whole))
     return getattr(np, fraction) if fraction else bool

@@ -180,18 +180,6 @@ def draw_budgets(rng) -> list[tuple]:
 
 
 EXERCISES = (
-    ANSWERS["index_of_sums"].exercise(
-        check_index_of_sums,
-        lambda rng: ((8 + int(rng.integers(1, 9)),), (8,), (int(rng.integers(40, 100_000)),)),
-    ),
-    ANSWERS["pack_fragment"].exercise(
-        check_pack_fragment,
-        (
-            ("the word of row r and column w is 8r + w",),
-            ("random words",),
-            ("every other row and word of a larger array",),
-        ),
-    ),
     ANSWERS["round_bits"].exercise(
         check_round_bits,
         (
@@ -203,6 +191,18 @@ EXERCISES = (
             ("NaN",),
             ("random bits",),
             ("random ties",),
+        ),
+    ),
+    ANSWERS["index_of_sums"].exercise(
+        check_index_of_sums,
+        lambda rng: ((8 + int(rng.integers(1, 9)),), (8,), (int(rng.integers(40, 100_000)),)),
+    ),
+    ANSWERS["pack_fragment"].exercise(
+        check_pack_fragment,
+        (
+            ("the word of row r and column w is 8r + w",),
+            ("random words",),
+            ("every other row and word of a larger array",),
         ),
     ),
     ANSWERS["register_budget"].exercise(

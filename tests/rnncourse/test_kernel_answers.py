@@ -25,7 +25,7 @@ REFUSED = {  # answers that would not let a counter be believed, and the word th
     "secret = ().__class__\n": ".__class__",
     "found = open\n": "open",
     "made = dict(a=1)\n": "dict",
-    "open_it = lambda: 1\n": "lambda",
+    "made = (lambda: 1)()\n": "lambda",
 }
 REFUSED_INSIDE = {
     "    x.recorder.events.clear()\n": ".clear",

@@ -110,6 +110,7 @@ def test_small_products_run_on_one_thread_of_the_blas(hidden, threads):
 
 def test_a_run_resumed_by_other_kernels_of_the_blas_promises_no_equal_bits(tmp_path, monkeypatch):
     from rnnlab.scaling import train as on_ranks
+    from rnnlab.scaling import training_run
     from rnnlab.scaling.settings import RunSettings
 
     settings = RunSettings(task="adding", steps=2, batch=4, hidden_size=5, checkpoint=str(tmp_path / "run"))
@@ -119,7 +120,7 @@ def test_a_run_resumed_by_other_kernels_of_the_blas_promises_no_equal_bits(tmp_p
     notes = []
     again = dataclasses.replace(settings, resume=True)
     on_ranks.begin(again, start, recipe, notes.append)
-    monkeypatch.setattr(on_ranks, "arithmetic", lambda: "NumPy 9.9, openblas 0.9 Prescott")
+    monkeypatch.setattr(training_run, "arithmetic", lambda: "NumPy 9.9, openblas 0.9 Prescott")
     on_ranks.begin(again, start, recipe, notes.append)
     assert "bit for bit" in notes[0]
     assert "Prescott" in notes[1]
@@ -132,9 +133,9 @@ def test_a_run_resumed_by_other_kernels_of_the_blas_promises_no_equal_bits(tmp_p
 )
 def test_only_a_run_resumed_with_the_same_shares_promises_equal_bits(tmp_path, split, now, is_equal):
     from rnnlab.scaling import train as on_ranks
-    from rnnlab.scaling.settings import Settings
+    from rnnlab.scaling.settings import RunSettings
 
-    settings = Settings(
+    settings = RunSettings(
         ranks=2, steps=2, batch=6, hidden_size=5, split=split, checkpoint=str(tmp_path / "run")
     )
     recipe = settings.recipe()
