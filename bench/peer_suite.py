@@ -3,7 +3,7 @@
 Those tests count that its own simulator passes (cudapy, cudasim and doc_examples), and some that it skips:
 warps, cooperative groups, its examples.  What is needed beside rnnlab is numba-cuda, but no GPU:
 
-    pip install numba-cuda cuda-bindings filecheck cffi
+    pip install numba-cuda cuda-bindings filecheck cffi pytest
 
 The results go to docs/simulator_peer_suite.md.
 """
@@ -25,8 +25,8 @@ from bench.peer_suite_worker import runs_anyway
 TESTS = "numba.cuda.tests"
 FOLDERS = ("cudasim", "doc_examples", "cudapy")
 SECONDS = 120  # for one module; the test that runs then is counted as failed and the others go on
-NEEDED = "numba_cuda", "filecheck", "cffi"
-PIP = "pip install numba-cuda cuda-bindings filecheck cffi"
+NEEDED = "numba_cuda", "filecheck", "cffi", "pytest"
+PIP = "pip install numba-cuda cuda-bindings filecheck cffi pytest"
 PAGE = Path(__file__).parents[1] / "docs/simulator_peer_suite.md"
 NOT_SUPPORTED = {  # part of a test's name: why it is no task of ours
     "UnsupportedAlignment": "asks that `alignment` be refused, as its own simulator does; ours accepts it",
@@ -63,7 +63,7 @@ def modules() -> Iterator[str]:
     """Dotted names of all test modules."""
     package = importlib.util.find_spec("numba_cuda")
     if package is None:
-        raise SystemExit("numba-cuda is not installed: pip install numba-cuda cuda-bindings filecheck cffi")
+        raise SystemExit(f"numba-cuda is not installed: {PIP}")
     tests = Path(package.submodule_search_locations[0]) / "numba/cuda/tests"
     for folder in FOLDERS:
         for path in sorted((tests / folder).rglob("test_*.py")):

@@ -1,6 +1,6 @@
 """Operators of a kernel's text, rewritten where Python's result is not that of compiled code (operations.py).
 
-    a / b                .divide(a, b)          unless b is a number other than zero or an element is divided
+    a / b                .divide(a, b)          unless b is a number other than zero
     a ** b               .power(a, b)
     a * b                .within(a * b)         if both are integers of Python that may need more than 64 bits
     n = x[i] > 0         n = .truth(x[i] > 0)
@@ -194,8 +194,7 @@ class Operators(ast.NodeTransformer):
             return True  # the compiler of Python works it out
         match node.op:
             case ast.Div() | ast.FloorDiv() | ast.Mod():
-                is_element = _is_element(node.left) or _is_element(node.right)
-                return bool(number) or is_element
+                return bool(number)
             case ast.RShift():
                 return isinstance(number, int) and 0 <= number < 64
             case ast.LShift():
@@ -276,10 +275,3 @@ class Operators(ast.NodeTransformer):
 def _is_number(node: ast.expr) -> bool:
     part = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(part, ast.Constant) and isinstance(part.value, int | float) and bool(part.value)
-
-
-def _is_element(node: ast.expr) -> bool:
-    """Is it certainly an element of an array, a number of NumPy?"""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return is_added(node) and (".data" in node.id or ".rows" in node.id)

@@ -210,3 +210,20 @@ def test_functions_of_numpy_take_numbers_of_64_bits_without_a_sign(name):
     result = np.zeros_like(want)
     compute[1, 4](a, b, result)
     assert (result == want).all()
+
+
+def test_a_truth_value_divides_as_the_number_that_it_is():
+    @cuda.jit
+    def divide(flags, quotients, floors, rests):
+        i = cuda.grid(1)
+        quotients[i] = 3.5 / flags[i]
+        floors[i] = 7 // flags[i]
+        rests[i] = 3.5 % flags[i]
+
+    quotients, rests = np.zeros((2, 2))
+    floors = np.zeros(2, np.int64)
+    divide[1, 2](np.array([False, True]), quotients, floors, rests)
+    assert quotients.tolist() == [np.inf, 3.5]
+    assert floors.tolist() == [0, 7]  # Numba: an integer divided by zero gives 0
+    assert np.isnan(rests[0])
+    assert rests[1] == 0.5
