@@ -86,7 +86,7 @@ explore_chip()
 #
 # A core has few registers, but caches: near ones, and a last one that all cores share. `Inference(network, weights="bfloat16")` steps with 2 bytes a weight, `"int8"` with one byte and a scale a row. **Predict:** up to how many units do the recurrent weights of an LSTM fit into the last cache, with 4, 2 and 1 bytes a weight? Where they no longer fit, a step takes longer *for each weight*.
 
-# %%
+# %% needs a compiler
 from functools import partial
 
 import numpy as np
@@ -154,6 +154,8 @@ drawings.show("weights_of_threads")
 # **Predict:** will the numbers be right, and what will the simulator report?
 
 # %%
+import numpy as np
+
 from rnnlab import cuda
 
 

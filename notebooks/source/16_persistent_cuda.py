@@ -100,7 +100,7 @@ explore_step()
 #
 # A tensor core multiplies numbers of 16 bits and adds in float32. Newer CPUs do the same on a smaller scale: one instruction multiplies **pairs** of bfloat16 numbers, and adds both products of a pair to a float32 sum. Elsewhere the course's function widens the pairs. **Predict:** what do 4 096 ones add up to if each sum is rounded to bfloat16? What do they add up to in pairs? And how many times as fast as NumPy's float32 product is a product of pairs?
 
-# %%
+# %% needs a compiler
 import numpy as np
 
 from rnncourse.lab.pair_products import WAY, multiply_pairs
@@ -183,6 +183,8 @@ drawings.show("fragment_of_a_lane")
 # Lane 4g + t needs words t and t + 4 of sequence g: two reads of 4 bytes, four reads for two tiles. One read of 16 bytes would do, if those four words were neighbours. The hardware does not know which number of h a word is, and a sum may add its terms in any order. So the kernels take tiles in **pairs** over 16 words: the lane reads words 4t to 4t + 3, and gives the first two to one tile, the others to the second. **Predict:** does the product change? (In the cell a word is one number.)
 
 # %%
+import numpy as np
+
 rng = np.random.default_rng(0)
 weights, h = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (16, 8))
 tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)]

@@ -131,7 +131,7 @@ warp_sum_kernel = make()
 
 # %% [attack] kernel_with_a_helper_that_remembers
 # Has a lambda as helper that remembers numbers in a default argument.
-# deserves: forbidden
+# deserves: failed
 load = lambda x, i, stored={}: stored.setdefault(i, x[i])
 
 @cuda.jit
