@@ -9,16 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-import numpy as np
-
 from rnncourse import records
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
-from rnncourse.paths import PATHS, in_words
+from rnncourse.paths import PATHS, cell_backwards, in_words
 from rnncourse.records import cpu_report
 from rnnlab import reference
-from rnnlab.network import Network
 
 Answers = Mapping[str, Sequence[ModelAnswer]]  # of each lesson
 PAGES = "README.md", "docs/teachers.md"
@@ -86,30 +83,18 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
 
 def _figures(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     every = [answer for own in answers.values() for answer in own]
-    quadratic, linear = map(cell_backwards, (reference.bptt_quadratic, reference.bptt_linear))
+    sweeps = reference.bptt_quadratic, reference.bptt_linear
+    quadratic, linear = (cell_backwards(sweep, STEPS) for sweep in sweeps)
     row = [
         f"**{quadratic:,} → {linear}** cells run backward for the same gradients of {STEPS} steps",
         f"**{len(every)} exercises** judged at once, {sum(len(a.mutants) for a in every)} mistakes named",
         f"**{_hours(sources, LESSONS):.0f} hours**, the first path {_hours(sources, FIRST_PATH):.0f}",
         "**0 GPUs** needed: a simulator counts accesses and finds races",
     ]
-    if ratios := speeds_over_pytorch():
+    if stored := records.stored("bench cpu"):
+        ratios = cpu_report.speeds_over_pytorch(records.read(stored[-1]))
         row.insert(1, f"**{min(ratios):.2g} to {max(ratios):.0f} times** PyTorch's speed on a CPU, measured")
     return " · ".join(row) + "\n"
-
-
-def cell_backwards(sweep: Callable) -> int:
-    """How many cells a sweep runs backward for one sequence of STEPS steps."""
-    network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
-    return sweep(network, np.zeros((STEPS, 1, 2)), None, np.ones((STEPS, 1, 3))).cell_backwards
-
-
-def speeds_over_pytorch() -> list[float]:
-    """Speed of the fastest rung as a multiple of PyTorch's, at each size of the newest record."""
-    stored = records.stored("bench cpu")
-    record = records.read(stored[-1]) if stored else {"cases": ()}
-    ratios = [cpu_report.speed_over(record, case, cpu_report.PYTORCH) for case in record["cases"]]
-    return [ratio for ratio in ratios if ratio is not None]
 
 
 def _paths(sources: Mapping[str, str], answers: Answers, before: str) -> str:

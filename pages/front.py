@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import NamedTuple
 
-import numpy as np
-
 from bench import timeline_figures
 from nbjudge.authoring.percent import parse
 from nbjudge.files import ROOT
@@ -18,9 +16,9 @@ from pages.covers import cover
 from pages.opening import Opening, openings
 from pages.site import Site
 from rnncourse import checks, records
+from rnncourse.paths import cell_backwards
 from rnncourse.records import cpu_report
 from rnnlab import reference
-from rnnlab.network import Network
 
 TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
@@ -119,7 +117,9 @@ def hours() -> int:
 
 def facts(site: Site) -> Iterator[Fact]:
     """What was counted and measured, each with its source; a fact without a source is left out."""
-    quadratic, linear = (cell_backwards(sweep) for sweep in (reference.bptt_quadratic, reference.bptt_linear))
+    quadratic, linear = (
+        cell_backwards(sweep, STEPS) for sweep in (reference.bptt_quadratic, reference.bptt_linear)
+    )
     lesson = next(lesson for lesson in openings() if lesson.name == "bptt")
     yield Fact(
         f"{quadratic:,} → {linear}",
@@ -150,8 +150,7 @@ def facts(site: Site) -> Iterator[Fact]:
 
 def speed(record: dict, page: str) -> Iterator[Fact]:
     """The fastest rung beside PyTorch, over all sizes of a record."""
-    ratios = [cpu_report.speed_over(record, case, cpu_report.PYTORCH) for case in record["cases"]]
-    ratios = [ratio for ratio in ratios if ratio is not None]
+    ratios = cpu_report.speeds_over_pytorch(record)
     if ratios:
         machine = f"{record['machine']['processor']}, {record['machine']['cores']} cores"
         yield Fact(
@@ -166,15 +165,6 @@ def speed(record: dict, page: str) -> Iterator[Fact]:
 def measured_gpus() -> int:
     """How many records were made on a GPU."""
     return sum("gpu" in records.read(path)["machine"] for path in records.stored())
-
-
-def cell_backwards(sweep: object) -> int:
-    """How many cells a sweep runs backward for one sequence of STEPS steps."""
-    network = Network.create("rnn_tanh", input_size=3, hidden_size=5, dtype="float64")
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((STEPS, 2, 3))
-    dy = rng.standard_normal((STEPS, 2, 5))
-    return sweep(network, x, None, dy).cell_backwards
 
 
 def mistakes() -> int:

@@ -7,6 +7,7 @@
 The answers are computed when the test runs, most of them by the functions that the lessons use.
 """
 
+import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from pocketgpu.simulator.report import observe
 from rnnlab import reference
 from rnnlab.network import Network
 
+WIDTH = 78  # letters of a printed line
 TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
 
 
@@ -41,11 +43,11 @@ def numbers_of(first: int, last: int) -> tuple[str, ...]:
     return tuple(f"{number:02}" for number in range(first, last + 1))
 
 
-def quadratic_work() -> int:
-    """Cells that tutorials' back-propagation runs backward for all losses of 10 steps."""
+def cell_backwards(sweep: Callable, steps: int) -> int:
+    """How many cells a sweep of rnnlab.reference runs backward for a loss at each of so many steps."""
     network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
-    x = np.zeros((10, 1, 2))
-    return reference.bptt_quadratic(network, x, None, np.ones((10, 1, 3))).cell_backwards
+    x = np.zeros((steps, 1, 2))
+    return sweep(network, x, None, np.ones((steps, 1, 3))).cell_backwards
 
 
 def weights_of_an_lstm() -> int:
@@ -92,7 +94,8 @@ PATHS = {
             Question("01", "Numbers in the two weights of an LSTM layer with 5 inputs and 7 units?",
                      weights_of_an_lstm),
             Question("02", "A loss at each of 10 steps; every loss is sent back alone to the first step. "
-                     "How many cells run backward?", quadratic_work),
+                     "How many cells run backward?",
+                     lambda: cell_backwards(reference.bptt_quadratic, 10)),
             Question("03", "A gradient of norm 20 is clipped to norm 5. By what is each number multiplied?",
                      lambda: 5 / 20),
         ),
@@ -131,7 +134,7 @@ PATHS = {
 def show() -> None:
     """Print the paths."""
     for name, path in PATHS.items():
-        print(f"{name:11}{path.aim}: {in_words(path.lessons)}")
+        print(f"{name:11} to {path.aim}: lessons {in_words(path.lessons)}")
 
 
 def test(name: str, *answers: float) -> None:
@@ -144,7 +147,7 @@ def test(name: str, *answers: float) -> None:
     path = PATHS[name]
     if not answers:
         for number, question in enumerate(path.questions, 1):
-            print(f"{number}. {question.text}")
+            print(textwrap.fill(f"{number}. {question.text}", WIDTH, subsequent_indent="   "))
         print(f"Answer with {len(path.questions)} numbers: paths.test({name!r}, …)")
         return
     if len(answers) != len(path.questions):

@@ -43,6 +43,12 @@ def speed_over(record: dict, case: dict, peer: str) -> float | None:
     return theirs / median(case, best) if best and theirs else None
 
 
+def speeds_over_pytorch(record: dict) -> list[float]:
+    """How many times as fast as PyTorch the best rung is, for each case in which both were measured."""
+    ratios = [speed_over(record, case, PYTORCH) for case in record["cases"]]
+    return [ratio for ratio in ratios if ratio is not None]
+
+
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     """Geometric mean, without those that are None; None if no number is left."""
     numbers = [ratio for ratio in ratios if ratio is not None]
