@@ -134,7 +134,8 @@ PATHS = {
 def show() -> None:
     """Print the paths."""
     for name, path in PATHS.items():
-        print(f"{name:11} to {path.aim}: lessons {in_words(path.lessons)}")
+        line = f"{name}: to {path.aim}, lessons {in_words(path.lessons)}"
+        print(textwrap.fill(line, WIDTH, subsequent_indent="    "))
 
 
 def test(name: str, *answers: float) -> None:
