@@ -15,7 +15,7 @@ Rows: gates [G·H] holds the input product and is left holding the gates; recurr
 product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
 where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
 past the products, its gradient is left as the one before the step, without what the products add.
-ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
+ROWS, at the end, has loops over n sequences from `lo` on, of step t of arrays of all steps; see rows.Rows.
 """
 
 import numpy as np
@@ -86,28 +86,46 @@ def _function(cell: str, direction: str) -> str:
 
 
 ROW_ARGUMENTS = {
-    "forward": "gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next",
-    "backward": "gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h",
+    "forward": "t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next",
+    "backward": "t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h",
 }
-SHARED = ("bias", "inner_bias")  # by all rows
+# where sequence b of a step lies in the arrays of all steps; other names stand for row `row` of [n, …]
+ROW_PLACES = {
+    "forward": {
+        **dict.fromkeys(("gates", "h", "c", "saved"), "{}[t, b]"),
+        **{name: f"{name}[after, b]" for name in ("c_next", "h_next")},
+        **{name: name for name in ("bias", "inner_bias")},
+    },
+    "backward": {
+        **dict.fromkeys(("gates", "saved", "h", "c", "dgates", "dgates_h"), "{}[t, b]"),
+        **{f"{name}_next": f"{name}[t + 1, b]" for name in ("c", "h")},
+        "dc": "dc[b]",
+        "dh": "past[row]",
+    },
+}
 
 
 def _row_loop(cell: str, direction: str) -> str:
-    """The loop over sequences, whose arguments are those of every cell."""
+    """The loop over sequences, whose arguments are those of every cell.
+
+    It takes the rows that it needs out of the arrays itself: a view that the caller makes costs two changes
+    of a counter that threads share, in each step.
+    """
     work = work_of(cell, direction)
     own = arguments(work, direction)
-    places = {name: name if name in SHARED else f"{name}[row]" for name in own}
+    places = {name: ROW_PLACES[direction].get(name, "{}[row]").format(name) for name in own}
     first = []
+    rows = "recurrent" if direction == "forward" else "carry"
     if direction == "backward" and Place("dh") not in work.stores:  # an array that overlaps no other
-        first = ["sum_of_row = np.empty(dy.shape[1], dy.dtype)"]
+        first = ["sum_of_row = np.empty(dy.shape[2], dy.dtype)"]
         places["dh"] = "sum_of_row"
     body = [f"{function_name(cell, direction)}({', '.join(places[name] for name in own)})"]
     if direction == "backward":
-        body.insert(0, f"add_gradients({places['dh']}, carry[row], dy[row])")
+        body.insert(0, f"add_gradients({places['dh']}, carry[row], dy[t, b])")
         sums = {"db": "dgates", "db_h": "dgates_h"}
-        body += [f"add_up({total}, {array}[row])" for total, array in sums.items() if array in own]
+        body += [f"add_up({total}, {places[array]})" for total, array in sums.items() if array in own]
     name = function_name(cell, direction).replace(CELLS[cell].mode, f"_{CELLS[cell].mode}_rows", 1)
-    statements = [*first, f"for row in range(len({own[0]})):", *(f"    {line}" for line in body)]
-    inside = "".join(f"    {line}\n" for line in statements)
+    loop = [f"for row in range(len({rows})):", *(f"    {line}" for line in ("b = lo + row", *body))]
+    inside = "".join(f"    {line}\n" for line in (*first, *loop))
     head = signature(name, ROW_ARGUMENTS[direction].split(", "))
     return f"\n\n@njit(**OPTIONS)\n{head}\n{inside}"

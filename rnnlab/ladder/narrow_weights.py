@@ -67,15 +67,16 @@ class NarrowWeights:
             part = slice(lo, lo + self.few)
             inputs = np.ascontiguousarray(x[part])
             for layer in range(self.network.layers):
-                before = [np.ascontiguousarray(array[layer, part]) for array in state]
-                after = [array[layer, part] for array in final]
+                own = slice(layer, layer + 1)
+                before = [np.ascontiguousarray(array[own, part]) for array in state]
+                after = [array[own, part] for array in final]
                 if not self._write(layer, inputs, before, after):
                     return None
-                inputs = after[0]
+                inputs = after[0][0]
         return final
 
     def _write(self, layer: int, x: np.ndarray, before: list[np.ndarray], after: list[np.ndarray]) -> bool:
-        """Write a layer's state after the step; False if an input is not finite."""
+        """Write a layer's state [1,B,H] after the step; False if an input is not finite."""
         weights = self._matrices[f"weight_ih_l{layer}"], self._matrices[f"weight_hh_l{layer}"]
         biases = self.network.layer(layer)[2:]
         states = before[0], before[-1], after[0], after[-1]
@@ -84,10 +85,11 @@ class NarrowWeights:
             return narrow.layer_step(self.network.cell)(x, *weights, *biases, *states)
         if not all(np.isfinite(array).all() for array in (x, *before)):
             return False
-        gates = [np.empty((len(x), len(bias)), np.float32) for bias in biases]
+        gates_x, gates_h = (np.empty((len(x), len(bias)), np.float32) for bias in biases)
         cuts = shares(len(biases[0]), min(count(), parts))
-        together([partial(narrow.products, x, before[0], *weights, *gates, *cut) for cut in cuts])
-        one_step.one_step(self.network.cell).finish(*gates, *biases, *states)
+        factors = x, before[0][0], *weights
+        together([partial(narrow.products, *factors, gates_x, gates_h, *cut) for cut in cuts])
+        one_step.one_step(self.network.cell).finish(gates_x[None], gates_h, *biases, *states)
         return True
 
     def _freeze(self, array: np.ndarray | None) -> None:

@@ -7,6 +7,8 @@ to want NumPy's BLAS with all its threads.  tanh: a call for every number → a 
 The compiled loop runs on one thread: it multiplies with SciPy's BLAS, whose workers would fight with NumPy's.
 """
 
+from contextlib import nullcontext
+
 from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
@@ -21,15 +23,22 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import propagation, threads
+    from rnnlab.kernels.compiled import propagation
 
-    with threads.single_threaded_blas(only="scipy.libs"):
+    with _single_threaded_loops(x):
         return propagation.forward(network, x, state, threads=1)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import propagation, threads
+    from rnnlab.kernels.compiled import propagation
 
-    with threads.single_threaded_blas(only="scipy.libs"):
+    with _single_threaded_loops(saved[0].x):
         return propagation.backward(network, saved, dy, dstate, threads=1)
+
+
+def _single_threaded_loops(x):
+    """Limit the BLAS of the loops to one thread; for one sequence, x [T,1,I], they call none."""
+    from rnnlab.kernels.compiled import threads
+
+    return nullcontext() if x.shape[1:2] == (1,) else threads.single_threaded_blas(only="scipy.libs")

@@ -6,7 +6,7 @@ Rows: gates [G·H] holds the input product and is left holding the gates; recurr
 product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
 where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
 past the products, its gradient is left as the one before the step, without what the products add.
-ROWS, at the end, has loops over n sequences: their arrays are [n, …], but for biases.
+ROWS, at the end, has loops over n sequences from `lo` on, of step t of arrays of all steps; see rows.Rows.
 """
 
 import numpy as np
@@ -33,20 +33,20 @@ def rnn_tanh_backward(h_next, dh, dgates):
 
 
 @njit(**OPTIONS)
-def _rnn_tanh_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
-    for row in range(len(gates)):
-        rnn_tanh(gates[row], recurrent[row], bias, h_next[row])
+def _rnn_tanh_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(recurrent)):
+        b = lo + row
+        rnn_tanh(gates[t, b], recurrent[row], bias, h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _rnn_tanh_rows_backward(
-    gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
-):
-    sum_of_row = np.empty(dy.shape[1], dy.dtype)
-    for row in range(len(h_next)):
-        add_gradients(sum_of_row, carry[row], dy[row])
-        rnn_tanh_backward(h_next[row], sum_of_row, dgates[row])
-        add_up(db, dgates[row])
+def _rnn_tanh_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+    sum_of_row = np.empty(dy.shape[2], dy.dtype)
+    for row in range(len(carry)):
+        b = lo + row
+        add_gradients(sum_of_row, carry[row], dy[t, b])
+        rnn_tanh_backward(h[t + 1, b], sum_of_row, dgates[t, b])
+        add_up(db, dgates[t, b])
 
 
 @njit(**OPTIONS)
@@ -68,20 +68,20 @@ def rnn_relu_backward(h_next, dh, dgates):
 
 
 @njit(**OPTIONS)
-def _rnn_relu_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
-    for row in range(len(gates)):
-        rnn_relu(gates[row], recurrent[row], bias, h_next[row])
+def _rnn_relu_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(recurrent)):
+        b = lo + row
+        rnn_relu(gates[t, b], recurrent[row], bias, h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _rnn_relu_rows_backward(
-    gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h
-):
-    sum_of_row = np.empty(dy.shape[1], dy.dtype)
-    for row in range(len(h_next)):
-        add_gradients(sum_of_row, carry[row], dy[row])
-        rnn_relu_backward(h_next[row], sum_of_row, dgates[row])
-        add_up(db, dgates[row])
+def _rnn_relu_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+    sum_of_row = np.empty(dy.shape[2], dy.dtype)
+    for row in range(len(carry)):
+        b = lo + row
+        add_gradients(sum_of_row, carry[row], dy[t, b])
+        rnn_relu_backward(h[t + 1, b], sum_of_row, dgates[t, b])
+        add_up(db, dgates[t, b])
 
 
 @njit(**OPTIONS)
@@ -122,18 +122,20 @@ def gru_backward(gates, saved, h, dh, dgates, dgates_h):
 
 
 @njit(**OPTIONS)
-def _gru_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
-    for row in range(len(gates)):
-        gru(gates[row], recurrent[row], bias, inner_bias, h[row], saved[row], h_next[row])
+def _gru_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(recurrent)):
+        b = lo + row
+        gru(gates[t, b], recurrent[row], bias, inner_bias, h[t, b], saved[t, b], h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _gru_rows_backward(gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h):
-    for row in range(len(gates)):
-        add_gradients(dh[row], carry[row], dy[row])
-        gru_backward(gates[row], saved[row], h[row], dh[row], dgates[row], dgates_h[row])
-        add_up(db, dgates[row])
-        add_up(db_h, dgates_h[row])
+def _gru_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+    for row in range(len(carry)):
+        b = lo + row
+        add_gradients(past[row], carry[row], dy[t, b])
+        gru_backward(gates[t, b], saved[t, b], h[t, b], past[row], dgates[t, b], dgates_h[t, b])
+        add_up(db, dgates[t, b])
+        add_up(db_h, dgates_h[t, b])
 
 
 @njit(**OPTIONS)
@@ -173,18 +175,20 @@ def lstm_backward(gates, c, c_next, dh, dc, dgates):
 
 
 @njit(**OPTIONS)
-def _lstm_rows(gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
-    for row in range(len(gates)):
-        lstm(gates[row], recurrent[row], bias, c[row], c_next[row], h_next[row])
+def _lstm_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+    for row in range(len(recurrent)):
+        b = lo + row
+        lstm(gates[t, b], recurrent[row], bias, c[t, b], c_next[after, b], h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _lstm_rows_backward(gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h):
-    sum_of_row = np.empty(dy.shape[1], dy.dtype)
-    for row in range(len(gates)):
-        add_gradients(sum_of_row, carry[row], dy[row])
-        lstm_backward(gates[row], c[row], c_next[row], sum_of_row, dc[row], dgates[row])
-        add_up(db, dgates[row])
+def _lstm_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+    sum_of_row = np.empty(dy.shape[2], dy.dtype)
+    for row in range(len(carry)):
+        b = lo + row
+        add_gradients(sum_of_row, carry[row], dy[t, b])
+        lstm_backward(gates[t, b], c[t, b], c[t + 1, b], sum_of_row, dc[b], dgates[t, b])
+        add_up(db, dgates[t, b])
 
 
 ROWS = {

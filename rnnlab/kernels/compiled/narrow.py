@@ -190,17 +190,17 @@ finish = None  # of the cell: `layer_step` gives each copy of the function below
 def layer_step(cell: str) -> Callable:
     """A step of one layer of a cell, compiled, on x [B,I] and its state; False if one is not finite.
 
-    (x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next): h_next and c_next [B,H] are written.
-    A cell without c takes h twice.
+    (x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next): h_next and c_next [1,B,H] are
+    written.  A cell without c takes h twice.
     """
     return compiled_for(cell, _layer_step, finish=one_step.one_step(cell).finish)
 
 
 def _layer_step(x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next):
-    if not (one_step.is_finite(x) and one_step.is_finite(h) and one_step.is_finite(c)):
+    if not (one_step.is_finite(x) and one_step.is_finite(h[0]) and one_step.is_finite(c[0])):
         return False
-    gates_x = np.empty((len(x), bias_ih.size), np.float32)
+    gates_x = np.empty((1, len(x), bias_ih.size), np.float32)
     gates_h = np.empty((len(x), bias_hh.size), np.float32)
-    products(x, h, weights_ih, weights_hh, gates_x, gates_h, 0, bias_ih.size)
+    products(x, h[0], weights_ih, weights_hh, gates_x[0], gates_h, 0, bias_ih.size)
     finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
     return True

@@ -28,8 +28,8 @@ class OneStep(NamedTuple):
     # (x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next): the layer's h_next and c_next;
     # False if x or its state holds a number that is not finite
     step: Callable
-    # (gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next): the same from the products [B,G·H], which
-    # are changed
+    # (gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next): the same from the products, which are
+    # changed: gates_h [B,G·H], and all others, as the states, with an axis of one step before it, [1,B,·]
     finish: Callable
 
 
@@ -41,17 +41,14 @@ def one_step(cell: str) -> OneStep:
 
 
 def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
-    h = h[layer]
-    c = c[layer]
-    h_next = h_next[layer]
-    c_next = c_next[layer]
-    if not (is_finite(x) and is_finite(h) and is_finite(c)):
+    if not (is_finite(x) and is_finite(h[layer]) and is_finite(c[layer])):
         return False
-    gates_x = np.empty((len(x), len(weight_ih)), x.dtype)
+    gates_x = np.empty((1, len(x), len(weight_ih)), x.dtype)
     gates_h = np.empty((len(x), len(weight_hh)), x.dtype)
-    product_by_rows(x, weight_ih, gates_x)
-    product_by_rows(h, weight_hh, gates_h)
-    finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
+    product_by_rows(x, weight_ih, gates_x[0])
+    product_by_rows(h[layer], weight_hh, gates_h)
+    own = slice(layer, layer + 1)
+    finish(gates_x, gates_h, bias_ih, bias_hh, h[own], c[own], h_next[own], c_next[own])
     return True
 
 
@@ -70,5 +67,5 @@ def _finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next):
         for j in range(row.size):
             row[j] += bias_hh[j]
     saved = np.empty_like(h) if saves else h  # for a gradient that nobody asks for
-    inner_bias = np.zeros(h.shape[1], h.dtype) if saves else bias_ih  # it is in gates_h
-    rows_forward(gates_x, gates_h, bias_ih, inner_bias, h, c, saved, c_next, h_next)
+    inner_bias = np.zeros(h.shape[2], h.dtype) if saves else bias_ih  # it is in gates_h
+    rows_forward(0, 0, 0, gates_x, gates_h, bias_ih, inner_bias, h, c, saved, c_next, h_next)

@@ -67,10 +67,10 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
             if not step(x, *parameters, index, *states):
                 return False
         else:
-            h, c, *_ = own = [part[index] for part in states]  # of a cell without c: h once more
+            h, c, *_ = own = [part[index : index + 1] for part in states]  # of a cell without c: h once more
             if not all(np.isfinite(part).all() for part in (x, h, c)):
                 return False
-            gates = x @ parameters[0].T, h @ parameters[1].T  # by all threads of BLAS
+            gates = (x @ parameters[0].T)[None], h[0] @ parameters[1].T  # by all threads of BLAS
             finish(*gates, *parameters[2:], *own)
         x = final[0][index]
     return True

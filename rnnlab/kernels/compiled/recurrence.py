@@ -86,20 +86,16 @@ passes_h = False
 def _forward(gates, weights, bias, inner_bias, h, c, saved, lo, hi, by_rows=False):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
-        states = h[t, lo:hi], c[t, lo:hi]
-        recurrent_product(states[0], weights, by_rows, u)
-        after = c[t + 1, lo:hi], h[t + 1, lo:hi]
-        rows_forward(gates[t, lo:hi], u, bias, inner_bias, *states, saved[t, lo:hi], *after)
+        recurrent_product(h[t, lo:hi], weights, by_rows, u)
+        rows_forward(t, t + 1, lo, gates, u, bias, inner_bias, h, c, saved, c, h)
 
 
 def _backward(weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_h, lo, hi):
     carry = dh[lo:hi].copy()
     past = np.empty_like(carry)
     for t in range(len(dy) - 1, -1, -1):
-        stored = gates[t, lo:hi], saved[t, lo:hi], h[t, lo:hi], c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi]
-        written = dgates[t, lo:hi], dgates_h[t, lo:hi]
-        rows_backward(*stored, dy[t, lo:hi], carry, past, dc[lo:hi], *written, db, db_h)
-        product(written[1], weights, carry)
+        rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h)
+        product(dgates_h[t, lo:hi], weights, carry)
         if passes_h:
             carry += past
     dh[lo:hi] = carry

@@ -1,6 +1,6 @@
-"""A cell's loops over the rows of [n, …] arrays, which gates.py has for each cell, and what they add up.
+"""A cell's loops over the sequences of a step, which gates.py has for each cell, and what they add up.
 
-Their arguments are the same for every cell; one that it does not use may be any array with as many rows.
+Their arguments are the same for every cell; one that it does not use may be any array of as many axes.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,14 @@ OPTIONS = {**FAST, "nogil": True, "cache": True}
 
 
 class Rows(NamedTuple):
-    """The work of one step on n sequences beside its product; inner_bias and arrays as in gates.py."""
+    """The work of step t beside its product, for n sequences from lo on."""
 
-    forward: Callable  # (gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next)
-    # (gates, saved, h, c, c_next, h_next, dy, carry, dh, dc, dgates, dgates_h, db, db_h): carry + dy arrives
-    # at h after the step; what of it reaches the h before past the products, if anything does, is left in dh
-    # [n,H]; the sums of dgates and dgates_h over the rows are added to db and db_h [G·H]
+    # (t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next): from gates [.,.,G·H]
+    # and h, c [.,.,H] at t and recurrent [n,G·H] to c_next, h_next [.,.,H] at `after`, and gates, saved at t
+    forward: Callable
+    # (t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h): carry [n,H] + dy arrives
+    # at h[t + 1]; what of it reaches h[t] past the products, if anything does, is left in past [n,H]; the
+    # sums of dgates and dgates_h over the sequences are added to db and db_h [G·H]
     backward: Callable
 
 

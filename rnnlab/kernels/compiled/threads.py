@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -49,11 +49,15 @@ def single_threaded_blas(only: str = "") -> Iterator[None]:
     The limit is one of the process: the first thread that holds a library sets it, and the last one restores
     the number of before.
     """
-    with ExitStack() as stack:
-        for lib in _libraries():
-            if only in lib.filepath:
-                stack.enter_context(_one_thread(lib))
+    with _lock:
+        holds = [_hold(lib) for lib in _libraries() if only in lib.filepath]
+    try:
         yield
+    finally:
+        with _lock:
+            for hold in holds:
+                hold.threads.remove(threading.get_ident())
+                _end_unused(hold)
 
 
 @dataclass
@@ -69,18 +73,14 @@ _lock = threading.Lock()
 _holds: dict[tuple, Hold] = {}
 
 
-@contextmanager
-def _one_thread(lib: LibController) -> Iterator[None]:
-    with _lock:
-        hold = _holds.setdefault(_scope(lib), Hold(lib, lib.num_threads, []))
-        hold.threads.append(threading.get_ident())
-        _limit(lib, 1)
-    try:
-        yield
-    finally:
-        with _lock:
-            hold.threads.remove(threading.get_ident())
-            _end_unused(hold)
+def _hold(lib: LibController) -> Hold:
+    """The library's hold, with this thread among those that need it."""
+    scope = _scope(lib)
+    if scope not in _holds:
+        _holds[scope] = Hold(lib, lib.num_threads, [])
+    _limit(lib, 1)
+    _holds[scope].threads.append(threading.get_ident())
+    return _holds[scope]
 
 
 def _scope(lib: LibController) -> tuple:
