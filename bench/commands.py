@@ -52,7 +52,7 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
         "--steps",
         nargs="*",
         metavar="H",
-        help="hidden sizes of one step at B = 1 (default: 64 256 512 1024; with --shapes or --rungs: none)",
+        help="hidden sizes of one step at B = 1 (default: 64 to 2048; with --shapes or --rungs: none)",
     )
     cpu.add_argument(
         "--scans",

@@ -20,7 +20,7 @@ from rnnlab.cells import modes
 from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
-STEP_WIDTHS = (64, 256, 512, 1024)  # inputs and hidden units of one step at B = 1
+STEP_WIDTHS = (64, 256, 512, 1024, 2048)  # inputs and hidden units of one step at B = 1
 SCAN_LENGTHS = (100, 1_000, 10_000, 100_000)
 SCAN_WIDTHS = (16, 64, 256)  # of min_gru at B = 1
 SCANS = tuple(rung for rung in LADDER if rung.name in ("one_big_gemm", "parallel_in_time"))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bench import cpu_tables
-from bench.step_report import TORCH_STEPS, gain, step_over_weights, step_speed
+from bench.step_report import STEPS_OF_8_BITS, TORCH_STEPS, gain, step_over_weights, step_speed
 from rnncourse.records.cpu_report import NO_STEPS, PYTORCH, best_rung, gflops, median, speed_over
 from rnncourse.records.workload import CELLS, SHAPES
 
@@ -87,6 +87,24 @@ def gain_of_16_bits(record: dict) -> float | None:
     return min(ratios) if len(ratios) == len(WIDE_STEPS) * len(CELLS) and None not in ratios else None
 
 
+def narrow_over_pytorch(record: dict) -> float | None:
+    """The least speed of packed_bfloat16 over the fastest of PyTorch's at WIDE_STEPS; see `least`."""
+    ratios = [step_speed(case, *TORCH_TRAINING, ours=NARROW) for case in _cases(record, WIDE_STEPS)]
+    return min(ratios) if len(ratios) == len(WIDE_STEPS) * len(CELLS) and None not in ratios else None
+
+
+def small_lstm_over_pytorch(record: dict) -> float | None:
+    """The speed of the best rung over PyTorch's in float32 for an LSTM of 100×16, 64×128."""
+    (case,) = _cases(record, [(100, 16, 64, 128)], ["lstm"]) or [None]
+    return speed_over(record, case, PYTORCH) if case else None
+
+
+def int8_over_peers(case: dict) -> float | None:
+    """How many times as fast as the fastest peer of 8 bits a step from 256 units on is."""
+    is_wide = case["workload"]["H"] >= 256
+    return step_speed(case, *STEPS_OF_8_BITS, ours="inference_int8") if is_wide else None
+
+
 def bytes_of_16_bits(record: dict) -> float | None:
     """The highest memory of packed_bfloat16 over that of packed_weights at WIDE_STEPS."""
     memory = [case["memory"] for case in _cases(record, WIDE_STEPS)]
@@ -121,6 +139,7 @@ def step_over_peers(case: dict) -> float | None:
 
 WIDE_STEPS = [shape for shape in SHAPES if shape[1] >= 32 and shape[3] >= 256]
 NARROW, WHOLE = "packed_bfloat16", "packed_weights"
+TORCH_TRAINING = PYTORCH, "pytorch_bfloat16", "pytorch_autocast"
 OVER_PYTORCH = {"rnn_tanh": 1.2, "gru": 1.2, "lstm": 1.15}
 STEP_OVER_PEERS = 1.5
 STEP_OVER_WEIGHTS = 1.3
@@ -142,9 +161,14 @@ TARGETS = (
         is_ceiling=True,
     ),
     Target("16 bits over the best rung in float32, H ≥ 256, B ≥ 32", 1.6, gain_of_16_bits),
+    Target("16 bits over PyTorch's fastest of float32, bfloat16, autocast", 1.4, narrow_over_pytorch),
     Target("bytes that such a step adds, over float32's", 0.6, bytes_of_16_bits, is_ceiling=True),
     Target("one step of 1,024 units, bfloat16 weights over float32", 1.8, gain_of_weights("bfloat16", 1024)),
     Target("one step of 1,024 units, int8 weights over float32", 3, gain_of_weights("int8", 1024)),
+    Target(
+        "one step from 256 units on, int8 over PyTorch and ONNX Runtime", 2, of_steps(min, int8_over_peers)
+    ),
+    Target("lstm 100×16, 64×128 over PyTorch, in float32", 1.2, small_lstm_over_pytorch),
 )
 
 

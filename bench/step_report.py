@@ -6,6 +6,7 @@ from rnncourse.records.cpu_report import NO_STEPS, cells, median
 from rnnlab.narrow import CONVERSIONS
 
 TORCH_STEPS = "pytorch_module", "pytorch_cell"
+STEPS_OF_8_BITS = "pytorch_int8", "onnxruntime_int8"
 
 
 def page(record: dict) -> str:
@@ -65,16 +66,18 @@ def _step_rows(section: dict, cell: str) -> Rows:
             for weights in CONVERSIONS
             if any(gain(case, weights) for case in cases)
         ),
+        ["inference_int8 over the best peer of 8 bits",
+         *across(lambda case: times(step_speed(case, *STEPS_OF_8_BITS, ours="inference_int8")))],
         ["inference over JAX", *across(lambda case: times(step_speed(case, "jax")))],
         ["time over reading the weights once", *across(lambda case: times(step_over_weights(case)))],
     ]  # fmt: skip
 
 
-def step_speed(case: dict, *peers: str) -> float | None:
-    """How many times as fast as the fastest of these peers `inference` is."""
+def step_speed(case: dict, *peers: str, ours: str = "inference") -> float | None:
+    """How many times as fast as the fastest of these peers a step of ours is."""
     theirs = [time for peer in peers if (time := median(case, peer))]
-    ours = median(case, "inference")
-    return min(theirs) / ours if theirs and ours else None
+    own = median(case, ours)
+    return min(theirs) / own if theirs and own else None
 
 
 def gain(case: dict, weights: str) -> float | None:

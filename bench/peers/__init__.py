@@ -36,6 +36,7 @@ class Candidate:
 PEERS = (
     Candidate("pytorch", f"{__name__}.torch_layers", "torch"),
     Candidate("pytorch_bfloat16", f"{__name__}.torch_layers", "torch", precision="bfloat16"),
+    Candidate("pytorch_autocast", f"{__name__}.torch_layers", "torch", precision="bfloat16"),
     Candidate("pytensor", f"{__name__}.pytensor_scan", "pytensor"),
     Candidate("jax", f"{__name__}.jax_scan", "jax"),
     Candidate("halide", f"{__name__}.halide_network", "halide"),
@@ -60,6 +61,8 @@ STEPS = (  # one step of one sequence, without gradients
     Candidate("numba_fused", _STEP, "numba"),
     Candidate("pytorch_module", _STEP, "torch"),
     Candidate("pytorch_cell", _STEP, "torch"),
+    Candidate("pytorch_int8", _STEP, "torch", precision="int8_weights"),
+    Candidate("onnxruntime_int8", f"{__name__}.onnx_step", "onnxruntime", precision="int8_weights"),
     Candidate("jax", _STEP, "jax"),
 )
 WEIGHTS = (Candidate("weights", _STEP, "numba"),)  # the bound of a step: its weights read once

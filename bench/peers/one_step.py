@@ -5,6 +5,7 @@ no step needs, is the state that the step starts from (an LSTM's c, too).
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -43,6 +44,8 @@ def refuses(name: str, network: Network, T: int, B: int) -> str | None:
     """Why this contestant cannot run that; None if it can."""
     if name in RUNG_NAMES:
         return find(name).refuses(network, T, B)
+    if name == "pytorch_int8" and network.cell not in ("gru", "lstm"):
+        return f"PyTorch quantizes no {network.cell}"
     known = name in ("inference", "weights") or network.cell in WITH_KERNELS
     return None if known else f"it has no {network.cell}"
 
@@ -52,7 +55,7 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
     ways = {rung: partial(_rung, rung) for rung in RUNG_NAMES}
     ways |= {f"inference_{weights}": partial(_inference, weights=weights) for weights in CONVERSIONS}
     ways |= {"inference": _inference, "weights": _weights_once, "jax": _jax}
-    ways |= {"pytorch_module": _torch_module, "pytorch_cell": _torch_cell}
+    ways |= {"pytorch_module": _torch_module, "pytorch_cell": _torch_cell, "pytorch_int8": _torch_int8}
     return ways[name](network, x, start(network, dy))
 
 
@@ -109,7 +112,25 @@ def _torch_module(network, x, state):
     from bench.peers.torch_layers import module_of
 
     torch = _torch()
-    module = module_of(network)
+    return _step_of(module_of(network), torch, x, state)
+
+
+def _torch_int8(network, x, state):
+    """PyTorch's dynamic quantization: weights of 8 bits, laid out once, and inputs rounded in each step.
+
+    It replaces modules within a module: a layer that stands alone would come back in float32.
+    """
+    from bench.peers.torch_layers import module_of
+
+    torch = _torch()
+    layer = module_of(network)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # torchao, its successor, has no recurrent layers
+        quantized = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(layer), {type(layer)})
+    return _step_of(quantized[0], torch, x, state)
+
+
+def _step_of(module, torch, x, state):
     x = torch.from_numpy(x)
     state = _alone(tuple(map(torch.from_numpy, state)))
     return lambda: module(x, state), lambda outcome: _of_torch(*outcome)

@@ -27,7 +27,10 @@ from bench.peers import memory, wire
 from rnnlab.network import Network
 
 PR_SET_PDEATHSIG = 1  # from linux/prctl.h
-PACKAGES = ("numpy", "scipy", "torch", "pytensor", "jax", "jaxlib", "numba", "llvmlite", "halide")
+PACKAGES = (
+    *("numpy", "scipy", "torch", "pytensor", "jax", "jaxlib", "onnxruntime"),
+    *("numba", "llvmlite", "halide"),
+)
 
 
 class Peer:

@@ -22,17 +22,23 @@ def module_of(network: Network, device: str = "cpu", dtype: str = "float32") -> 
 
 
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
-    """step and arrays on the CPU, see bench.peers; a name may end with the numbers in which it computes."""
+    """step and arrays on the CPU, see bench.peers; a name may end with the numbers in which it computes.
+
+    pytorch_autocast keeps weights in float32, and lets PyTorch choose what it computes in bfloat16.
+    """
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    dtype = name.partition("_")[2] or "float32"
+    ending = name.partition("_")[2]
+    is_mixed = ending == "autocast"
+    dtype = "float32" if is_mixed else ending or "float32"
     layer = module_of(network, dtype=dtype)
     x = torch.from_numpy(x).to(getattr(torch, dtype)).requires_grad_()
     dy = torch.from_numpy(dy).to(x.dtype)
     names, parameters = zip(*layer.named_parameters(), strict=True)
 
     def step():
-        y, _ = layer(x)
-        return y.detach(), torch.autograd.grad(y, (x, *parameters), dy)
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_mixed):
+            y, _ = layer(x)
+        return y.detach(), torch.autograd.grad(y, (x, *parameters), dy.to(y.dtype))
 
     def arrays(outcome):
         y, gradients = outcome

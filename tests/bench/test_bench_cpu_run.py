@@ -38,7 +38,9 @@ def test_without_options_every_cell_is_measured_at_every_shape():
     assert [tuple(workload[:5]) for workload in task.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
     names = [candidate.name for candidate in task.candidates]
     assert names[0] == "one_step_at_a_time"
-    assert names[-5:] == ["pytorch", "pytorch_bfloat16", "pytensor", "jax", "halide"]
+    assert names[-6:] == [
+        "pytorch", "pytorch_bfloat16", "pytorch_autocast", "pytensor", "jax", "halide",
+    ]  # fmt: skip
 
 
 def test_a_quick_look_has_fewer_shapes_contestants_and_rounds():
@@ -62,7 +64,7 @@ def test_options_choose_cells_shapes_rungs_and_peers():
     [
         (["--cells", "elman"], "no cell is called 'elman'; there are rnn_tanh, rnn_relu, gru, lstm"),
         (["--rungs", "top"], "no rung is called 'top'; there are one_step_at_a_time, one_big_gemm"),
-        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytorch_bfloat16, pyte"),
+        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytorch_bfloat16, pyto"),
         (["--shapes", "3,2,4"], "--shapes has '3,2,4': expected four sizes T,B,I,H, as 100,32,128,256"),
         (["--shapes", "3,2,4,0"], "expected four sizes"),
         (["--rounds", "1"], "--rounds is 1: a median needs at least 2"),
@@ -85,7 +87,7 @@ def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):
 
 def test_steps_are_measured_unless_sizes_or_rungs_are_chosen():
     widths = lambda *options: [(w.cell, *w[1:5]) for w in plan(*options).steps]
-    assert widths("--cells", "gru") == [("gru", 1, 1, H, H) for H in (64, 256, 512, 1024)]
+    assert widths("--cells", "gru") == [("gru", 1, 1, H, H) for H in (64, 256, 512, 1024, 2048)]
     assert widths("--quick", "--cells", "gru") == [("gru", 1, 1, H, H) for H in (64, 256)]
     assert widths("--rungs", "one_big_gemm") == widths("--shapes", "3,2,4,5") == widths("--steps") == []
     assert widths("--shapes", "3,2,4,5", "--cells", "lstm", "--steps", "8") == [("lstm", 1, 1, 8, 8)]
