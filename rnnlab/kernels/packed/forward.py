@@ -96,6 +96,12 @@ def part(count, share):
     return count * share.member // share.members, count * (share.member + 1) // share.members
 
 
+@njit(**INNER)
+def slot_of(sizes, t):
+    """The slot of time step t; a division takes longer than to see that none is needed."""
+    return t if t < sizes.slots else t % sizes.slots
+
+
 @njit(**OPTIONS)
 def run_forward(sizes, share, layer, counter):
     """Compute a share of h, c, gates and what is saved."""
@@ -128,8 +134,8 @@ def _keep(sizes, layer, t, p, low, rows):
     """Round the step's states and gates into the history."""
     width = VECTORS * lanes(layer.h)
     row = sizes.P * width
-    slot = t % sizes.slots
-    following = (t + 1) % sizes.slots
+    slot = slot_of(sizes, t)
+    following = slot_of(sizes, t + 1)
     for b in range(low, low + rows):
         place = p * width
         after = (following * sizes.B + b) * row + place
@@ -169,8 +175,8 @@ def _place(sizes, layer, t, p, low, g):
     """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
     width = VECTORS * lanes(layer.h)
     if sizes.cell.gate_is_h:
-        return ((t + 1) % sizes.slots * sizes.B + low) * sizes.P * width + p * width
-    return (((t % sizes.slots * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
+        return (slot_of(sizes, t + 1) * sizes.B + low) * sizes.P * width + p * width
+    return (((slot_of(sizes, t) * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
 
 
 @njit(**INNER)
@@ -214,7 +220,7 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
     for g in range(G):
         panel = (p * G + g) * H * width
         if g == sizes.cell.inner:
-            place = ((t % sizes.slots * P + p) * B + low) * width
+            place = ((slot_of(sizes, t) * P + p) * B + low) * width
             multiply_rows(
                 rows, layer.history.h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
             )
@@ -235,8 +241,8 @@ def _pointwise(sizes, layer, t, p, low, rows):
     width = VECTORS * lanes(layer.h)
     h_row = P * width
     b = p * width
-    slot = t % sizes.slots
-    following = (t + 1) % sizes.slots
+    slot = slot_of(sizes, t)
+    following = slot_of(sizes, t + 1)
     before = (slot * B + low) * h_row + b
     after = (following * B + low) * h_row + b
     gates = _place(sizes, layer, t, p, low, 0)
