@@ -51,6 +51,9 @@ class Course(Protocol):
     """What nbjudge needs to know of a course."""
 
     name: str  # of the package that a learner imports
+    command: str  # its program on the command line
+    settings_prefix: str  # of its variables in the environment, as COURSE_
+    environment: Mapping[str, str]  # of such variables, where answers run
     kind: Kind
     lessons: Mapping[str, str]  # lesson: its notebooks' name, in the order of the course
     packages: Sequence[str]  # the course's own packages, which no answer may see

@@ -3,7 +3,7 @@
 Every change is one transaction, so that a crash loses at most the change it hits, and two notebooks may write
 at once. The rollback journal is kept, not a write-ahead log: home directories on a network share cannot hold
 one. A file that cannot be written costs a warning, never a verdict; a damaged one is moved aside and begun
-anew; one that a newer rnnlab has written is left alone.
+anew; one that a newer version has written is left alone.
 """
 
 import os
@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge.course import current
 from nbjudge.verdict import Status, Verdict
 
 BUSY = 5.0  # seconds to wait for another notebook's transaction
@@ -53,11 +54,11 @@ class ProgressEntry(NamedTuple):
 
 
 def home() -> Path:
-    """Where the course keeps its own files: RNNLAB_HOME, or the platform's place for a program's data.
+    """Where the course keeps its own files: its variable COURSE_HOME, or the platform's place for such data.
 
     A user without a home, as in some containers, has a folder below the temporary one.
     """
-    if chosen := os.environ.get("RNNLAB_HOME"):
+    if chosen := os.environ.get(_variable()):
         return Path(chosen).absolute()
     try:
         return _platforms_home()
@@ -65,16 +66,22 @@ def home() -> Path:
         return _temporary_home()
 
 
+def _variable() -> str:
+    return f"{current().settings_prefix}HOME"
+
+
 def _temporary_home() -> Path:
-    return Path(tempfile.gettempdir()) / f"rnnlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"{current().command}-{user}"
 
 
 def _platforms_home() -> Path:
+    name = current().command
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "rnnlab"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / name
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "rnnlab"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "rnnlab"
+        return Path.home() / "Library" / "Application Support" / name
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / name
 
 
 def record(lesson: str, verdict: Verdict) -> None:
@@ -128,7 +135,8 @@ def _database() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(path, timeout=BUSY)) as database:
         database.text_factory = lambda text: text.decode(errors="replace")
         if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
-            raise sqlite3.DatabaseError(f"a newer rnnlab has written {path}: update rnnlab, or move it away")
+            newer = f"a newer {current().command} has written {path}"
+            raise sqlite3.DatabaseError(f"{newer}: update this one, or move the file away")
         database.executescript(TABLES)
         with database:
             yield database
@@ -153,8 +161,8 @@ def _heal(path: Path) -> None:
     if reason:
         aside = path.with_name(f"progress.damaged-{time.strftime('%Y%m%d-%H%M%S')}.sqlite")
         os.replace(path, aside)
-        warnings.warn(f"rnnlab begins your progress anew: {path} is damaged ({reason}), kept as {aside}.",
-                      stacklevel=6)  # fmt: skip
+        damage = f"{path} is damaged ({reason}), kept as {aside}."
+        warnings.warn(f"{current().command} begins your progress anew: {damage}", stacklevel=6)
 
 
 @contextmanager
@@ -163,5 +171,6 @@ def _warn_instead_of_raising(what: str) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error, ValueError) as error:
-        remedy = f"Set RNNLAB_HOME to a folder you may write, or move {home()} away."
-        warnings.warn(f"rnnlab could not keep {what} in {home()}: {error}. {remedy}", stacklevel=4)
+        remedy = f"Set {_variable()} to a folder you may write, or move {home()} away."
+        failure = f"could not keep {what} in {home()}: {error}."
+        warnings.warn(f"{current().command} {failure} {remedy}", stacklevel=4)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from nbjudge.course import Kind
 from nbjudge.exercise import Exercise
@@ -25,6 +25,9 @@ class RnnCourse:
     """Lessons, exercises and rules of the course on recurrent networks."""
 
     name = "rnnlab"
+    command = "rnnlab"
+    settings_prefix = "RNNLAB_"
+    environment = MappingProxyType({"RNNLAB_CUDA": "simulator"})
     lessons = checks.LESSONS
     packages = PACKAGES
     answers_folder = "rnncourse/checks/packed"

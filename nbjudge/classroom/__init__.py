@@ -28,12 +28,12 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   graded    true for the one file that counts of this student and lesson
   reason    why it does not count, or what was decided about it; null where there is nothing to say
 
-One file in results/ (results.Result) is what `rnnlab grade --json` writes, and whose it is:
+One file in results/ (results.Result) is what `grade --json` writes, and whose it is:
 
   student, lesson
   submission  sha256 of the notebook
   grader      digest of all code that decides the lesson's verdicts
-  score, max_score, sandbox, limits_by, seed, variants    as in the JSON of `rnnlab grade`
+  score, max_score, sandbox, limits_by, seed, variants    as in the JSON of `grade`
   exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "seconds",
             "looks"}]; the status "grader_error" is a fault of the grader's own, listed apart, no points are
             lost to it silently; `looks` are for the teacher only

@@ -72,7 +72,7 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
 
 def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> str:
     """The command line that collects these downloads again."""
-    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
+    words = [current().command, "class", "collect", str(folder), *map(str, sources)]
     if assignment.layout:
         words += ["--layout", assignment.layout]
     words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]

@@ -1,4 +1,4 @@
-"""The commands of a class: `rnnlab class collect | grade | regrade`, and those of other modules.
+"""The commands of a class: `class collect | grade | regrade`, and those of other modules.
 
 What they need is imported when they run: --help must answer at once.
 """
@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from pathlib import Path
 
+from nbjudge.course import current
 from nbjudge.printable import printable
 
 DONE = 0
@@ -110,7 +111,7 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         sentence = str(unusable)
     except OSError as error:
         sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
-    print(f"rnnlab class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
+    print(f"{current().command} class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -187,7 +188,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     from nbjudge.finding.notebook_file import Unusable
 
     if not folder.is_dir():
-        raise Unusable(f"there is no class folder {folder}: begin with rnnlab class collect.")
+        raise Unusable(f"there is no class folder {folder}: begin with {current().command} class collect.")
     try:
         with FileLock(folder / "lock", timeout=-1 if wait else 0, mode=0o600):
             yield

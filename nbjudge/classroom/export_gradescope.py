@@ -38,16 +38,16 @@ apt-get install -yqq --no-install-recommends python3-pip python3-venv bubblewrap
 python3 -m venv /opt/uv
 /opt/uv/bin/pip install -q uv
 export UV_PYTHON_INSTALL_DIR=/opt/python UV_LINK_MODE=copy UV_NO_CACHE=1
-/opt/uv/bin/uv venv -q --python {PYTHON} --python-preference only-managed /opt/rnnlab
+/opt/uv/bin/uv venv -q --python {PYTHON} --python-preference only-managed /opt/course
 cd /autograder/source
-/opt/uv/bin/uv pip install -q --python /opt/rnnlab/bin/python -c constraints.txt ./ {" ".join(FOR_CHECKS)}
-/opt/rnnlab/bin/python -c 'import nbjudge.classroom.export_gradescope'
+/opt/uv/bin/uv pip install -q --python /opt/course/bin/python -c constraints.txt ./ {" ".join(FOR_CHECKS)}
+/opt/course/bin/python -c 'import nbjudge.classroom.export_gradescope'
 chmod -R o-rwx /autograder/source
 """
 RUN = """\
 #!/usr/bin/env bash
 # Runs for each submission; grades lesson {lesson} and writes /autograder/results/results.json.
-exec "${{RNNLAB_PYTHON:-/opt/rnnlab/bin/python}}" -P -m nbjudge.classroom.export_gradescope \\
+exec "${{NBJUDGE_PYTHON:-/opt/course/bin/python}}" -P -m nbjudge.classroom.export_gradescope \\
     {lesson} "${{AUTOGRADER:-/autograder}}"
 """
 

@@ -195,8 +195,8 @@ def _require_cells(
         except missing as error:
             raise Unusable(
                 f"the gradebook does not have what is to be graded ({error}): choose one lesson with "
-                "--lesson, or export the assignment with rnnlab class export --to nbgrader and run nbgrader "
-                "generate_assignment."
+                f"--lesson, or export the assignment with {current().command} class export --to nbgrader and "
+                "run nbgrader generate_assignment."
             ) from None
         if cell.max_score != points:
             raise Unusable(

@@ -1,4 +1,4 @@
-"""The commands before and after grading: `rnnlab class variants | report | similar | export`.
+"""The commands before and after grading: `class variants | report | similar | export`.
 
 What they need is imported when they run: --help must answer at once.
 """
@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from nbjudge.classroom.commands import DONE, guarded, locked, made, written
+from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
 from nbjudge.printable import printable, quantity
 
@@ -36,7 +37,7 @@ LONGEST = 1 << 20  # characters of a sentence that names students: all of a larg
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add variants, report, similar and export to `rnnlab class`."""
+    """Add variants, report, similar and export to `class`."""
     _add_variants(subparsers)
     report = subparsers.add_parser(
         "report", help="pages on the class and for each student", epilog=OWN_TABLES
@@ -98,7 +99,8 @@ def _variants(chosen: argparse.Namespace) -> int:
     with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
         handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
-    print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
+    key = chosen.folder / "class.key"
+    print(f"{current().command} class grade takes the numbers of {chosen.lesson} from {key}.")
     print(variants.describe_counts(chosen.lesson))
     return DONE
 
@@ -191,7 +193,6 @@ def _export(chosen: argparse.Namespace) -> int:
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
     from nbjudge.classroom import export_gradescope, export_nbgrader, keys
-    from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
 
     if chosen.lesson is None:
@@ -200,7 +201,7 @@ def _autograder(chosen: argparse.Namespace) -> str:
         if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
             raise Unusable(
                 f"students of {chosen.folder} have numbers of their own in {chosen.lesson}, this would be "
-                "one notebook for all: hand out those of rnnlab class variants."
+                f"one notebook for all: hand out those of {current().command} class variants."
             )
         notebook = ROOT / "exercises" / f"{current().lessons[chosen.lesson]}.ipynb"
 

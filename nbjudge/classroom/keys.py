@@ -29,7 +29,7 @@ def settings(folder: Path) -> dict:
     except ValueError as error:
         raise Unusable(f"{path} is damaged ({error}): bring it back from a copy.") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
-        raise Unusable(f"{path} has another format than {FORMAT}: use the rnnlab that has written it.")
+        raise Unusable(f"{path} has another format than {FORMAT}: use the version that wrote it.")
     lessons = stated.get("variants", [])
     if not isinstance(lessons, list) or not {*current().lessons}.issuperset(map(str, lessons)):
         raise Unusable(f"{path} is damaged (variants: {lessons}): bring it back from a copy.")
@@ -59,7 +59,7 @@ def class_key(folder: Path, create: bool = False) -> bytes:
         raise Unusable(
             f"{folder / 'class.json'} is missing or names no key, so nobody knows the key and the variants "
             "that this class began with. Nothing was graded: bring it back from a copy, or accept class.key "
-            "as it is, and no variants, with rnnlab class grade --accept-key."
+            f"as it is, and no variants, with {current().command} class grade --accept-key."
         )
     if known is None:
         return accept_key(folder)
@@ -108,7 +108,7 @@ def is_exposed(folder: Path) -> bool:
 
 def fingerprint(key: bytes) -> str:
     """Digits by which a key is recognised, and from which it cannot be computed."""
-    return hashlib.sha256(b"rnnlab class key" + key).hexdigest()[:16]
+    return hashlib.sha256(f"{current().command} class key".encode() + key).hexdigest()[:16]
 
 
 def token(key: bytes, purpose: str, lesson: str, student: str, *more: str) -> str:

@@ -42,10 +42,12 @@ def papers_of(folder: Path, lesson: str | None = None, or_none: bool = False) ->
     if (broken := broken_papers(folder)) and not lesson:
         raise Unusable(
             f"{folder}: none of the {len(broken)} notebooks that count could be graded; "
-            f"rnnlab class report {folder} gives the reasons."
+            f"{current().command} class report {folder} gives the reasons."
         )
     chosen = f" of {lesson}" if lesson else ""
-    raise Unusable(f"{folder} holds no graded submission{chosen}: run rnnlab class grade {folder} first.")
+    raise Unusable(
+        f"{folder} holds no graded submission{chosen}: run {current().command} class grade {folder} first."
+    )
 
 
 def broken_papers(folder: Path) -> list[Paper]:
@@ -117,7 +119,7 @@ def _reason(entry: submissions.Submission, result: results.Result | None) -> str
     if not entry.graded:
         return entry.reason or "it does not count"
     if result is None:
-        return "not graded yet: run rnnlab class grade with --resume"
+        return f"not graded yet: run {current().command} class grade with --resume"
     return result.problem or ""
 
 

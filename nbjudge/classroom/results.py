@@ -1,4 +1,4 @@
-"""Results of a class: the JSON that `rnnlab grade --json` writes, and whose file it is about.
+"""Results of a class: the JSON that `grade --json` writes, and whose file it is about.
 
 Each graded submission has a file of its own, written whole as soon as it is graded.
 """

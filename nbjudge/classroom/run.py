@@ -1,4 +1,4 @@
-"""Grade a class: `rnnlab grade --json` for each file that has no result yet.
+"""Grade a class: `grade --json` for each file that has no result yet.
 
 A run may be killed at any moment: each result is a file of its own, written by the process that has graded.
 The next run with --resume grades the rest, with the same seeds, and ends with the same results.
@@ -97,7 +97,7 @@ def grade_apart(job: Job) -> Result:
 
 
 def grade_file(job: Job) -> Result:
-    """Grade a file as `rnnlab grade --json` does, and write the result. Raises Unusable where the file is
+    """Grade a file as `grade --json` does, and write the result. Raises Unusable where the file is
     another one, this machine has other code or no sandbox, or the disk refuses."""
     refuse_changed(job)
     refuse_without_sandbox(job.plain)
@@ -223,7 +223,7 @@ def grade_class(
     if graded and not resume:
         raise Unusable(
             f"{len(graded)} of {len(jobs)} submissions are graded: --resume grades the rest, "
-            "rnnlab class regrade shows what another run would change."
+            f"{current().command} class regrade shows what another run would change."
         )
     if keys.is_exposed(folder):
         tell(f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours")
@@ -232,7 +232,7 @@ def grade_class(
     if outdated := sum(known[job.place].grader != job.grader for job in graded):
         tell(
             f"{outdated} of them by another version of the checks; they stay as they are: "
-            "rnnlab class regrade shows what would change"
+            f"{current().command} class regrade shows what would change"
         )
     tell(f"{len(missing)} to grade")
     grade_all(missing, mapped)

@@ -53,7 +53,7 @@ def load(folder: Path) -> list[Submission]:
     except FileNotFoundError:
         raise Unusable(
             f"{folder} is no class folder, it has no submissions.jsonl: "
-            f"begin with rnnlab class collect {folder} DOWNLOAD.zip"
+            f"begin with {current().command} class collect {folder} DOWNLOAD.zip"
         ) from None
     return [_parsed(path, number, line) for number, line in enumerate(lines, 1) if line]
 

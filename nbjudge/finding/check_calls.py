@@ -1,6 +1,6 @@
 """Where a notebook calls `check` on an answer, under whatever name it calls it.
 
-`from rnnlab import check as c`, `rnnlab.check`, `test = check`, and a function of the notebook's own that
+`from course import check as c`, `course.check`, `test = check`, and a function of the notebook's own that
 passes one of its parameters to check are all the same to a learner.
 """
 

@@ -275,7 +275,7 @@ def roots(expression: ast.expr) -> frozenset[str]:
 
 
 def _is_use(call: ast.Call) -> bool:
-    """Is it `use(f)`, or `rnnlab.use(f)`?"""
+    """Is it `use(f)`, or `course.use(f)`?"""
     return USE in (getattr(call.func, "id", None), getattr(call.func, "attr", None))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Set
 from functools import cached_property
 from typing import NamedTuple
 
+from nbjudge.course import current
 from nbjudge.finding.effects import (
     ANYTHING,
     REFLECTION,
@@ -24,8 +25,8 @@ from nbjudge.finding.effects import (
     words,
 )
 
-SHOWING = {  # packages that draw and print
-    *("rnnlab", "rnncourse", "pocketgpu", "ranks", "matplotlib", "pylab", "seaborn", "plotly", "bokeh"),
+SHOWING = {  # packages that draw and print, beside the course's own
+    *("matplotlib", "pylab", "seaborn", "plotly", "bokeh"),
     *("altair", "IPython", "pprint", "ipywidgets"),
 }
 CHANGING = {"next", "map", "filter", "exec", "eval"}
@@ -119,7 +120,7 @@ class Names:
 
         def shows(site: Binding, known: set[str]) -> bool:
             if site.kind not in ("value", "part") or site.source is None:
-                return site.source in SHOWING
+                return site.source in SHOWING or site.source in current().packages
             reached = roots(site.source)
             return bool(reached & known) and reached <= known | self.constants
 

@@ -1,4 +1,4 @@
-"""A working directory and an environment in which nothing but rnnlab itself configures the judge.
+"""A working directory and an environment in which nothing but the course itself configures the judge.
 
 Numba, Matplotlib and others read settings from the directory they are imported in, and Numba's may name a
 library to load. Whoever grades stands beside a stranger's files: the judge leaves for an empty folder first.
@@ -9,6 +9,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from nbjudge.course import current
 
 SETTINGS = (
     "NUMBA_",
@@ -24,7 +26,7 @@ SETTINGS = (
 )
 STAYS = "OMP_NUM_THREADS", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "NUMBA_NUM_THREADS"
 
-FOLDERS = "HOME", "RNNLAB_HOME", "TMPDIR", "XDG_DATA_HOME"  # meant from where the command is given
+FOLDERS = "HOME", "TMPDIR", "XDG_DATA_HOME"  # meant from where the command is given
 
 
 @contextmanager
@@ -35,12 +37,13 @@ def clean_start() -> Iterator[None]:
     process.
     """
     environment = dict(os.environ)
+    folders = *FOLDERS, f"{current().settings_prefix}HOME"
     for name, value in environment.items():
         if name.startswith(SETTINGS) and name not in STAYS:
             del os.environ[name]
-        elif name in FOLDERS and value:
+        elif name in folders and value:
             os.environ[name] = os.path.abspath(value)
-    os.environ["RNNLAB_CUDA"] = "simulator"
+    os.environ.update(current().environment)
     folder = _empty_folder()
     before = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY))  # it may be a folder one cannot list
     os.chdir(folder)
@@ -58,5 +61,5 @@ def clean_start() -> Iterator[None]:
 def _empty_folder() -> str:
     """A new folder that only this user may write; the root folder where no new one can be made."""
     with suppress(OSError):
-        return tempfile.mkdtemp(prefix="rnnlab-")
+        return tempfile.mkdtemp(prefix="nbjudge-")
     return os.sep

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from nbjudge.course import current
 from nbjudge.printable import printable
 
 ALL_PASSED = 0
@@ -72,8 +73,9 @@ def _grade(chosen: argparse.Namespace) -> int:
     if chosen.self_check:
         return _guarded(chosen, _self_check)
     if chosen.notebook is None:
+        program = current().command
         print(
-            "rnnlab grade: which notebook? For instance: rnnlab grade work/00_start_here.ipynb",
+            f"{program} grade: which notebook? For instance: {program} grade work/00_start_here.ipynb",
             file=sys.stderr,
         )
         return UNUSABLE
@@ -99,13 +101,12 @@ def _progress(chosen: argparse.Namespace) -> int:
         lesson = chosen.lesson or chosen.named
         print(progress(lesson and lesson_named(lesson)))
     except UnknownLesson as unknown:
-        print(f"rnnlab progress: {printable(unknown)}", file=sys.stderr)
+        print(f"{current().command} progress: {printable(unknown)}", file=sys.stderr)
         return UNUSABLE
     return ALL_PASSED
 
 
 def _hint(chosen: argparse.Namespace) -> int:
-    from nbjudge.course import current
     from nbjudge.exercise import UnknownExercise
     from nbjudge.grading.learner import open_hint
     from nbjudge.lesson_names import UnknownLesson, lesson_named
@@ -118,7 +119,7 @@ def _hint(chosen: argparse.Namespace) -> int:
     with suppress(UnknownLesson):
         names = ", ".join(current().catalogue(lesson_named(chosen.exercise)))
         sentence = f"{chosen.exercise} is a lesson; its exercises are {names}."
-    print(f"rnnlab hint: {printable(sentence, 2000)}", file=sys.stderr)
+    print(f"{current().command} hint: {printable(sentence, 2000)}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -141,13 +142,13 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
         with clean_start():
             return action(chosen)
     except (Unusable, UnknownLesson) as unusable:
-        print(f"rnnlab {chosen.command}: {printable(unusable)}", file=sys.stderr)
+        print(f"{current().command} {chosen.command}: {printable(unusable)}", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:  # nobody reads on; no fault of anyone's
         raise
     except OSError as error:
         fault = f"a fault of the grader, not of the notebook ({type(error).__name__}: {error})"
-        print(f"rnnlab {chosen.command}: {printable(fault)}", file=sys.stderr)
+        print(f"{current().command} {chosen.command}: {printable(fault)}", file=sys.stderr)
         return OWN_FAULT
 
 
@@ -164,7 +165,6 @@ def _absolute(path: Path) -> Path:
 
 def _refuse_a_lessons_name(path: Path) -> None:
     """Unusable, with the notebook that is meant, where a path names a lesson and no file."""
-    from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
     from nbjudge.lesson_names import UnknownLesson, lesson_named
 
@@ -224,7 +224,6 @@ def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
 def _self_check(chosen: argparse.Namespace) -> int:
     import secrets
 
-    from nbjudge.course import current
     from nbjudge.grading.self_check import findings
     from nbjudge.running import sandbox
 

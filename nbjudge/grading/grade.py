@@ -226,7 +226,7 @@ def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | No
     except Stopped as stopped:
         problem = stopped
     except (Exception, Overtime) as error:
-        if os.environ.get("RNNLAB_DEBUG"):
+        if os.environ.get(f"{current().settings_prefix}DEBUG"):
             traceback.print_exception(error, file=sys.stderr)
         fault = f"The judge failed ({type(error).__name__}: {error}): not graded."
         problem = Stopped(Status.grader_error, fault, GRADE_AGAIN)

@@ -19,7 +19,7 @@ from pathlib import Path
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 UNIFIED = "0::"  # begins the line of version 2
-PREFIX = "rnnlab"
+PREFIX = "nbjudge"
 PATIENCE = 1.0  # seconds until a group whose processes were killed can be removed
 _numbers = count(1)
 _idle: dict[tuple[int, int], "ControlGroup"] = {}  # by their limits

@@ -92,7 +92,8 @@ def choose(plain: bool = False) -> Sandbox:
 
 def environment() -> dict[str, str]:
     """A worker's whole environment: nothing of the teacher's, and one thread for each product."""
-    return {"LANG": "C.UTF-8", "HOME": "/tmp", "RNNLAB_CUDA": "simulator"} | dict.fromkeys(ONE_THREAD, "1")
+    own = {"LANG": "C.UTF-8", "HOME": "/tmp"}
+    return own | dict(current().environment) | dict.fromkeys(ONE_THREAD, "1")
 
 
 def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:

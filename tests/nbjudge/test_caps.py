@@ -173,7 +173,7 @@ def test_no_group_is_made_where_none_may_hand_memory_on(second_version):
 
 
 def test_groups_of_killed_judges_are_removed(second_version):
-    left = second_version.parent / "rnnlab-999999999-1"
+    left = second_version.parent / "nbjudge-999999999-1"
     left.mkdir()
     control_group.make(1, 1)
     assert not left.exists()

@@ -110,7 +110,7 @@ def autograder(archive, tmp_path):
 
 
 def run(autograder):
-    env = os.environ | {"RNNLAB_PYTHON": sys.executable, "AUTOGRADER": str(autograder)}
+    env = os.environ | {"NBJUDGE_PYTHON": sys.executable, "AUTOGRADER": str(autograder)}
     script = autograder / "source" / "run_autograder"
     done = subprocess.run(["bash", script], env=env, capture_output=True, text=True, cwd=autograder)
     assert done.returncode == 0, done.stderr
