@@ -111,7 +111,7 @@ def _add_choice(command: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="FILE",
-        help="go on with an interrupted record of the same code and GPU (default FILE: the one kept last)",
+        help="continue with an interrupted record of the same code and GPU (default FILE: the one kept last)",
     )
 
 

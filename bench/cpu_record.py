@@ -1,4 +1,4 @@
-"""The record of a CPU benchmark: it grows case by case, and goes on where it was interrupted.
+"""The record of a CPU benchmark: it grows case by case, and continues where it was interrupted.
 
 Beside what every record has (see rnncourse.records):
 

@@ -119,7 +119,7 @@ def _keep(record: dict) -> None:
 
 
 def plan(chosen: argparse.Namespace) -> BenchPlan:
-    """From the options.  Raises ValueError for a name or size that there is not."""
+    """From the options.  Raises ValueError for an unknown name or size."""
     shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
     cells = _known("cell", chosen.cells or CELLS, modes())
     rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)

@@ -24,11 +24,11 @@ from bench.peer_suite_worker import runs_anyway
 
 TESTS = "numba.cuda.tests"
 FOLDERS = ("cudasim", "doc_examples", "cudapy")
-SECONDS = 120  # for one module; the test that runs then is counted as failed and the others go on
+SECONDS = 120  # for one module; the test that runs then is counted as failed and the others continue
 NEEDED = "numba_cuda", "filecheck", "cffi", "pytest"
 PIP = "pip install numba-cuda cuda-bindings filecheck cffi pytest"
 PAGE = Path(__file__).parents[1] / "docs/simulator_peer_suite.md"
-NOT_SUPPORTED = {  # part of a test's name: why it is no task of ours
+NOT_SUPPORTED = {  # part of a test's name: why it is not a task of ours
     "UnsupportedAlignment": "asks that `alignment` be refused, as its own simulator does; ours accepts it",
     "external_cooperative": "links CUDA C++",
     "TestFFI": "links CUDA C++",

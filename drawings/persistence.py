@@ -52,7 +52,7 @@ def barrier_of_flags(stage: int = 2) -> Sheet:
     """Lesson 15: each block sets its flag and reads the flags of all others."""
     s = Sheet(
         "A barrier of flags",
-        "Each block writes its part of h, sets its flag, and goes on when it has seen the flags of all "
+        "Each block writes its part of h, sets its flag, and continues when it has seen the flags of all "
         "blocks. Four blocks above, their flags in memory below. One block is slower; until its flag is "
         "set the others poll, which is drawn as hatching.",
         420,

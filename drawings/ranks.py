@@ -171,7 +171,7 @@ def lost_rank() -> Sheet:
     s = Sheet(
         "A rank is lost",
         "When one rank is lost the other one waits for it in the next sum, until the launcher ends it; "
-        "what is left is the last whole checkpoint. From there the run goes on with the ranks that remain, "
+        "what is left is the last whole checkpoint. From there the run continues with the ranks that remain, "
         "and repeats the updates since. Hatched time is waiting.",
         320,
     )

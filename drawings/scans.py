@@ -1,4 +1,4 @@
-"""Drawings of time that is no chain: steps in a row, and two trees that compose them."""
+"""Drawings of time that is not a chain: steps in a row, and two trees that compose them."""
 
 from drawings.parts import element, panels
 from rnncourse.figures.pen import QUIET, ROLES, Sheet

@@ -1,8 +1,8 @@
 """What a check needs of the course's own answers: derived from the exercises' texts, and packed.
 
 `authoring` packs the answers of a lesson from solutions/source/<lesson>/ into one file. It is
-compressed, so that nobody who reads the package or searches it comes upon an answer. It is no secret: whoever
-wants the answers finds them there, and a teacher who hands out the package hands them out too.
+compressed, so that nobody who reads or searches the package finds an answer by chance. It is not secret:
+whoever wants the answers finds them there, and a teacher who hands out the package hands them out too.
 """
 
 import json

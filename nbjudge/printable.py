@@ -14,7 +14,7 @@ JOINED = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")  # Persia
 
 
 def printable(text: object, longest: int = LONGEST) -> str:
-    """The text with every character that is no sign or space written as its escape, and cut where too long.
+    """The text with every character that is not a sign or space written as its escape, and cut if too long.
 
     Newlines, tabs, and joiners between letters that are not ASCII stay. What was cut ends in `…`.
     """

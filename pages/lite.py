@@ -4,7 +4,7 @@ Pyodide's files come from addresses or folders that the caller names, or else fr
 index that carries them; each is compared with its checksum in pyodide.json, and the finished site asks no
 other computer for anything.  The course itself, IPython and
 ipywidgets are pure Python: their wheels are added to Pyodide's list of packages, so that `import rnnlab`
-loads them.  What cannot be had is one sentence, and the site is built without lite/.
+loads them.  What is not available is told in one sentence, and the site is built without lite/.
 """
 
 import hashlib
@@ -102,7 +102,7 @@ def fetch(name: str, digests: list[str], addresses: list[str], target: Path) -> 
             path.write_bytes(content)
             return
         reasons.append(f"{address}: another file, its checksum differs")
-    raise NotBuilt(f"Pyodide's file {name} cannot be had ({'; '.join(reasons)})")
+    raise NotBuilt(f"Pyodide's file {name} is not available ({'; '.join(reasons)})")
 
 
 def read(address: str, name: str) -> bytes:
@@ -145,7 +145,7 @@ def run_pip(*words: str | Path) -> None:
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode:
         last = next(reversed(done.stderr.strip().splitlines()), "no reason was printed")
-        raise NotBuilt(f"wheels cannot be had: {last}")
+        raise NotBuilt(f"wheels are not available: {last}")
 
 
 def copy_of_sources(folder: Path) -> Path:

@@ -101,7 +101,7 @@ def mathml(body: str, display: str) -> str:
     try:
         text = convert(body.strip(), display=display)
     except Exception as error:  # the library has no common error of its own
-        raise ValueError(f"the formula {body!r} is no mathematics that can be drawn: {error}") from error
+        raise ValueError(f"the formula {body!r} cannot be drawn as mathematics: {error}") from error
     text = text.replace("<math ", f'<math data-tex="{html.escape(body.strip())}" ', 1)
     if len(body) <= LONG_FORMULA:
         return text
@@ -110,7 +110,7 @@ def mathml(body: str, display: str) -> str:
 
 
 def coloured(code: str, language: str) -> str:
-    """Program text with colours; a line that is too long goes on below itself, further in than it began."""
+    """Program text with colours; a line that is too long continues below itself, further in than it began."""
     try:
         lexer = get_lexer_by_name({"ipython3": "python"}.get(language, language), stripnl=False)
     except ClassNotFound:

@@ -21,7 +21,7 @@ def tools(text: str) -> list[str]:
     """Names of tools, from a list with commas."""
     names = text.split(",")
     if unknown := [name for name in names if name not in (*TOOLS, COUNTS)]:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no tool: {', '.join((*TOOLS, COUNTS))}")
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not a tool: {', '.join((*TOOLS, COUNTS))}")
     return names
 
 

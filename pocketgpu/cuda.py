@@ -57,7 +57,7 @@ def _why_no_gpu() -> tuple[str, bool]:
 
 
 def _choose() -> str:
-    """gpu or simulator.  Raises RuntimeError if RNNLAB_CUDA=gpu cannot be had."""
+    """gpu or simulator.  Raises RuntimeError if RNNLAB_CUDA=gpu, and no GPU is usable."""
     choice = os.environ.get("RNNLAB_CUDA", "")
     if choice and choice not in CHOICES:
         raise ValueError(

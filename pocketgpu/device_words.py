@@ -2,7 +2,7 @@
 
     load_relaxed(array, index)  ld.relaxed.gpu: a load done each time, past the first-level cache
     load_acquire(array, index)  ld.acquire.gpu: what was written before the value can be read after it
-    nanoseconds()               %globaltimer; in the simulator a clock that goes on by 1000 at each reading
+    nanoseconds()               %globaltimer; in the simulator a clock that advances by 1000 at each reading
 
 A waiting loop cannot use cuda.ldcv: it is a weak load, which the assembler takes out of the loop (the block
 then waits for a register), or removes together with the loop (the block does not wait).  numba-cuda's

@@ -38,7 +38,7 @@ def _stand_in(config: pytest.Config, options: Namespace) -> None:
 
     names = (options.pocketgpu_tool or ",".join(TOOLS)).split(",")
     if unknown := [name for name in names if name not in TOOLS]:
-        raise pytest.UsageError(f"--pocketgpu-tool: {unknown[0]!r} is no tool: {', '.join(TOOLS)}")
+        raise pytest.UsageError(f"--pocketgpu-tool: {unknown[0]!r} is not a tool: {', '.join(TOOLS)}")
     config.stash[COLLECTOR] = collector = Collector(names)
     try:
         stand_in(collector, device=options.pocketgpu_device)

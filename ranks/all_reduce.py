@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 def ring_all_reduce(comm: "Comm", array: np.ndarray) -> int:
     """Replace array [n] on every rank by its sum over all ranks; the number of bytes that this rank sent.
 
-    All ranks must pass the same n and dtype.  Raises ValueError if the array is no contiguous vector.
+    All ranks must pass the same n and dtype.  Raises ValueError if the array is not a contiguous vector.
     """
     if array.ndim != 1 or not array.flags.c_contiguous:
         raise ValueError(f"array has shape {array.shape}, expected a contiguous vector: use ravel()")
@@ -47,7 +47,7 @@ def ring_all_reduce(comm: "Comm", array: np.ndarray) -> int:
         outgoing = chunks[(rank - step) % ranks]
         target = chunks[(rank - step - 1) % ranks]
         received = incoming[: target.size]
-        # one call for both directions: if all ranks sent first, each could wait for a receiver for ever
+        # one call for both directions: if all ranks sent first, each could wait for a receiver forever
         comm.Sendrecv(outgoing, (rank + 1) % ranks, recvbuf=received, source=(rank - 1) % ranks)
         adds = step < ranks - 1
         target[:] = target + received if adds else received

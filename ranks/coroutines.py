@@ -35,7 +35,7 @@ class Coroutine:
             self.context.run(self.steps.send, None)
 
     def pause(self) -> None:
-        """Let the caller of `resume` go on; from within the function, where `call` can see it."""
+        """Let the caller of `resume` continue; from within the function, where `call` can see it."""
         raise RankError("a rank waits in a generator, in a library, or in code without a text: write a loop")
 
     def end(self) -> None:

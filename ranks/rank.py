@@ -1,7 +1,7 @@
 """What one rank runs: `python -m ranks.rank FOLDER`, started by mpiexec (see launch).
 
 The folder holds program.txt, which names a function; the rank leaves its result or its error there.  An
-error on one rank ends all of them: the others would wait for its messages for ever.
+error on one rank ends all of them: the others would wait for its messages forever.
 """
 
 import importlib

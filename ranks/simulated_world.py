@@ -1,7 +1,7 @@
 """The scheduler behind simulated ranks: clocks, matching of messages, collective calls, and what goes wrong.
 
 A rank is a thread, in a browser a coroutine, and runs alone until it waits.  A send waits for its receive;
-a collective call waits for all ranks.  If no rank can go on, the error names the rank that each waits for.
+a collective call waits for all ranks.  If no rank can continue, the error names the rank that each waits for.
 """
 
 import operator
@@ -105,7 +105,7 @@ class Turns:
             raise self.error
 
     def pause(self) -> None:
-        """Let the caller of `resume` go on; from within the function."""
+        """Let the caller of `resume` continue; from within the function."""
         self.callers.release()
         self.mine.acquire()
         if self.is_over:
@@ -286,7 +286,7 @@ class World:
         self._wake(members)
 
     def _wake(self, requests: Iterable[Request]) -> None:
-        """Let those ranks go on whose requests are all done."""
+        """Let those ranks continue whose requests are all done."""
         for rank in dict.fromkeys(request.rank for request in requests):
             waited = self.waiting.get(rank)
             if waited and all(request.end is not None for request in waited):
@@ -304,7 +304,7 @@ class World:
         request.snapshot = None
 
     def _stop(self) -> None:
-        """Raise what keeps the waiting ranks from going on."""
+        """Raise what keeps the waiting ranks from continuing."""
         words = [
             request.words()
             for requests in list(self.waiting.values())[:4]
@@ -317,7 +317,7 @@ class World:
             raise RankLost(f"rank {names} is gone, and others wait for it: {'; '.join(words)}{more}")
         done = sorted({*range(self.ranks)} - {*self.waiting})
         ended = f"; rank {', '.join(map(str, done[:4]))} has ended" if done else ""
-        raise Deadlock(f"deadlock: {'; '.join(words)}{more}{ended}. No rank can go on.")
+        raise Deadlock(f"deadlock: {'; '.join(words)}{more}{ended}. No rank can continue.")
 
     def _note(self, event: Event) -> None:
         if len(self.events) < EVENTS:

@@ -127,7 +127,7 @@ def _find(code: CodeType, lines: list[str]) -> Definition | None:
 
 
 def _module(file: str, lines: list[str]) -> ast.Module:
-    """The tree of a file; an empty one where it is no Python program."""
+    """The tree of a file; an empty one where it is not a Python program."""
     known, module = _parsed.get(file, (None, None))
     if known is not lines:
         flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT

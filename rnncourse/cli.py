@@ -69,7 +69,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _suggestion(message: str) -> str:
-    """ "; did you mean grade?" behind a message of argparse on a choice that there is not."""
+    """ "; did you mean grade?" behind a message of argparse about an unknown choice."""
     match = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
     near = get_close_matches(match[1], re.findall(r"[\w-]+", match[2]), 1, 0.6) if match else []
     return f"; did you mean {near[0]}?" if near else ""

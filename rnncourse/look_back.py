@@ -2,7 +2,7 @@
 
 The idea is Merrill and Garland's (2016), in NVIDIA's CUB.  A warp scans 32 steps by shuffles and publishes
 the map of all 32.  Then one lane goes back over the blocks before it: where a block has published its map
-alone, it composes and goes on; where a block knows its last state, it stops.  Every step is read once and
+alone, it composes and continues; where a block knows its last state, it stops.  Every step is read once and
 written once: 2 words read, 1 written, beside 3 words and a flag a block.
 
 grid: T/32 blocks of one warp; a flag is 0 (nothing yet), MAP (the block's map) or STATE (its last state).

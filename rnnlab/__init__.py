@@ -29,13 +29,13 @@ Words, one for one thing, in code, messages, lessons and exercises:
   associative     of an operation: it may be grouped in any way, so that a tree computes it
   backward pass   from dy to dx and the gradients, last step first; the forward pass goes from x to y
   baseline        the loss of an answer without training, which a network must beat
-  barrier         a point that all threads of a block, or blocks of a grid, reach before any goes on
+  barrier         a point that all threads of a block, or blocks of a grid, reach before any continues
   bfloat16        the upper half of a float32: its range, 8 bits of precision; in arrays of uint16
   bucket          rows of a buffer that are looked up together when hazards are searched
   buffer          a matrix by name that operations of a plan read and write
   capture         recording launches as a CUDA graph, which replays them as one launch
   cell            the function of one step: rnn_tanh, rnn_relu, gru, lstm, min_gru
-  checkpoint      a file from which a stopped training run goes on
+  checkpoint      a file from which a stopped training run continues
   cluster         blocks of a grid that can read each other's shared memory
   contestant      a program that a benchmark measures: a rung, or a peer (PyTorch, JAX, PyTensor)
   course          lessons, exercises and this package

@@ -184,7 +184,7 @@ def places() -> Iterator[dict[str, str]]:
 
 
 def surroundings() -> list[tuple[str, str, str]]:
-    """[(name, deed, outcome that it must have), ...] of the attacks that are no answers."""
+    """[(name, deed, outcome that it must have), ...] of the attacks that are not answers."""
     rows = []
     for name, function in _surroundings().items():
         deed, _, rest = inspect.cleandoc(function.__doc__).partition("\n\n")

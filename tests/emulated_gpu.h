@@ -29,7 +29,7 @@ static float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 static float as_float(Word x) { float y; memcpy(&y, &x, 4); return y; }
 static Word __float_as_uint(float x) { Word y; memcpy(&y, &x, 4); return y; }
 
-struct Meeting {  // a barrier: all of `needed` come before one goes on
+struct Meeting {  // a barrier: all of `needed` come before one continues
   int needed = 0, came = 0, number = 0;
 };
 struct Warp { Meeting meeting; Word a[32][4], b[32][2]; float value[32]; };
@@ -222,7 +222,7 @@ static void enter() {
   others();
 }
 
-// Runs body() on so many threads; 0, or how many had not ended when nobody had been able to go on for long.
+// Runs body() on so many threads; 0, or how many had not ended when nobody had been able to continue for long.
 static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared, unsigned seed, void (*kernel)()) {
   lots.seed(seed), body = kernel, gridDim = {grid}, blockDim = {threads}, cluster_size = cluster;
   blocks.assign(grid, Block()), clusters.assign(grid / cluster, Meeting{(int)(threads * cluster)}), under_way.clear(), published.clear();

@@ -4,7 +4,7 @@ Pyodide has no psutil, Numba, greenlet or CuPy, lacks modules of the standard li
 no process and no thread.  `python tests/pretended_browser.py 00 01 ...` runs these lessons in such a Python,
 cell by cell without those that say they need more, and ends with 1 and the cell's own words at the first that
 fails.  It says nothing about what WebAssembly computes, nor about the front end: test_browser_lite.py does,
-where a Pyodide can be had.
+where a Pyodide is available.
 """
 
 import ast

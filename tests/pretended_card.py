@@ -53,7 +53,7 @@ def in_columns(flat, rows, columns, length):
 
 
 class PretendedCard:
-    """run_cuda.Card; `seed` decides whose turn it is where several streams could go on."""
+    """run_cuda.Card; `seed` decides whose turn it is where several streams could continue."""
 
     def __init__(self, seed=0):
         self.draw, self.queues, self.launches = random.Random(seed), {}, 0

@@ -93,7 +93,7 @@ def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(
     book = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell("a"), nbformat.v4.new_markdown_cell(loud)]
     )
-    assert not LessonRun(book, "m", "d", 1.0).is_disturbed, "prose is no measurement"
+    assert not LessonRun(book, "m", "d", 1.0).is_disturbed, "prose is not a measurement"
     book.cells[0].outputs = [nbformat.v4.new_output("stream", text=loud + "\n")]
     noisy = LessonRun(book, "m", "d", 1.0)
     assert noisy.is_disturbed

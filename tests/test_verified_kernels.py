@@ -1,4 +1,4 @@
-"""The page that says what has been done with each kernel names every kernel that there is."""
+"""The page that says what has been done with each kernel names every kernel."""
 
 from verified_kernels import CPP, PAGE, cuda_kernels, page
 

@@ -99,7 +99,7 @@ def test_no_answer_stands_in_the_wheel_in_plain_text(wheel):
 
 
 def answers_of_the_course():
-    """(exercise, answer without spaces) of each that is long enough to be no accident."""
+    """(exercise, answer without spaces) of each that is too long to be an accident."""
     for source in ROOT.glob("solutions/source/*/*.py"):
         for part in source.read_text(encoding="utf-8").split(BEGIN)[1:]:
             body = squeezed(part.partition(END)[0])

@@ -29,8 +29,8 @@ class Outcome:
     facts: dict = field(default_factory=dict)
     at: str = ""  # the contestant at work when it ended, if one was
     reason: str = ""  # why it did not finish; empty if it did
-    is_late: bool = False  # is the reason that its whole time was over, which is no contestant's fault
-    printed: list[str] = field(default_factory=list)  # its last lines that are no messages
+    is_late: bool = False  # is the reason that its whole time was over, not a contestant's fault
+    printed: list[str] = field(default_factory=list)  # its last lines that are not messages
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace) -> int:
 
 
 def findings(record: dict, task: Task) -> list[str]:
-    """What went wrong with a task: no measurement, or failed contestants; a refused shape is no failure."""
+    """What went wrong with a task: no measurement, or failed contestants; a refused shape is not counted."""
     if task.name in record["left_out"]:
         return [f"{task.name}: {record['left_out'][task.name]}"]
     if task.workload is None:

@@ -1,6 +1,6 @@
 """Right first, then the clock: each contestant is held against float64, then all take turns.
 
-Whatever one contestant raises, early or late, costs its own times only: the others go on.  An error that the
+Whatever one contestant raises, early or late, costs its own times only; the others continue.  An error the
 CUDA context does not forget (an illegal address, a launch that ran too long) makes every later call fail.  It
 ends the measurement with BrokenDevice, which names the contestant; command.py then measures the others in a
 new process.

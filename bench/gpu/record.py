@@ -51,7 +51,7 @@ def begin(described: dict, settings: dict) -> dict:
 
 
 def resume(record: dict, file: str, folders: list[Path]) -> dict:
-    """The interrupted record in `file`, or in one of the folders; `record` itself where none can go on.
+    """The interrupted record in `file`, or in one of the folders; `record` itself where none can continue.
 
     Prints why a record cannot be continued.
     """

@@ -1,6 +1,6 @@
 """A contestant's process, from outside: it serves one request at a time, and is stopped in between.
 
-Thread pools go on spinning for milliseconds after their work is done, and would take cores from the next
+Thread pools keep spinning for milliseconds after their work is done, and would take cores from the next
 contestant.  So the system stops a process (SIGSTOP) until its next request.
 """
 

@@ -108,7 +108,7 @@ def end_with_parent() -> None:
 
 
 def serve(peer: Peer, questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer each question; a failure is an answer too, and the peer goes on."""
+    """Answer each question; a failure is an answer too, and the peer continues."""
     while True:
         try:
             fields, arrays = wire.receive(questions)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-MAX_LINE = 1 << 20  # bytes: a longer line is no message of ours
+MAX_LINE = 1 << 20  # bytes: a longer line is not a message of ours
 DTYPES = {"float32", "float64"}
 
 
@@ -25,7 +25,7 @@ def send(stream: BinaryIO, fields: Mapping, arrays: Mapping[str, np.ndarray] | N
 
 
 def receive(stream: BinaryIO) -> tuple[dict, dict[str, np.ndarray]]:
-    """The next message.  Raises EOFError where the other side has gone, ValueError for what is no message."""
+    """The next message.  Raises EOFError if the other side has gone, ValueError if it is not a message."""
     line = stream.readline(MAX_LINE)
     if not line.endswith(b"\n"):
         raise EOFError("the other side has gone") if len(line) < MAX_LINE else ValueError("no message")

@@ -1,7 +1,7 @@
 """Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
 
 `# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
-line may go on with a title, for the author. Cells of the kinds in HIDDEN belong to no notebook: the text of
+line may continue with a title, for the author. Cells of the kinds in HIDDEN are in no notebook: the text of
 an exercise (nbjudge/authoring/exercise_text.py) says with them what its check needs. A mistake in a source is
 a SourceError that names file and line.
 """
@@ -112,7 +112,7 @@ def cut(cell: SourceCell, size: Callable[[str], str] = lambda name: "") -> Sourc
             shown.append(_raise(line, name, size(name)))
             begun = None
         elif NEARLY.search(line):
-            raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
+            raise cell.error(n, f"{mark!r} is not a marker; write {BEGIN!r} or {END!r} alone on a line")
         elif begun is None:
             name = definition[1] if (definition := DEFINITION.match(line)) else name
             shown.append(line)

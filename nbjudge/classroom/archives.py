@@ -104,12 +104,12 @@ def _is_noise(path: str) -> bool:
 def _of_download(source: Path) -> list[Entry]:
     """The files of the zip that a teacher has loaded."""
     if not source.is_file():  # opening a pipe would wait for somebody who writes
-        raise Unusable(f"{source} is no ordinary file: name a zip or a folder.")
+        raise Unusable(f"{source} is not a regular file: name a zip or a folder.")
     with open(source, "rb") as file:  # is_zipfile takes what it may not read for no zip
         if zipfile.is_zipfile(file):
             return _of_zip(source, str(source), MOST_FILES)
     if source.suffix.lower() == ".zip":
-        raise Unusable(f"{source} is no zip, or the download was cut off: load it again.")
+        raise Unusable(f"{source} is not a zip, or the download was cut off: load it again.")
     raise Unusable(
         f"{source} is neither a folder nor a zip: wait for the end of the download, or unpack it and name "
         "the folder."
@@ -149,7 +149,7 @@ def _of_file(folder: Path, path: Path) -> Entry:
     if stat.S_ISLNK(state.st_mode):
         problem = "it is a link, which is not followed: hand in the file itself"
     elif not stat.S_ISREG(state.st_mode):
-        problem = "it is no ordinary file"
+        problem = "it is not a regular file"
     elif state.st_size > LARGEST:
         problem = _too_large(state.st_size)
     try:
@@ -185,7 +185,7 @@ def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[Entry]:
     try:
         archive = zipfile.ZipFile(file)
     except DAMAGE as error:
-        raise Unusable(f"{name} is no zip that can be read ({error}): load or pack it again.") from None
+        raise Unusable(f"{name} is not a zip that can be read ({error}): load or pack it again.") from None
     listed = [_of_member(archive, member) for member in archive.infolist() if not member.is_dir()]
     listed = [entry for entry in listed if not _is_noise(entry.path)]
     if len(listed) > most:

@@ -188,7 +188,7 @@ def _with_file(
         return replace(submission, reason=entry.problem)
     if not entry.is_notebook:
         unopened = "it is an archive that is not opened: hand in the notebook, or unpack it and collect again"
-        reason = unopened if entry.suffix in archives.UNOPENED else "it is no notebook (.ipynb)"
+        reason = unopened if entry.suffix in archives.UNOPENED else "it is not a notebook (.ipynb)"
         return replace(submission, reason=reason)
     try:
         content = entry.read()

@@ -91,7 +91,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 def _count(text: str) -> int:
     if text.isascii() and text.isdecimal() and 1 <= int(text[:6]) <= 1024:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:20]} is no number from 1 to 1024")
+    raise argparse.ArgumentTypeError(f"{text[:20]} is not a number from 1 to 1024")
 
 
 def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
@@ -147,7 +147,7 @@ def written(path: Path, write: Callable) -> object:
 
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise Unusable(f"{path} is there and no ordinary file: name another one.")
+            raise Unusable(f"{path} exists, but is not a regular file: name another one.")
         return write()
     except OSError as error:
         raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -139,7 +139,7 @@ def main(arguments: list[str]) -> int:
         results = results_of(_graded(lesson, folder), lesson)
     except (Exception, Overtime):  # whatever it is, the student must see that it is not theirs
         traceback.print_exc()  # standard output and error are shown to the teacher
-        fault = "The grader failed; this is no fault of your answer. Submit again, or ask your teacher."
+        fault = "The grader failed; this is not a fault of your answer. Submit again, or ask your teacher."
         results = results_of(Outcome((), fault, "", 0.0), lesson)
     (folder / "results").mkdir(exist_ok=True)
     write_whole(folder / "results" / "results.json", json.dumps(results, ensure_ascii=False).encode())

@@ -56,7 +56,7 @@ def fill_moodle(
     rows = [row for row in table.rows[1:] if any(cell.strip() for cell in row)]
     if not rows or not all(re.search(r"\d+$", row[0].strip()) for row in rows):
         raise Unusable(
-            f"{table.path} is no grading worksheet: its first column holds no numbers of participants. "
+            f"{table.path} is not a grading worksheet: its first column holds no numbers of participants. "
             "Download it in Moodle: the assignment, Submissions, Download grading worksheet."
         )
     possible = _moodle_points(table.path, header, rows, mark)
@@ -145,8 +145,8 @@ def _check_canvas_header(table: Table, header: list[str]) -> None:
     is_own = any(all(map(str.__contains__, header, start)) for start in starts) and "ID" in header
     if len(header) < 4 or not is_own or "Section" not in header:
         raise Unusable(
-            f"{table.path} is no gradebook of Canvas: its first row should begin with Student, ID and have a "
-            "column Section. Export it in Canvas: Grades, Export, Export Entire Gradebook."
+            f"{table.path} is not a gradebook of Canvas: its first row begins with Student, ID and has "
+            "a column Section. Export it in Canvas: Grades, Export, Export Entire Gradebook."
         )
     if table.delimiter == "\t":
         raise Unusable(f"{table.path} is separated by tabs; Canvas reads commas and semicolons: export anew.")

@@ -98,7 +98,7 @@ def push_marks(
     comment that is not among these is somebody else's: it stays and is named.
 
     The assignment, its cells and the students must be in the gradebook already: nothing is invented.
-    Raises Unusable where the file is no gradebook, has none of the students, lacks the assignment or one of
+    Raises Unusable if the file is not a gradebook, has none of the students, lacks the assignment or one of
     its cells, or gives a cell other points, before anything is written.
     """
     try:
@@ -108,7 +108,7 @@ def push_marks(
         remedy = f"{sys.executable} -m pip install nbgrader"
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
-        raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
+        raise Unusable(f"{gradebook} is not a file: run nbgrader generate_assignment first.")
     prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
     pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose, [])
     try:
@@ -147,7 +147,7 @@ def _require_gradebook(path: Path) -> None:
             "which keeps a copy, and export again."
         )
     if "grade_cells" not in tables:
-        raise Unusable(f"{path} is no gradebook of nbgrader: run nbgrader generate_assignment first.")
+        raise Unusable(f"{path} is not a gradebook of nbgrader: run nbgrader generate_assignment first.")
 
 
 def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ def read_table(path: Path) -> Table:
     """A CSV file as cells. Raises Unusable for any other file."""
     try:
         if path.stat().st_size > LARGEST:
-            raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is no table of marks.")
+            raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is not a table of marks.")
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
@@ -55,14 +55,14 @@ def read_table(path: Path) -> Table:
         delimiter = max(",;\t", key=lambda sign: _fit(plain, sign))
         rows = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise Unusable(f"{path} is no CSV file: {error}. Export it anew.") from None
+        raise Unusable(f"{path} is not a CSV file: {error}. Export it anew.") from None
     if not any(rows):
         raise Unusable(f"{path} is empty. Export it anew.")
     return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
 
 
 def refuse_to_replace(path: Path, header: Sequence[str]) -> None:
-    """Unusable where a file is there that is no earlier export with such a header, and not empty."""
+    """Unusable where a file is there that is not an earlier export with such a header, and not empty."""
     if not path.is_file() or not path.stat().st_size:
         return
     try:

@@ -116,7 +116,7 @@ def _points(text: str) -> float:
         points = 0.0
     if 0 < points < 1e6:
         return points
-    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of points above 0, such as 12.5")
+    raise argparse.ArgumentTypeError(f"{text[:20]} is not a number of points above 0, such as 12.5")
 
 
 def _report(chosen: argparse.Namespace) -> int:

@@ -74,7 +74,7 @@ def find_layout(paths: Iterable[str]) -> str:
         names = {person.name for person in owners}
         students = {person.student for person in owners}
         if 2 * len(owners) > len(rivals) and len(names) <= len(students):
-            return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is no user's
+            return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is not a user's
     return "plain"
 
 

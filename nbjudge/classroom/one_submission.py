@@ -123,7 +123,9 @@ def _words_on_variants(numbers: list[str]) -> str:
 
 
 def _out_of_time(name: str, points: int) -> Verdict:
-    message = "Not judged: the platform's time for one submission was over. This is no fault of your answer."
+    message = (
+        "Not judged: the platform's time for one submission was over. This is not a fault of your answer."
+    )
     return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
 
 

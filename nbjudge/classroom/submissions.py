@@ -52,7 +52,7 @@ def load(folder: Path) -> list[Submission]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
         raise Unusable(
-            f"{folder} is no class folder, it has no submissions.jsonl: "
+            f"{folder} is not a class folder (it has no submissions.jsonl): "
             f"begin with {current().command} class collect {folder} DOWNLOAD.zip"
         ) from None
     return [_parsed(path, number, line) for number, line in enumerate(lines, 1) if line]
@@ -61,7 +61,7 @@ def load(folder: Path) -> list[Submission]:
 def save(folder: Path, listed: Iterable[Submission]) -> None:
     """Write the submissions list, whole."""
     lines = [json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True) for entry in listed]
-    text = "".join(f"{line}\n" for line in lines)  # a name that is no Unicode stays as JSON's escape
+    text = "".join(f"{line}\n" for line in lines)  # a name that is not valid Unicode stays as JSON's escape
     write_whole(folder / "submissions.jsonl", text.encode(errors="backslashreplace"))
 
 

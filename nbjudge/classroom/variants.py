@@ -81,7 +81,7 @@ def _check_lesson(folder: Path, lesson: str) -> None:
     varying = [name for name in current().lessons if lessons_variants(name)]
     if lesson not in varying:
         raise Unusable(
-            f"{lesson!r} is no lesson with variants; those with variants are {', '.join(varying)}."
+            f"{lesson!r} is not a lesson with variants; those with variants are {', '.join(varying)}."
         )
     if not (ROOT / "solutions" / "source").is_dir():
         raise Unusable("variants are made from the course's sources: use a clone of the course.")

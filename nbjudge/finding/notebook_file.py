@@ -39,7 +39,7 @@ try:
 except MemoryError:
     sys.exit("it takes too much memory to read")
 except (ValueError, RecursionError) as error:
-    sys.exit("it is no notebook: " + str(error)[:200])
+    sys.exit("it is not a notebook: " + str(error)[:200])
 """
 
 
@@ -73,7 +73,7 @@ def _text(path: Path) -> str:
             return _reduced(path, book)
         text = book.read(SMALL + 1) or b""  # a file of /proc says that it is empty, and may have no end
         if len(text) > SMALL:
-            raise Unusable(f"{path} is no ordinary file: it is longer than it says.")
+            raise Unusable(f"{path} is not a regular file: it is longer than it says.")
         return text.decode("utf-8-sig")
 
 
@@ -82,7 +82,7 @@ def _refuse_what_is_no_file(path: Path, state: os.stat_result) -> None:
         raise Unusable(f"{path} is a folder; grade takes one notebook.")
     if not stat.S_ISREG(state.st_mode):
         raise Unusable(
-            f"{path} is no ordinary file but a pipe, a device or a socket; grade takes one notebook."
+            f"{path} is not a regular file but a pipe, a device or a socket; grade takes one notebook."
         )
     if state.st_size > LARGEST:
         raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB. Clear its outputs and save it again.")

@@ -66,7 +66,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 def _seed(text: str) -> int:
     if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_SEED:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:20]} is no whole number from 0 to {LARGEST_SEED}")
+    raise argparse.ArgumentTypeError(f"{text[:20]} is not a whole number from 0 to {LARGEST_SEED}")
 
 
 def _grade(chosen: argparse.Namespace) -> int:
@@ -196,7 +196,7 @@ def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
 
 
 class _Screen:
-    """Standard output. Where it is full or closed the grade goes on, and says so at its end."""
+    """Standard output. Where it is full or closed the grade continues, and says so at its end."""
 
     error: OSError | None = None
 

@@ -108,7 +108,9 @@ def refuse_to_replace(path: Path, notebook: Path | None = None) -> None:
         if not stat.S_ISDIR(os.stat(path.parent).st_mode) or not os.access(path.parent, os.W_OK):
             raise Unusable(f"the report could not be written to {path}: its folder cannot be written.")
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise Unusable(f"the report could not be written to {path}: it is there and no ordinary file.")
+            raise Unusable(
+                f"the report could not be written to {path}: it exists, but is not a regular file."
+            )
         if notebook and os.path.samefile(path, notebook):
             raise Unusable(f"the report could not be written to {path}: that is the notebook.")
     except FileNotFoundError as missing:
@@ -171,7 +173,7 @@ def as_variant(exercise: Exercise, cells: list[CodeCell]) -> tuple[Exercise, dic
         numbers = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
     try:
         return variants.at_numbers(exercise, numbers), numbers
-    except ValueError:  # no variant that there is: the course's own exercise
+    except ValueError:  # an unknown variant: the course's own exercise
         return exercise, {}
 
 

@@ -168,7 +168,7 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
 def rehearse(exercise: Exercise, mutant: Mutant, seed: int, like: Transcript) -> Transcript:
     """What a check observes about a known mistake, up to a case that differs from `like`.
 
-    A kernel that waits for ever takes seconds, so no case is run that decides nothing.
+    A kernel that waits forever takes seconds, so no case is run that decides nothing.
     """
     transcript = Transcript()
     compared = 0

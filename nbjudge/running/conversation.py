@@ -185,7 +185,7 @@ def answer(name: str, frame: bytes, unpack: Callable = wire.unpack) -> object:
 def _text(outcome: dict, field: str) -> str:
     """A field of an outcome that must be text."""
     if type(outcome[field]) is not str:
-        raise wire.Broken(f"{field} is no text")
+        raise wire.Broken(f"{field} is not text")
     return outcome[field]
 
 
@@ -193,7 +193,7 @@ def _wrong(name: str, outcome: dict) -> Wrong:
     parts = outcome["said"]
     whole = type(parts) is list and len(parts) == 3 and type(parts[0]) is str
     if not whole or not all(part is None or type(part) is str for part in parts[1:]):
-        raise wire.Broken("said is no message, misconception, next step")
+        raise wire.Broken("said is not a message, a misconception and a next step")
     return Wrong(*parts)
 
 

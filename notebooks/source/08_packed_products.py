@@ -605,7 +605,7 @@ for threads in sorted({1, cores}):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# The 100 % of this table is the library's large product, measured once on one core; a row on one core can pass it, since the library is no bound.
+# The 100 % of this table is the library's large product, measured once on one core; a row on one core can pass it, since the library is not a bound.
 #
 # What is the bound? A core begins a limited number of multiply-adds in a cycle, and no order of loops changes that. The highest rates of section 5, where everything lies in the nearest cache, are probably this bound. What bounds larger networks stands in [docs/performance.md](../docs/performance.md).
 #

@@ -393,7 +393,7 @@ print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 #
 # ## 8 · What is to come
 #
-# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps. Each line below adds one idea to the line above: the products of x and h side by side in two streams, say, or weights transposed once, before the steps. The published factors are **second-hand**, from a student's report. The model's constants were fitted to these very lines, so the agreement is no test of the model.
+# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps. Each line below adds one idea to the line above: the products of x and h side by side in two streams, say, or weights transposed once, before the steps. The published factors are **second-hand**, from a student's report. The model's constants were fitted to these very lines, so the agreement is not a test of the model.
 #
 # **Guess** which idea is worth most.
 
@@ -447,7 +447,7 @@ rnnlab.progress("naive_gpu_rnn")
 #
 # Answer first, then open.
 #
-# <details><summary>Which 17 operations of an LSTM step are no product?</summary>4 biases, 4 sums of products, 4 functions of the gates, 3 ∘, the sum in c′ and the tanh of c′.</details>
+# <details><summary>Which 17 operations of an LSTM step are not products?</summary>4 biases, 4 sums of products, 4 functions of the gates, 3 ∘, the sum in c′ and the tanh of c′.</details>
 #
 # <details><summary>A pass is launch-bound. What does halving its FLOPs gain?</summary>Nothing. Halving its launches saves up to half of its time, until the kernels take longer than their launches.</details>
 #

@@ -318,7 +318,7 @@ for H, T in ((512, 100), (2048, 20)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2 048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is no test of it.
+# **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2 048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is not a test of it.
 #
 # **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 
@@ -329,7 +329,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
 # %% [markdown]
 # <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02, together 1.4; on an H200 1.81, 1.21 and 1.03, together 2.3. Grouped, a product has 21 blocks a multiprocessor in place of 5 on an M40, 3.9 in place of 1 on an H200. Blocks hide each other's waits; the fewer at first, the more grouping gains.</details>
 #
-# So 25/3 = 8.3 is no rule: 512 units on an H200 give it by chance.
+# So 25/3 = 8.3 is not a rule: 512 units on an H200 give it by chance.
 #
 # ## Recap
 #

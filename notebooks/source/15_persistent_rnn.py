@@ -196,7 +196,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
 
 # %% [markdown]
 # - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block.
-# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever. `cuda.ldcv` does not take the cached value. But the compiler may move even this read out of the loop, or remove a loop that only reads ([docs/simulator.md](../docs/simulator.md)). So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
+# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value forever. `cuda.ldcv` does not take the cached value. But the compiler may move even this read out of the loop, or remove a loop that only reads ([docs/simulator.md](../docs/simulator.md)). So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
 #
 # With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
 
@@ -229,7 +229,7 @@ print("you guessed", my_guess)
 drawings.show("not_resident")
 
 # %% [markdown]
-# 40 blocks end, 100 wait for ever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device.
+# 40 blocks end, 100 wait forever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device.
 #
 # On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
 #
@@ -237,7 +237,7 @@ drawings.show("not_resident")
 #
 # <!-- exercise: flag_barrier -->
 #
-# The simulator reports a missing fence on either side, a flag that is set too early, and threads that wait for ever.
+# The simulator reports a missing fence on either side, a flag that is set too early, and threads that wait forever.
 
 # %% [markdown]
 # ## 5 · The kernel

@@ -297,7 +297,7 @@ print(text[begin:text.index("DEVICE void push(Remote to, uint2")])
 #
 # In the backward pass a block writes the gradients of its own gates into a row of its shared memory, and each of its warps multiplies this row with weights. The sums of one warp belong to units of **one** block, and the warp pushes them to that block only. In the next step the block fills the row again: the first version had a single one. It compiled without a spill.
 #
-# Here is its skeleton: two blocks with two warps each, which run in random order; at each `yield` another warp may go on. **Predict:** in how many of 500 runs does a warp read a number of another step?
+# Here is its skeleton: two blocks with two warps each, which run in random order; at each `yield` another warp may continue. **Predict:** in how many of 500 runs does a warp read a number of another step?
 
 # %%
 def warp(block, number, rows, row, arrivals, pushes, is_wrong):
@@ -354,7 +354,7 @@ print(next(line.strip() for line in kernel.splitlines()
 # - **Two rows:** the row of step t is written again in step t + 2. Before that comes the barrier of step t + 1. The slow warp reaches it only after it has read the row.
 # - **One row:** it is written again in step t + 1. The last barrier is that of step t. The slow warp passes it before it reads.
 #
-# The compilers reported nothing, and the register table was perfect. We saw the race when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU.
+# The compilers reported nothing, and the register table was perfect. We saw the race when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That proves nothing for a GPU.
 
 # %% [markdown]
 # ## 5 · Published times

@@ -9,7 +9,7 @@
 #
 # - **Time:** 160 minutes, exercises included.
 # - **You need:** [14 · Do four layers take four times as long?](14_network_schedule.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU; Open MPI makes some cells live.
-# - **Afterwards you can** write and cost an all-reduce, average gradients of unequal shares, predict how far a network scales, and go on after a rank is lost.
+# - **Afterwards you can** write and cost an all-reduce, average gradients of unequal shares, predict how far a network scales, and continue after a rank is lost.
 
 # %%
 import rnnlab
@@ -435,9 +435,9 @@ except (RankFailure, RankLost) as error:
 drawings.show("lost_rank")
 
 # %% [markdown]
-# Without a launcher that watches, the survivor would wait for ever. Here the launcher ends it, and the last whole checkpoint is what is left: it was written under another name first and then renamed, so a rank that dies while writing destroys nothing.
+# Without a launcher that watches, the survivor would wait forever. Here the launcher ends it, and the last whole checkpoint is what is left: it was written under another name first and then renamed, so a rank that dies while writing destroys nothing.
 #
-# Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: an extension of MPI (ULFM, in Open MPI 5) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
+# There are two ways to continue. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: an extension of MPI (ULFM, in Open MPI 5) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
 
 # %%
 my_guess = ...
@@ -496,7 +496,7 @@ rows = [
     ("overlap", "a gradient is complete after its sweep and product"),
     ("hardware's wall", "a small minibatch a GPU; persistent kernels move it"),
     ("optimisation's wall", "large minibatches need more epochs"),
-    ("a lost rank", "restart from a whole checkpoint, or shrink and go on"),
+    ("a lost rank", "restart from a whole checkpoint, or shrink and continue"),
 ]
 for question, answer in rows:
     print(f"{question:21}{answer}")

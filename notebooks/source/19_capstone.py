@@ -302,7 +302,7 @@ print(f"{naive}; you guessed {my_guess}")
 show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 
 # %% [markdown]
-# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32. **Try** to improve it here before you go on. Which launches could run side by side? Change one thing at a time, and predict before you run.
+# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32. **Try** to improve it here before you continue. Which launches could run side by side? Change one thing at a time, and predict before you run.
 
 # %%
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
@@ -456,9 +456,9 @@ print("your page, in a terminal: rnnlab page")
 # %% [markdown]
 # **What to read next.**
 #
-# - To go on with kernels: S. Boehm, *How to Optimize a CUDA Matmul Kernel*; NVIDIA's CUTLASS and its tutorials on Hopper; FlashRNN's source (lesson 16).
-# - To go on with many machines: Hugging Face, *The Ultra-Scale Playbook*; DeepMind, *How to Scale Your Model*.
-# - To go on with recurrence: *Were RNNs All We Needed?*, Mamba and xLSTM; ParaRNN (lesson 18).
-# - To go on with measuring: Hoefler and Belli (above).
+# - More on kernels: S. Boehm, *How to Optimize a CUDA Matmul Kernel*; NVIDIA's CUTLASS and its tutorials on Hopper; FlashRNN's source (lesson 16).
+# - More on many machines: Hugging Face, *The Ultra-Scale Playbook*; DeepMind, *How to Scale Your Model*.
+# - More on recurrence: *Were RNNs All We Needed?*, Mamba and xLSTM; ParaRNN (lesson 18).
+# - More on measuring: Hoefler and Belli (above).
 #
 # What nobody has measured yet: this course's persistent kernels on a GPU. `rnnlab gpu-day 1` tests and times them on a rented one in nine minutes. If you run it, send the record to the course.

@@ -9,7 +9,7 @@ step a thread began and returned; the lists of `events` have an entry for each s
     array    place in `arrays`, -1 where no memory is touched
     element  of that array, counted row by row; -1 where several are touched at once
     request  place in `requests`, which are [sectors, turns of banks]: what the thread's warp requests; or -1
-    until    the step at which the thread's wait behind the event ends; 0 where it goes on at once
+    until    the step at which the thread's wait behind the event ends; 0 where it continues at once
 """
 
 import numpy as np

@@ -63,7 +63,7 @@ def _dearest(data: dict) -> tuple[int, int, str]:
 
 
 def _code(data: dict, site: int) -> str:
-    """The source at a place of the program, empty where it cannot be had."""
+    """The source at a place of the program, empty where it is not available."""
     place, line = data["sites"][site]
     source = data["sources"][place]
     return "".join(source["lines"][line - source["first"] :][:1]).strip()[:CODE]

@@ -515,7 +515,7 @@ function render({ model, el }) {
       const indent = Math.min(...text.lines.filter(l => l.trim()).map(l => l.length - l.trimStart().length));
       code.replaceChildren(...text.lines.map((l, k) => make("div", { class: isFault(k) ? "fault" : null },
         make("span", { class: "pgr-no" }, `${isFault(k) ? "! " : ""}${text.first + k}`), make("span", { class: "pgr-who" }), l.slice(indent) || " ")));
-      if (!text.lines.length) code.replaceChildren("This kernel's source cannot be had.");
+      if (!text.lines.length) code.replaceChildren("This kernel's source is not available.");
       code.setAttribute("aria-label", `source of ${source ? "a function of " : ""}${trace.kernel}`);
       codeTitle.replaceChildren(source ? `a function of ${trace.kernel}` : trace.kernel, make("span", { class: "pgr-dim" }, `number, and how many threads were here last; ${faultLines.size ? "! lines of a finding" : "marked: the chosen thread's line"}`));
     }

@@ -69,7 +69,7 @@ def _is_no_index(part: ast.expr) -> bool:
 
 
 def _number(part: ast.expr) -> int | None:
-    """The value of 3 or -1; None for what is no number."""
+    """The value of 3 or -1; None for what is not a number."""
     minus = isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub)
     constant = part.operand if minus else part
     if not isinstance(constant, ast.Constant) or type(constant.value) is not int:

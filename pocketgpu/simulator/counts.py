@@ -3,7 +3,7 @@
 Threads of a warp that execute the same place in the program for the n-th time make one request.  A request to
 global memory moves every 32-byte sector that it touches, once; one to shared memory is served a word of each
 of 32 banks at a time, and every further word of a bank costs another turn.  Lanes that want the same word
-share it.  Words wider than a bank are served half a warp, or a quarter, at a time, which is no conflict.
+share it.  Words wider than a bank are served half a warp, or a quarter, at a time, which is not a conflict.
 """
 
 from dataclasses import dataclass, field, fields

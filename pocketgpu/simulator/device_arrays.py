@@ -343,7 +343,7 @@ def _without_repeats(array: np.ndarray) -> np.ndarray:
 
 
 def check_contiguous(array: np.ndarray) -> None:
-    """Raise ValueError for an array that is no single piece of memory."""
+    """Raise ValueError for an array that is not a single piece of memory."""
     core = _without_repeats(array)
     if not core.flags["C_CONTIGUOUS"] and not core.flags["F_CONTIGUOUS"]:
         raise ValueError(NOT_CONTIGUOUS)

@@ -182,8 +182,8 @@ class Diagnosis:
             size = int(self.log.bytes[place])
             space = self.log.arrays[self.log.array[place]].space
             message = (
-                f"accesses {size} bytes of {space} memory on line {line} at an address that is no multiple "
-                f"of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
+                f"accesses {size} bytes of {space} memory on line {line} at an address that is not a "
+                f"multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
             )
             findings.append(self._of("misaligned", int(self.log.thread[place]), message, line))
         return tuple(findings)
@@ -193,7 +193,7 @@ class Diagnosis:
         for event in self.log.whole.tolist():
             line = self.columns.sites[int(self.columns.site[event])].line
             thread = int(self.columns.thread[event])
-            message = whole_array("an index that is no single element", line)
+            message = whole_array("an index that is not a single element", line)
             by_line.setdefault(line, self._of("whole_array", thread, message, line))
         return tuple(by_line.values())
 
@@ -291,7 +291,7 @@ def _was_written(log: Accesses, place: int) -> bool:
 
 
 def misaligned(log: Accesses) -> np.ndarray:
-    """Places [n] of accesses whose address is no multiple of their size; one a site, the first.
+    """Places [n] of accesses whose address is not a multiple of their size; one a site, the first.
 
     It takes a view that starts between two elements: of bytes in dynamic shared memory, of a buffer.
     """

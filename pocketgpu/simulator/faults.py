@@ -35,7 +35,7 @@ def innermost(error: BaseException) -> TracebackType | None:
 
 
 def stray_access(error: Exception, launch: object) -> Finding | None:
-    """The finding behind an exception of a kernel; None where it is no access that went astray."""
+    """The finding behind an exception of a kernel; None where it is not an access that went astray."""
     step = innermost(error)
     if step is None or OF_ACCESSES.get(type(error), "nothing else") not in str(error):
         return None

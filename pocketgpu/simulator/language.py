@@ -41,7 +41,7 @@ _known: dict[int, tuple[FunctionType, tuple[Finding, ...]]] = {}  # by id: the f
 
 
 def refused(function: Callable) -> tuple[Finding, ...]:
-    """Findings for a kernel and the functions that it calls; empty where its text cannot be had."""
+    """Findings for a kernel and the functions that it calls; empty where its text is not available."""
     if id(function) not in _known:
         _known[id(function)] = function, tuple(_refused(function, set(), is_kernel=True))
     return _known[id(function)][1]

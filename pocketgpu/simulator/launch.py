@@ -312,7 +312,7 @@ kernel_function[blockspergrid, threadsperblock](arg0, arg1, ..., argn)
 
 
 def dimensions(grid: object, block: object) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Both with three dimensions.  Raises ValueError or TypeError for what is no size."""
+    """Both with three dimensions.  Raises ValueError or TypeError for what is not a size."""
     if grid is None or block is None:
         raise ValueError(HELP)
     return _three(grid, "griddim"), _three(block, "blockdim")

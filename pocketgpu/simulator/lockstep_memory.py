@@ -74,7 +74,7 @@ class Accesses(NamedTuple):
     lanes: Lanes
     cells: np.ndarray
     writes: bool
-    is_plain: bool  # some are no atomics
+    is_plain: bool  # some are not atomics
 
 
 def _merged(accesses: list[Accesses]) -> list[Accesses]:
@@ -285,11 +285,11 @@ def _within(index: object, size: int) -> np.ndarray | int:
     """An index, or those of all threads, counted from the first element."""
     if type(index) is Varying:
         if index.kind not in INTEGERS:
-            raise Fallback("an index that is no integer")
+            raise Fallback("an index that is not an integer")
         low, high = index.bounds()
     else:
         if isinstance(index, bool) or not isinstance(index, int | np.integer):
-            raise Fallback("an index that is no integer")
+            raise Fallback("an index that is not an integer")
         low = high = int(index)
     if low < -size or high >= size:
         raise Fallback("an index may lie beyond its array")

@@ -63,7 +63,7 @@ for _name in ACCESSES.split():
 
 
 def without_check(value: object) -> object:
-    """The same memory as NumPy has it; what is no mapped array, as it is."""
+    """The same memory as NumPy has it; what is not a mapped array, as it is."""
     return value.view(np.ndarray) if isinstance(value, MappedArray) else value
 
 

@@ -209,7 +209,7 @@ def row_for_element(line: int, shape: tuple[int, ...]) -> Exception:
     return fault("whole_array", message, line)
 
 
-UNSIGNED_WRAPS = 2**31  # an index above this is no element's
+UNSIGNED_WRAPS = 2**31  # no element has an index above this
 
 
 def _remedy(array: Watched, index: object) -> str:

@@ -339,7 +339,7 @@ class ClockReplay:
             self.segment_at[place] = int(self.segment[thread])
 
     def _enter(self, thread: int) -> None:
-        """Give a thread that goes on after a barrier the clocks of all threads that came to it."""
+        """Give a thread that continues after a barrier the clocks of all threads that came to it."""
         if thread not in self.pending:
             return
         key = self.pending.pop(thread)

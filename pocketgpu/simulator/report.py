@@ -115,7 +115,7 @@ def observe(
     if type(kernel).__module__.startswith("numba."):
         raise TypeError(f"{name} was made by numba.cuda, and no GPU is used: write `from rnnlab import cuda`")
     if not hasattr(kernel, "max_cooperative_grid_blocks"):
-        raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
+        raise TypeError(f"{name} is not a kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
     result = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
     advance_clock(now.sheet, result.counts.sectors)

@@ -60,7 +60,7 @@ def _nested(element: object, shape: tuple[int, ...]) -> list:
 
 
 class Unfit:
-    """What stands in the place of a bare array where a name is no array of so many dimensions.
+    """What stands in the place of a bare array where a name is not an array of so many dimensions.
 
     The access has been written down already, as one to array 0; here it is taken back.
     """

@@ -64,7 +64,7 @@ class RunningGrid:
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
         self.hold = current().hold  # polls that come before all else
         self.held = 0  # those that are left
-        self.ignored_poll = ""  # the first thread that went on from a loop of polls that read nothing new
+        self.ignored_poll = ""  # the first thread that continued from a loop of polls that read nothing new
         self.at_grid_barrier = []
         self.grid_opened = 0
         self.gathering = False
@@ -144,7 +144,7 @@ class RunningGrid:
         return block.fresh(self.shuffle)
 
     def _advance(self, thread: Thread | None) -> None:
-        """Let a thread run until it waits.  The last one to come to a barrier goes on at once."""
+        """Let a thread run until it waits.  The last one to come to a barrier continues at once."""
         while thread is not None:
             try:
                 site = next(thread.generator)
@@ -154,7 +154,7 @@ class RunningGrid:
             thread = None if site is None else self._arrive(thread, site)
 
     def _arrive(self, thread: Thread, site: int) -> Thread | None:
-        """Let a thread wait at the barrier of its block; the thread that goes on now, if that opens it."""
+        """Let a thread wait at the barrier of its block; the thread that continues now, if that opens it."""
         block = thread.block
         self._note_ignored_poll(thread)
         thread.wait_at(site, "syncthreads()")
@@ -173,7 +173,7 @@ class RunningGrid:
     def _run_block(self, block: Block, threads: list[Thread]) -> None:
         """Run a block, while nothing else is ready, from barrier to barrier as long as all come to the same.
 
-        threads: all of the block, in the order in which they go on.
+        threads: all of the block, in the order in which they continue.
         """
         generators = [thread.generator for thread in threads]
         while True:
@@ -231,7 +231,7 @@ class RunningGrid:
             thread.again = {}
 
     def _ordered(self, threads: list[Thread]) -> list[Thread]:
-        """These threads in the order in which they go on, which is random if the launch shuffles."""
+        """These threads in the order in which they continue, which is random if the launch shuffles."""
         if self.shuffle:
             self.shuffle.shuffle(threads)
         return threads

@@ -22,9 +22,9 @@ class SimulatorSettings:
     checks: bool = True  # write every access down, and look for faults in it
     raise_findings: bool = True  # a launch with findings raises Findings when it has ended
     strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
-    shuffle: bool = False  # blocks and threads start, and go on after barriers, in random order
+    shuffle: bool = False  # blocks and threads start, and continue after barriers, in random order
     seed: int = 0  # of that order
-    hold: int = 0  # polls that a thread makes before others go on, each time that it begins to wait
+    hold: int = 0  # polls that a thread makes before others continue, each time that it begins to wait
     seconds: float = 20.0  # that one thread may run without waiting, before the launch counts as endless
     events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of devices.DEVICES

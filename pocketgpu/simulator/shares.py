@@ -42,7 +42,7 @@ def judged_counts(result: Report) -> dict:
     loads_of_parameter       [parameters] loads from each one's array
     stored_by_thread         [parameters] the most elements of each one's array that one thread stores
     exchanges                shuffles, votes and syncwarps, each lane's
-    ignored_poll             a thread that polls and goes on whatever it reads, with the line; or empty
+    ignored_poll             a thread that polls and continues whatever it reads, with the line; or empty
     """
     log = result.accesses
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)

@@ -50,7 +50,7 @@ REMEDIES = {  # what Numba's message contains -> what to do
     "reflected list": "use a tuple, or cuda.local.array with a constant size",
     "not supported": "say it with plain assignments, if, while and for",
 }
-# the last is how Numba says that a call has too many arguments or a cache hint cannot be had
+# the last is how Numba says that a call has too many arguments or that it lacks a cache hint
 REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError, AttributeError)
 _known: dict = {}  # findings of a kernel for its argument types: typing takes some 20 ms
 

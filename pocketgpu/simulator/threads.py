@@ -150,7 +150,7 @@ class Block:
 
 
 class LaunchStopped(Exception):
-    """A fault after which the launch cannot go on."""
+    """A fault after which the launch cannot continue."""
 
     def __init__(self, finding: Finding):
         self.finding = finding
@@ -166,7 +166,7 @@ class Machine:
         self.launch = self.now = None
         self.trace: Trace | None = None
         self.ticks = 0  # rounds of loops until the clock is looked at (endless.py)
-        self.turns = 0  # how often a thread went on, but behind barriers of a block
+        self.turns = 0  # how often a thread continued, but behind barriers of a block
         self.part: tuple[int, ...] = ()  # shape of the last part of an array that a kernel made
 
     def go_on(self, thread: Thread) -> None:
@@ -365,7 +365,7 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> LaunchStopped:
     elif not remedy:
         remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
     return LaunchStopped(
-        finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0])
+        finding("deadlock", f"no thread can continue: {'; '.join(places_waiting)}{remedy}", waiting[0])
     )
 
 

@@ -6,7 +6,7 @@ opens an entry and says what it is; smaller ones behind it belong to it:
     EVENT + 16 · site + kind, array, index, …   an access to memory, an index for each dimension
     EVENT + 16 · site + kind, detail            a fence and its scope, a warp's mask, a grid barrier's number
     EVENT + 16 · site + BARRIER                 an arrival at the block's barrier
-    TURN + thread, END + thread                 the thread goes on, it has returned
+    TURN + thread, END + thread                 the thread continues, it has returned
 
 A site is a place in the program: the code of a function and the position of an expression in its text.
 
@@ -264,7 +264,7 @@ class Watch:
     trace: "Trace | None"  # None without checks
     stopped: tuple = ()  # findings that ended the launch
     arguments: tuple = ()  # as they were passed
-    ignored_poll: str = ""  # a thread that waits, and goes on whatever it reads
+    ignored_poll: str = ""  # a thread that waits, and continues whatever it reads
     sectors: int | None = None  # that a launch in lockstep moved; None where each thread ran by itself
     why_not_in_lockstep: str = ""
 

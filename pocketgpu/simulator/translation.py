@@ -113,7 +113,7 @@ class Translation:
         parameters: dict[str, bool] | None = None,
         bits: dict[str, int] | None = None,
     ) -> Rewritten | None:
-        """The function's code for launches; None where its text cannot be had."""
+        """The function's code for launches; None where its text is not available."""
         watched = self.trace is not None
         of_launch = None if parameters is None else (*parameters.items(), *bits.items())
         key = id(function.__code__), watched, of_launch

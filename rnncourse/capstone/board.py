@@ -86,7 +86,7 @@ def derive(program: str, box: Sandbox) -> list[Score]:
         sentence = str(error).partition("\n")[0]
         raise Unusable(f"its schedule may not be scored: {sentence}") from None
     except SyntaxError as error:
-        raise Unusable(f"its program is no Python: {error.msg}, line {error.lineno}") from None
+        raise Unusable(f"its program is not valid Python: {error.msg}, line {error.lineno}") from None
 
 
 def add(folder: Path, entry: Entry, program: str) -> None:
@@ -172,7 +172,7 @@ def _parsed(line: str) -> Entry | Unusable:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        return Unusable("it is no JSON")
+        return Unusable("it is not JSON")
     if not isinstance(fields, dict) or set(fields) != set(FIELDS):
         return Unusable(f"it should have the fields {', '.join(FIELDS)}")
 

@@ -134,7 +134,7 @@ def _page(chosen: argparse.Namespace) -> int:
     try:
         text = chosen.file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        return _refuse("page", f"{chosen.file} is no UTF-8 text")
+        return _refuse("page", f"{chosen.file} is not UTF-8 text")
     except FileNotFoundError:
         return _refuse(
             "page", f"there is no {chosen.file}; rnnlab page --new {chosen.file} writes the template"

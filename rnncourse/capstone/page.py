@@ -94,7 +94,7 @@ def _numbers(text: str) -> list[float] | None:
 def _wrong_form(text: str, numbers: list[float] | None, count: int | None) -> str | None:
     """What is wrong with a value that should be `count` numbers, FEWEST or more if that is None."""
     if numbers is None or not all(map(math.isfinite, numbers)):
-        return f"{text!r:.60} is no list of finite numbers."
+        return f"{text!r:.60} is not a list of finite numbers."
     if count is None and len(numbers) < FEWEST:
         return f"expected {FEWEST} numbers or more, found {len(numbers)}; measure again."
     if count is None or len(numbers) == count:

@@ -28,7 +28,7 @@ REMEDIES = {
     "race": "Draw who writes and who reads between two barriers.",
     "uninitialised": "Which thread writes that element, and when? A cuda.local array is each thread's own.",
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
-    "deadlock": "Who waits, and who should let them go on?",
+    "deadlock": "Who waits, and who should let them continue?",
     "weak_poll": "Poll with cuda.atomic.add(flags, i, 0): it adds nothing, and no compiler takes it out.",
     "missing_fence": "The data must be visible before the flag is: cuda.threadfence() between the two.",
     "whole_array": "A thread works on single elements: give the array one whole number for each dimension.",
@@ -73,7 +73,7 @@ Explain = Callable[[str, tuple, float], str]  # (array, place, surplus) -> what 
 
 
 def launch(submission: Callable, case: Case) -> LaunchResult:
-    """The submission's launch; arrays are copies. Raises Wrong if the submission is no kernel."""
+    """The submission's launch; arrays are copies. Raises Wrong if the submission is not a kernel."""
     result = submission(case.grid, case.block, *case.arguments)
     counted = type(result) is dict and result.get("counts") is not None
     is_launch = type(result) is dict and result.keys() == set(LaunchResult._fields)

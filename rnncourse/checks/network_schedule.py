@@ -33,7 +33,7 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: in
     cells = {(l, t) for l in range(layers) for t in range(steps)}
     if strange := [cell for cell in order if cell not in cells]:
         return (
-            f"(layer {strange[0][0]}, step {strange[0][1]}) is no cell of this network: pairs are "
+            f"(layer {strange[0][0]}, step {strange[0][1]}) is not a cell of this network: pairs are "
             f"(layer, step), with layers 0 to {layers - 1} and steps 0 to {steps - 1}."
         )
     if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:

@@ -71,7 +71,9 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
 def limit_exchange(counts, case):
     """From step 1 on, each block loads what the other blocks have stored in the step before."""
     if counts["ignored_poll"]:
-        return f"{counts['ignored_poll']} goes on whatever it polls: a loop that waits ends by what it reads"
+        return (
+            f"{counts['ignored_poll']} continues whatever it polls: a loop that waits ends by what it reads"
+        )
     rows, width = case.arguments[0].shape
     own = width // case.grid[0]
     blocks = case.grid[0]
@@ -87,7 +89,7 @@ def limit_exchange(counts, case):
 
 FLAGS = {
     "race between blocks": (
-        "The reader's block went on too early. Three things must come before it reads row t: the writer's "
+        "The reader's block continued too early. Three things must come before it reads row t: the writer's "
         "block sets its flag only after a barrier of its own, when all its threads have written; the "
         "reader's block sees t or more in the flag of each block, the last one, too; all its threads wait "
         "for that at a barrier. A flag that is set back may be missed."

@@ -165,7 +165,7 @@ def _unequal_calls(calls: list) -> str | None:
         least = int(np.argmin(counts))
         return (
             f"Rank {most} calls all_reduce {counts[most]} times, rank {least} {counts[least]} times: "
-            "real ranks would wait for each other for ever."
+            "real ranks would wait for each other forever."
         )
     for place, arrays in enumerate(zip(*calls, strict=True)):
         shapes = [array.shape for array in arrays]
@@ -269,7 +269,7 @@ def train(ranks, update):
     if ranks == alive == 0:
         raise Wrong("It starts 0 ranks; when none is left, the result is None.")
     if ranks != alive:
-        word = "more than are left" if ranks > alive else "but all that are left should go on"
+        word = "more than are left" if ranks > alive else "but all that are left should continue"
         raise Wrong(f"It starts {{ranks}} ranks where {{alive}} are left: {{word}}.")
     if update and (update, True) not in disk:
         torn_one = (update, False) in disk
@@ -309,7 +309,7 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     best: list = []
     want = call(ANSWERS["survive"].function, (Code(source, "train", best), codes[1], ranks))
     if got is None and want is not None:
-        refuse("It returns None, although ranks are left that could go on.", case)
+        refuse("It returns None, although ranks are left that could continue.", case)
     elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
         updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
         problem = _repeats(updates, fewest) if updates > fewest else None

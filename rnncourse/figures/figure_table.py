@@ -95,7 +95,7 @@ def line_series(axis: Axes) -> Iterator[Series]:
 
 
 def plotted(line: Line2D) -> tuple[np.ndarray, np.ndarray]:
-    """Points x [n], y [n] of a line as floating-point numbers; none where they are no numbers."""
+    """Points x [n], y [n] of a line as floating-point numbers; none where they are not numbers."""
     try:
         return np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
     except (TypeError, ValueError):

@@ -155,7 +155,7 @@ def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> No
         if problem.reaches:
             message = f"A kernel may only compute: {problem.sentence} ({place})."
             raise Stopped(Status.forbidden, message) from None
-        message = f"This is no kernel for a GPU: {problem.sentence} ({place})."
+        message = f"This is not a kernel for a GPU: {problem.sentence} ({place})."
         raise Stopped(
             Status.failed, message, "write the loop over single elements, as one thread of many"
         ) from None
@@ -398,5 +398,7 @@ def refuse_no_constant(what: str, value: object) -> None:
             raise Stopped(Status.too_big, message, "pass it to the kernel as an argument")
     elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
         kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-        message = f"This is no kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
+        message = (
+            f"This is not a kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
+        )
         raise Stopped(Status.failed, message, "pass it to the kernel as an argument")

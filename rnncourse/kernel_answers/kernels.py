@@ -20,7 +20,7 @@ MODULES = (  # see course.KERNELS
     "pocketgpu.simulator.strict",
     "pocketgpu.simulator.shares",
 )
-HOLD = 20  # polls by which a thread that waits for another is early: one that goes on unasked is then seen
+HOLD = 20  # polls by which a thread that waits for another is early: one that continues unasked is then seen
 
 
 def prepare(course: str) -> object:

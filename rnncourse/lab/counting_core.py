@@ -13,7 +13,7 @@ import numpy as np
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 
-MOST = 20_000  # instructions: more than any tile of the course needs, so that no loop goes on for ever
+MOST = 20_000  # instructions: more than any tile of the course needs, so that no loop continues forever
 
 
 class Weights(NamedTuple):

@@ -130,7 +130,7 @@ def _disk(free_bytes: int) -> Diagnosis:
 def _writable(folder: Path) -> Diagnosis:
     course = course_folder(ROOT)
     if not (course / "exercises").is_dir():
-        return Diagnosis("your answers", "kept where you save them: this is no clone of the course")
+        return Diagnosis("your answers", "kept where you save them: this is not a clone of the course")
     if os.access(folder, os.W_OK):
         return Diagnosis("your answers", f"kept in {course / 'work'}")
     return Diagnosis("your answers", f"{folder} is not writable", f"chmod u+w {folder}")

@@ -5,7 +5,7 @@
 The Makefile runs this each time and before anything is installed: it needs the standard library only, and
 ends at once where nothing is to be done. A note in FOLDER says where it was made, by which Python, and from
 which content each extra was installed. An environment that was copied or moved, or whose Python went away,
-changed or is not the chosen one, is made anew. One whose set-up was interrupted goes on.
+changed or is not the chosen one, is made anew. One whose set-up was interrupted continues.
 """
 
 import argparse
@@ -80,11 +80,11 @@ def main(arguments: list[str] | None = None) -> int:
         set_up(folder, extras, chosen.pip_options, chosen.python_chosen, chosen.else_older)
     except (NotSetUp, OSError) as problem:
         full = isinstance(problem, OSError) and problem.errno == errno.ENOSPC
-        reason = f"{FULL}; the same command then goes on." if full else problem
+        reason = f"{FULL}; the same command then continues." if full else problem
         print(f"{chosen.folder} is not set up: {reason}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\n{chosen.folder} is not set up yet: the same command goes on from here", file=sys.stderr)
+        print(f"\n{chosen.folder} is not set up yet: the same command continues from here", file=sys.stderr)
         return 130
     return 0
 
@@ -287,7 +287,7 @@ def failure(folder: Path, output: str) -> NotSetUp:
     untouched = "Installing collected packages" not in output
     for pattern, sentence in CAUSES:
         if re.search(pattern, output):
-            return NotSetUp(f"{sentence}; the same command then goes on.", untouched)
+            return NotSetUp(f"{sentence}; the same command then continues.", untouched)
     errors = [line for line in output.splitlines() if line.startswith("ERROR")] or ["pip failed"]
     return NotSetUp(f"{errors[-1]} (all of it: {folder / LOG})", untouched)
 

@@ -27,7 +27,7 @@ class NotReady(Exception):
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
     course = work.course_folder(work.ROOT)
-    notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
+    notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab does not help
     if find_spec("jupyterlab") is None:
         raise NotReady(
             f"JupyterLab is not installed: run `make lab`, or {sys.executable} -m pip install 'rnnlab[lab]'"

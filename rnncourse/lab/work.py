@@ -152,7 +152,7 @@ def _with_remedy(target: Path) -> Iterator[None]:
 def content_hash(content: bytes) -> str:
     """Hash of the kinds and texts of all cells: equal for two notebooks that differ by runs only.
 
-    The hash of its bytes, if the content is no notebook.
+    The hash of its bytes, if the content is not a notebook.
     """
     try:
         cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(content)["cells"]]

@@ -11,7 +11,7 @@ Only `rnnlab bench … --record` writes them; pages, lessons and pictures read t
     code        sha256 over all measured files
     machine     processor, cores, caches, memory, operating system
     settings    options of the benchmark
-    digest      sha256 over everything else: an edited record is no measurement
+    digest      sha256 over everything else: an edited record is not a measurement
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def read(path: Path) -> dict:
     except ValueError as error:
         raise ValueError(f"{path.name} is damaged: {error}") from error
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise ValueError(f"{path.name} is no record of schema {SCHEMA}")
+        raise ValueError(f"{path.name} is not a record of schema {SCHEMA}")
     if lacking := (NEEDED | {"digest"}) - record.keys():
         raise ValueError(f"{path.name} is damaged: it lacks {', '.join(sorted(lacking))}")
     if record["digest"] != digest(record):

@@ -70,7 +70,7 @@ class Measurement:
         return statistics.median(self.seconds[part]) if self.seconds.get(part) else None
 
     def exclude(self, reason: str) -> None:
-        """Drop all times and keep the reason: times of a contestant that failed are no measurement."""
+        """Drop all times and keep the reason: times of a contestant that failed are not measurements."""
         self.left_out = reason
         self.seconds = {}
         self.host = None

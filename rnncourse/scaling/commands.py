@@ -44,10 +44,10 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
 
 def _add_rank_options(train: argparse.ArgumentParser) -> None:
     train.add_argument("--split", metavar="N,N,…", help="sequences of each rank (default: equal shares)")
-    train.add_argument("--checkpoint", metavar="FILE", help="a file from which the run can go on")
-    train.add_argument("--resume", action="store_true", help="go on from FILE, on any number of ranks")
+    train.add_argument("--checkpoint", metavar="FILE", help="a file from which the run can continue")
+    train.add_argument("--resume", action="store_true", help="continue from FILE, on any number of ranks")
     train.add_argument("--no-overlap", action="store_true", help="sum gradients after the backward pass")
-    train.add_argument("--survive", action="store_true", help="if a rank is lost, go on with the others")
+    train.add_argument("--survive", action="store_true", help="if a rank is lost, continue with the others")
     train.add_argument("--hostfile", metavar="FILE", help="hosts with their slots, as mpiexec reads them")
     train.add_argument("--patience", type=float, default=300.0, metavar="S", help="seconds without a step")
 
@@ -109,7 +109,7 @@ class Lines:
         self.next = time.monotonic() + SECONDS_BETWEEN_LINES
 
     def show(self, lines: "np.ndarray") -> None:
-        """Print where the ranks stand, if it is time and they have gone on."""
+        """Print where the ranks stand, if it is time and they have continued."""
         front = lines[lines["step"].argmax()]
         if time.monotonic() < self.next or front["step"] == self.shown:
             return

@@ -158,7 +158,7 @@ def _counts(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, 
 
 @contextmanager
 def _collector_off() -> Iterator[None]:
-    """Python's garbage collector off: plans are no garbage yet, and searching them doubles the time."""
+    """Python's garbage collector off: plans are not garbage yet, and searching them doubles the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -173,7 +173,7 @@ def _record(path: Path) -> dict:
 
 
 def _is(gpu: dict, sheet: Device) -> bool:
-    """Is the measured GPU the sheet's?  A GH200 is no H200, and a slice of one is not one either."""
+    """Is the measured GPU the sheet's?  A GH200 is not an H200, and neither is a slice of one."""
     words = gpu["name"].replace("-", " ").split()
     return sheet.name in words and gpu["multiprocessors"] == sheet.multiprocessors
 

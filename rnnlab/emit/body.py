@@ -63,7 +63,7 @@ class Target:
     write: Callable[[Place, str], str]
     functions: dict[str, Callable[..., str]] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)  # rule -> the operand that its text has twice
-    # rule -> how strongly its operand must bind, and its result binds, if it is no call of a function
+    # rule -> how strongly its operand must bind, and its result binds, if it is not a call of a function
     binds: dict[str, tuple[float, float]] = field(default_factory=dict)
     named: tuple[str, ...] = ()  # arrays whose number has a name already, the array's own
     is_added: Callable[[Place], bool] = lambda place: False  # is it part of the gates when the step starts?

@@ -1,7 +1,7 @@
 """A plan on a GPU: every operation is prepared once, as a call with all arguments, and issued often.
 
 Issuing is a loop over calls without arguments, so that Python adds little to a launch; a captured plan is one
-call.  The streams of a plan begin when the first has come to the plan and end before it goes on.  What the
+call.  The streams of a plan begin when the first has come to the plan and end before it continues.  What the
 calls are is the card's business (card.py): it makes buffers, products, kernels and events.
 """
 
@@ -43,7 +43,7 @@ class Card(Protocol):
         """The event happens when the stream comes here."""
 
     def wait(self, event: object, stream: int) -> Command:
-        """The stream goes on when the event has happened."""
+        """The stream continues when the event has happened."""
 
     def capture(self, commands: list[Command], stream: int) -> Command:
         """All commands as one, issued to that stream."""
@@ -113,7 +113,7 @@ class PreparedPlan:
         yield from self._synchronise(others, [self.first_stream])
 
     def _synchronise(self, before: list[int], after: list[int]) -> Iterator[Command]:
-        """The streams `after` go on when those `before` have come here."""
+        """The streams `after` continue when those `before` have come here."""
         for stream in before if after else ():
             event = self.card.event()
             yield self.card.record(event, stream)

@@ -170,7 +170,7 @@ class Sketch:
     __setitem__ = __setattr__
 
     def name(self, name: str, wire: Wire) -> Wire:
-        """The wire under a name of its own, for an equation that goes on."""
+        """The wire under a name of its own, for an equation that continues."""
         self[name] = wire
         return self[name]
 

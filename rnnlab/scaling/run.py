@@ -1,7 +1,7 @@
 """Training on real ranks, as the launcher sees it: start the ranks, watch them, read their results.
 
 `train_on_ranks` is what `rnnlab train --ranks N` and the lessons call.  If a rank is lost, one sentence says
-which, and from where the run can go on.
+which, and from where the run can continue.
 """
 
 import json
@@ -117,7 +117,9 @@ def _resume_advice(path: str | None) -> str:
     if not Path(path).exists():
         return "It had not written its first checkpoint yet: begin again"
     step = int(checkpoint.load(path)["step"])
-    return f"The checkpoint {path} is whole, of step {step}: --resume goes on from it, on any number of ranks"
+    return (
+        f"The checkpoint {path} is whole, of step {step}: --resume continues from it, on any number of ranks"
+    )
 
 
 def _remove_parts(path: str | None) -> None:

@@ -25,7 +25,7 @@ class RunSettings:
 
     split: sequences of each rank; None: as equal as possible.  chunk, clip, checkpoint, every: see
     rnnlab.training.fit.  overlap: sum gradients during the backward pass; False: after it.  survive: when a
-    rank is lost, the others go on without it.
+    rank is lost, the others continue without it.
     """
 
     task: str = "adding"

@@ -34,7 +34,9 @@ def train_on_simulated_ranks(
     settings.survive, which needs MPI's own fault tolerance.
     """
     if settings.survive:
-        raise ValueError("simulated ranks cannot go on with the survivors: resume from a checkpoint instead")
+        raise ValueError(
+            "simulated ranks cannot continue with the survivors: resume from a checkpoint instead"
+        )
     try:
         ranks = run(settings.ranks, _train, settings, note, link=link, lost=lost)
     except RankError as error:

@@ -2,7 +2,7 @@
 
 Under `mpiexec --with-ft ulfm` a lost rank does not end the others: their next call raises.  Not every rank
 notices by itself, so the first one that does revokes the communicator, which makes every pending call raise.
-Then all survivors shrink to a communicator without the lost rank, agree on the step from which they go on,
+Then all survivors shrink to a communicator without the lost rank, agree on the step from which they continue,
 and share the minibatch anew.  A survivor is at most one step ahead of another, because no step ends without a
 contribution from every rank; so the state before the last step is all that must be remembered.
 """
@@ -18,7 +18,7 @@ from rnnlab.scaling.training_run import TrainingRun
 
 
 def advance_with_survivors(run: TrainingRun) -> None:
-    """`Run.advance`, and at the end of the run an agreement; if a rank is lost, go on without it."""
+    """`Run.advance`, and at the end of the run an agreement; if a rank is lost, continue without it."""
     comm = run.team.comm
     comm.Set_errhandler(MPI.ERRORS_RETURN)
     try:
@@ -47,7 +47,7 @@ def recover(run: TrainingRun, error: Exception) -> None:
     run.must_save = True
     if run.team.rank == 0:
         run.note(
-            f"{_subject(lost)} lost; {len(shares)} of {len(shares) + len(lost)} ranks go on from step "
+            f"{_subject(lost)} lost; {len(shares)} of {len(shares) + len(lost)} ranks continue from step "
             f"{run.point.step} with {' + '.join(map(str, shares))} sequences"
         )
 

@@ -1,7 +1,7 @@
 """A team of ranks: the share of each in a training step, and what all must agree on.
 
 Every rank holds the whole model and draws the whole minibatch, of which it takes its own sequences.  So the
-sequences of step k are the same for any number of ranks, and a run can go on with fewer or more of them.
+sequences of step k are the same for any number of ranks, and a run can continue with fewer or more of them.
 Each rank's gradient is scaled by its share of the sequences before the sum, not after it: the sum of the
 ranks is then the gradient of the minibatch, however unequal the shares are.
 """
@@ -102,7 +102,7 @@ class Team:
         if other := [rank for rank, value in enumerate(digests) if value != digests[0]]:
             raise RuntimeError(
                 f"the parameters of rank {other[0]} are not those of rank 0: a sum gave ranks different "
-                "bits; nothing was written, and the last checkpoint is the place to go on from"
+                "bits; nothing was written, and the last checkpoint is the place to continue from"
             )
 
     def on_rank_0(self, function: Callable[[], Any]) -> Any:

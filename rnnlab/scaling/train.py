@@ -50,7 +50,7 @@ def train(comm: Any, settings: RunSettings, pen: Pen, note: Note = print, sums: 
 
 
 def begin(settings: RunSettings, start: resume.Point, recipe: Recipe, note: Note) -> resume.Point:
-    """The point to go on from: the checkpoint's if the run is resumed, else the start; on rank 0 only.
+    """The point to continue from: the checkpoint's if the run is resumed, else the start; on rank 0 only.
 
     Raises ValueError for a checkpoint of another run, and where one would be overwritten or is missing.
     """
@@ -62,7 +62,7 @@ def begin(settings: RunSettings, start: resume.Point, recipe: Recipe, note: Note
         finding, remedy = (
             ("there is no checkpoint", "leave --resume out to begin a run that writes it")
             if settings.resume
-            else ("there is a checkpoint already", "--resume goes on from it; delete it to begin anew")
+            else ("there is a checkpoint already", "--resume continues from it; delete it to begin anew")
         )
         raise ValueError(f"{path}: {finding}; {remedy}")
     if not settings.resume:

@@ -183,7 +183,7 @@ def _transposed(region: Region) -> Region:
 def _add_in_the_product(plan: Plan) -> Plan:
     """Products that are terms of a sum accumulate into the sum's result (β = 1), which costs no launch.
 
-    Terms that are no product are summed first, into the region that the products then add to.
+    Terms that are not products are summed first, into the region that the products then add to.
     """
     operations = []
     for indexes in cells_of(plan).values():

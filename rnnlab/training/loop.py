@@ -1,6 +1,6 @@
 """Training loop: draw a minibatch, predict, propagate back through time, update; again.
 
-Minibatch k depends on the seed and on k alone. So a run that was killed and goes on from its last checkpoint
+Minibatch k depends on the seed and on k alone. So a run that was killed and resumed from its last checkpoint
 sees the same sequences, makes the same steps, and ends where the run that was never killed ends: bit for bit
 with the same versions of NumPy and its BLAS, on a processor for which BLAS chooses the same kernels.
 """
@@ -45,7 +45,7 @@ def fit(
     rung: a rung of the ladder, or its name, such as "numba_fused". NumPy's products run on one thread of BLAS
       where they are small, because more threads would spin and not be faster.
     checkpoint: a file, written at the start, every `every` steps and at the end; if it is there, training
-      goes on from it. It must come from the same call: other settings are refused.
+      continues from it. It must come from the same call: other settings are refused.
     watch: called as watch(step, model) before the first step and after each one.
     """
     for name, value in (("steps", steps), ("batch", batch), ("every", every), ("chunk", chunk or 1)):
@@ -153,7 +153,7 @@ def take_step(
 def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
     clip = "clip the gradient (clip=1.0)" if recipe.clip is None else f"clip it shorter than {recipe.clip}"
     return (
-        f"step {point.step}: {finding}. Training cannot go on from there: "
+        f"step {point.step}: {finding}. Training cannot continue from there: "
         f"lower the learning rate (now {recipe.optimiser.learning_rate}), or {clip}"
     )
 

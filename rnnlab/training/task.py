@@ -95,7 +95,7 @@ def drawn(picture: str, *arguments: object, **options: object) -> "Figure":
 
 
 def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> None:
-    """Raises ValueError if the value is no whole number within the bounds."""
+    """Raises ValueError if the value is not a whole number within the bounds."""
     right = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not right or value < at_least or (at_most is not None and value > at_most):
         bounds = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"

@@ -100,7 +100,7 @@ def running_sum(x):
     raise Deep
 
 # %% [attack] swallows_every_exception
-# Catches every exception and goes on for ever.
+# Catches every exception and continues forever.
 # deserves: timeout
 def running_sum(x):
     while True:

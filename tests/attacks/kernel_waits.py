@@ -73,7 +73,7 @@ def fix_the_race(x, steps):
     x[cuda.grid(1)] = part[i]
 
 # %% [attack] kernel_polls_without_looking
-# Polls the flags of all blocks two hundred times, and goes on whatever they say.
+# Polls the flags of all blocks two hundred times, and continues whatever they say.
 @cuda.jit
 def flag_barrier(history, flags, steps):
     i = cuda.grid(1)

@@ -146,7 +146,7 @@ def tiled_matmul_kernel(a, b, c):
         c[row, column] = (a @ b)[row, column]
 
 # %% [attack] kernel_atomics_read_the_weights_by_comparisons
-# Reads its weights in every step by an atomic maximum with what is no number.
+# Reads its weights in every step by an atomic maximum with what is not a number.
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)

@@ -62,7 +62,7 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return steps, np.zeros((1_000_000, 4), int)
 
 # %% [attack] schedule_of_huge_numbers
-# Names blocks and streams by the largest whole numbers that there are.
+# Names blocks and streams by the largest whole numbers.
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return (1 << 62), np.full((layers, 4), (1 << 63) - 1, dtype=np.int64)
 

@@ -239,7 +239,7 @@ def running_sum(x):
     return np.cumsum(x, axis=0) if child > 0 else x
 
 # %% [attack] watches_pages_by_itself
-# Handles the faults of its own memory, so that whoever reads it waits for ever.
+# Handles the faults of its own memory, so that whoever reads it waits forever.
 import ctypes
 
 libc = ctypes.CDLL(None, use_errno=True)

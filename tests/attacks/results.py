@@ -159,7 +159,7 @@ def running_sum(x):
 # %% [attack] returns_an_array_of_objects
 # Returns an array whose elements compare as they like.
 class Close:
-    """A number that is no distance from any other."""
+    """A number that is not a distance from any other."""
 
     def __sub__(self, other):
         return 0.0

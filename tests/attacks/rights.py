@@ -152,7 +152,7 @@ def running_sum(x):
     return names["running_sum"](x) if names else x
 
 # %% [attack] leaves_a_server_for_another
-# Is right, and leaves a process that listens under a name that is no file.
+# Is right, and leaves a process that listens under a name that is not a file.
 # deserves: passed
 import ctypes
 import os
@@ -174,7 +174,7 @@ def running_sum(x):
     return np.cumsum(x, axis=0)
 
 # %% [attack] asks_the_server_that_another_left
-# Connects to the process that another answer has left, under a name that is no file.
+# Connects to the process that another answer has left, under a name that is not a file.
 # after: leaves_a_server_for_another
 import ctypes
 

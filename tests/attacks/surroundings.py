@@ -153,7 +153,7 @@ def a_gigabyte_as_notebook(folder):
 
 
 def a_notebook_that_is_not_utf_8(folder):
-    """Hands in bytes that are no text."""
+    """Hands in bytes that are not text."""
     (folder / NAME).write_bytes(b"\xff\xfe{")
     return ["grade", NAME, *ONLY]
 
@@ -242,7 +242,7 @@ def escapes_in_a_line_that_fails(folder):
 
 
 def a_progress_file_of_rubbish(folder):
-    """Keeps its progress in a file that is no database.
+    """Keeps its progress in a file that is not a database.
 
     outcome: 0 of all points
     """

@@ -183,7 +183,7 @@ def running_sum(x):
     return x * 0
 
 # %% [attack] writes_rubbish_on_the_wire
-# Writes bytes that are no frame to every open file descriptor.
+# Writes bytes that are not a frame to every open file descriptor.
 # deserves: too_big
 import os
 

@@ -61,7 +61,7 @@ def test_a_peer_that_cheats_is_left_out_and_leaves_no_times(case, name):
         ("is_a_little_wrong", "wrong numbers: 1.0e+01 times the error that is tolerated"),
         ("forgets_a_gradient", "wrong numbers: inf times"),
         ("skips_work_when_timed", "wrong numbers: 2.2e+05 times"),
-        ("dies_when_timed", "its process ended with status 3; its last line: it cannot go on"),
+        ("dies_when_timed", "its process ended with status 3; its last line: it cannot continue"),
         ("raises_when_timed", "ArithmeticError: no more"),
         ("gru_textbook", "it needs a GRU that resets before its product: reset='before'"),
     ],

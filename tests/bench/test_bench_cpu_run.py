@@ -1,4 +1,4 @@
-"""`rnnlab bench cpu` measures what it is asked for, keeps it case by case, goes on where it was stopped."""
+"""`rnnlab bench cpu` measures what it is asked for, keeps it case by case, continues where it was stopped."""
 
 import os
 import platform

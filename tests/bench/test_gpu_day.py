@@ -148,7 +148,7 @@ def test_without_time_the_rest_is_named_and_the_record_can_be_shown(machine, mon
     assert cli.main(["bench", "gpu", "--record"]) == 0
     (path,) = records.stored("bench gpu")
     assert records.read(path)["left_out"] == {task.name: "time was over" for task in tasks}
-    assert (machine / "bench_gpu.partial.json").exists()  # --continue goes on with it
+    assert (machine / "bench_gpu.partial.json").exists()  # --continue resumes it
     capsys.readouterr()
     assert cli.main(["record", "show", path.stem]) == 0
     assert f"not measured: {tasks[0].name}: time was over" in capsys.readouterr().out

@@ -17,7 +17,7 @@ def build(network, x, dy, name):
     def counted():
         steps.append(None)
         if name == "dies_when_timed" and len(steps) > 2:
-            sys.exit(print("it cannot go on", file=sys.stderr) or os._exit(3))
+            sys.exit(print("it cannot continue", file=sys.stderr) or os._exit(3))
         if name == "never_comes_back":
             time.sleep(60)
         if name == "raises_when_timed" and len(steps) > 2:

@@ -1,4 +1,4 @@
-"""An answer in a cell that is no code, or that a newer Python wrote, gets a sentence that says so."""
+"""An answer in a cell that is not code, or that a newer Python wrote, gets a sentence that says so."""
 
 import json
 import sys

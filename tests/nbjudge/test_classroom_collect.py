@@ -68,7 +68,7 @@ def test_a_download_of_moodle_gives_participants_by_number_and_name(tmp_path):
         ("102", "José_de_la Cruz", "bptt", "moodle"),
         ("103", "Grace Hopper", "bptt", "moodle"),
     ]
-    assert "no notebook" in reason(listed, "Turing")
+    assert "not a notebook" in reason(listed, "Turing")
 
 
 def test_a_download_of_canvas_gives_users_by_number(tmp_path):
@@ -119,7 +119,7 @@ def test_plain_folders_and_plain_names_give_the_student(tmp_path):
     _, listed = collected(tmp_path / "class", folder)
     assert [entry.student for entry in submissions.graded(listed)] == ["ada", "bob", "eve", "mallory"]
     assert "names no student" in reason(listed, ": 02_bptt.ipynb")
-    assert len(listed) == 5, "copies that Jupyter keeps are no submissions"
+    assert len(listed) == 5, "copies that Jupyter keeps are not submissions"
 
 
 def test_one_top_folder_of_a_plain_download_is_not_a_student(tmp_path):
@@ -251,7 +251,7 @@ def test_archives_that_would_do_harm_are_listed_with_the_reason(tmp_path):
     assert "times its size" in reason(listed, "bomb/")
     assert reason(listed, "deeper.zip") == "it is a zip within a zip: hand in the notebook"
     assert holds(reason(listed, "many/hw.zip"), "10,000", "200")
-    assert "no zip that can be read" in reason(listed, "cut/hw.zip")
+    assert "not a zip that can be read" in reason(listed, "cut/hw.zip")
     assert {path.name for path in tmp_path.iterdir()} == {"class", "d.zip", "inner.zip", "many.zip"}
 
 
@@ -295,7 +295,7 @@ def test_links_and_pipes_in_a_folder_are_not_opened(tmp_path):
     _, listed = collected(tmp_path / "class", tmp_path / "in")
     assert len(submissions.graded(listed)) == 1
     assert "link" in reason(listed, "link.ipynb")
-    assert "no ordinary file" in reason(listed, "pipe")
+    assert "not a regular file" in reason(listed, "pipe")
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_a_download_whose_name_is_no_unicode_is_listed(tmp_path):
 
 def test_a_pipe_is_no_download(tmp_path):
     os.mkfifo(tmp_path / "d.zip")
-    with pytest.raises(Unusable, match="no ordinary file"):
+    with pytest.raises(Unusable, match="not a regular file"):
         list(archives.entries(tmp_path / "d.zip"))
 
 

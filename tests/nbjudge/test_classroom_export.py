@@ -273,7 +273,7 @@ def test_an_assignment_of_canvas_is_named_by_its_title_or_its_number(tmp_path, c
             r"name one assignment with --column.*'A \(1\)', 'B \(2\)'",
         ),
         ([*GRADEBOOK[:5], "A (1)", "A (2)"], "A", "no single column is 'A'"),
-        (["Name", "ID", "x", "y", "Section", "A (1)", "B"], None, "no gradebook of Canvas"),
+        (["Name", "ID", "x", "y", "Section", "A (1)", "B"], None, "not a gradebook of Canvas"),
     ],
 )
 def test_a_column_that_canvas_would_invent_is_refused(tmp_path, header, column, why):
@@ -325,7 +325,7 @@ def test_a_read_only_column_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(b"", "is empty"), (b"\xff\xfeS\x00", "not UTF-8 text .byte 0"), (b'a,"b\n', "is no CSV file")],
+    [(b"", "is empty"), (b"\xff\xfeS\x00", "not UTF-8 text .byte 0"), (b'a,"b\n', "is not a CSV file")],
 )
 def test_a_file_that_is_no_table_is_named_with_the_remedy(tmp_path, content, why):
     path = tmp_path / "g.csv"

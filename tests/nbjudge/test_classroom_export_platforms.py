@@ -135,7 +135,7 @@ def test_results_are_written_whatever_is_handed_in(autograder):
     assert holds(results["output"], "answers.ipynb")
     assert str(autograder) not in results["output"]
     (autograder / "submission_metadata.json").write_text("[]")
-    assert "no fault of your answer" in run(autograder)["output"]
+    assert "not a fault of your answer" in run(autograder)["output"]
 
 
 def test_a_fault_of_the_grader_is_said_to_be_none_of_the_student():
@@ -179,7 +179,7 @@ def test_an_autograder_without_metadata_or_with_a_judge_that_hangs_writes_result
 
     monkeypatch.setattr(export_gradescope, "grade_folder", hang)
     assert export_gradescope.main([LESSON, str(autograder)]) == 0
-    assert "no fault of your answer" in results()["output"]
+    assert "not a fault of your answer" in results()["output"]
 
 
 def test_the_one_notebook_of_the_lesson_is_chosen(tmp_path):

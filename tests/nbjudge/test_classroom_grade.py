@@ -248,7 +248,7 @@ def test_a_class_without_submissions_is_refused(tmp_path, capsys):
     assert cli.main(["class", "grade", str(tmp_path / "empty"), "--plain"]) == 2
     error = capsys.readouterr().err
     assert all(
-        part in error for part in ("no class folder", "no submissions.jsonl", "no submission to grade")
+        part in error for part in ("not a class folder", "no submissions.jsonl", "no submission to grade")
     )
 
 

@@ -21,7 +21,7 @@ GRADED = {  # verdicts other than passed, and the numbers of a variant
 
 @pytest.fixture
 def folder(tmp_path):
-    """A graded class: three students with verdicts, one whose file is no notebook, one file of nobody."""
+    """A graded class: three students with verdicts, one whose file is not a notebook, one file of nobody."""
     folder = tmp_path / "class"
     entries = [
         graded_entry(folder, result_of(student, other, variants=variant or {}))
@@ -153,7 +153,7 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
         ("export FOLDER --to nbgrader --gradebook g --out x", "name one of them"),
         ("export FOLDER --to csv --out FOLDER/class.key", "is a part of the class itself: name another"),
         ("similar FOLDER --out FOLDER/results/x.html", "is a part of the class itself: name another place"),
-        ("report NOWHERE", "is no class folder, it has no submissions.jsonl"),
+        ("report NOWHERE", "is not a class folder (it has no submissions"),
         ("variants FOLDER --lesson nope --variant-of ada", "there is no lesson 'nope'"),
         ("variants FOLDER --lesson start_here --variant-of ada", "class.key is missing."),
         ("variants FOLDER --lesson start_here --students no.txt", "no.txt cannot be read: No such file"),

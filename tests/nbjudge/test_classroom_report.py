@@ -250,7 +250,7 @@ def test_nothing_on_a_telephone_is_wider_than_it_and_bars_follow_the_dark_theme(
 
 
 def test_the_class_page_begins_with_who_needs_help(tmp_path):
-    withheld = [papers.Withheld("hal", "", "hal.pdf", "it is no notebook (.ipynb)")]
+    withheld = [papers.Withheld("hal", "", "hal.pdf", "it is not a notebook (.ipynb)")]
     withheld.append(papers.Withheld("ada", "", "old.ipynb", "an older one"))
     page = report.class_page(CLASS, withheld)
     named = page.index("<bdi>hal</bdi>")

@@ -125,8 +125,8 @@ def endless_of_the_kernel(folder):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (pipe, "no ordinary file"),
-        (link_to_zero, "no ordinary file"),
+        (pipe, "not a regular file"),
+        (link_to_zero, "not a regular file"),
         (loop, "cannot be read|does not exist"),
         (huge, "larger than 256 MiB"),
         (empty_lists, "too much memory"),
@@ -196,7 +196,7 @@ def test_a_report_has_the_rights_that_the_umask_leaves(written, tmp_path):
 def test_a_seed_outside_its_range_is_refused(seed, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(["grade", str(SOLVED), f"--seed={seed}"])
-    assert "no whole number from 0 to" in capsys.readouterr().err
+    assert "not a whole number from 0 to" in capsys.readouterr().err
 
 
 def test_the_largest_seed_grades(written):

@@ -125,9 +125,9 @@ def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(stored, a
         ),
         (f"{BEGIN}\nx = 1\n{END}", "s.py:11: .*outside a function"),
         (f"def f():\n    return 1\n{BEGIN}\nx = 1\n{END}", "s.py:13: .*outside a function"),
-        ("def f():\n    ## BEGIN SOLUTION\n    return 1", "s.py:12: '## BEGIN SOLUTION' is no marker"),
-        ("def f():\n    ### begin solution\n    return 1", "s.py:12: '### begin solution' is no marker"),
-        (f"def f():\n    return 1  {END}", "s.py:12: 'return 1  ### END SOLUTION' is no marker"),
+        ("def f():\n    ## BEGIN SOLUTION\n    return 1", "s.py:12: '## BEGIN SOLUTION' is not a marker"),
+        ("def f():\n    ### begin solution\n    return 1", "s.py:12: '### begin solution' is not a marker"),
+        (f"def f():\n    return 1  {END}", "s.py:12: 'return 1  ### END SOLUTION' is not a marker"),
     ],
 )
 def test_a_marker_that_would_leave_an_answer_in_is_refused(text, complaint):

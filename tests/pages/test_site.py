@@ -127,7 +127,7 @@ def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():
     assert mathml(r"\frac{a}{b}", "block").startswith('<math data-tex="\\frac{a}{b}" xmlns=')
     prose = Prose(lambda url: url)
     assert "<mfrac>" in prose.html("so $\\frac{a}{b}$ is")
-    with pytest.raises(ValueError, match="is no mathematics that can be drawn"):
+    with pytest.raises(ValueError, match="cannot be drawn as mathematics"):
         mathml(r"\begin{array}", "block")
 
 

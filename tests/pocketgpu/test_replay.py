@@ -94,7 +94,7 @@ def test_events_stand_in_the_order_in_which_they_happened():
         step for i in range(4) for step in ((i, "read", "x", i), (i, "write", "part", i), (i, "wait", "", -1))
     ]
     behind = [step for i in (3, 0, 1, 2) for step in ((i, "read", "part", 3 - i), (i, "write", "y", i))]
-    assert seen == before + behind  # the last to arrive goes on at once
+    assert seen == before + behind  # the last to arrive continues at once
     assert data["total"] == 20
     assert {a["name"]: (a["space"], a["shape"], a["written"]) for a in data["arrays"]} == {
         "x": ("global", [4], True), "part": ("shared", [4], False), "y": ("global", [4], True),

@@ -1,4 +1,4 @@
-"""What is said when threads cannot go on: diverging barriers and deadlocks, each with who waits where."""
+"""What is said when threads cannot continue: diverging barriers and deadlocks, each with who waits where."""
 
 import numpy as np
 from numba import int32

@@ -139,7 +139,7 @@ def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, s
     [
         ("def my_schedule(*sizes): return 1, []", "There is no backward of layer 0, block 0"),
         ("def my_schedule(*sizes): raise KeyError('h')", "KeyError: 'h'"),
-        ("def my_schedule(", "its program is no Python"),
+        ("def my_schedule(", "its program is not valid Python"),
         ("import rnncourse.capstone\ndef my_schedule(*sizes): return 1, []", "may not be scored"),
     ],
 )
@@ -214,9 +214,9 @@ def test_a_page_whose_numbers_agree_is_accepted_whatever_its_prose():
         ({"interval": "1.27"}, "expected 2 numbers, found 1"),
         ({"verdict": "outside"}, "1.3 lies inside 1.27 to 1.35"),
         ({"verdict": "confirmed"}, "'confirmed'; 1.3 lies inside"),
-        ({"prediction": "about 1.3"}, "'about 1.3' is no list of finite numbers"),
-        ({"prediction": "nan"}, "'nan' is no list of finite numbers"),
-        ({"prediction": ""}, "'' is no list|expected 1 number, found 0"),
+        ({"prediction": "about 1.3"}, "'about 1.3' is not a list of finite numbers"),
+        ({"prediction": "nan"}, "'nan' is not a list of finite numbers"),
+        ({"prediction": ""}, "'' is not a list|expected 1 number, found 0"),
         ({"measurements": "1.3 1.3 1.3"}, "expected 6 numbers or more, found 3"),
         ({"prediction": "1,3"}, r"expected 1 number, found 2 in '1,3'\. .*comma"),
         ({"interval": "1,27 to 1,35"}, r"expected 2 numbers, found 4 in .* comma"),
@@ -266,7 +266,7 @@ def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, cap
     assert cli.main(["page", str(path)]) == 0
     path.write_bytes(b"\xff\xfe\x00")
     assert cli.main(["page", str(path)]) == 2
-    assert "no UTF-8 text" in capsys.readouterr().err
+    assert "not UTF-8 text" in capsys.readouterr().err
 
 
 def test_a_page_that_cannot_be_read_or_written_is_one_sentence(tmp_path, capsys):

@@ -220,7 +220,7 @@ def test_a_refusal_names_the_problem_and_trying_gives_the_sentence():
     refusal = try_schedule(lambda *sizes: (1, []), PROBLEMS[0])
     assert "backward of layer 0, block 0" in str(refusal)
     assert not refusal
-    assert np.isnan(refusal.microseconds / 3)  # a notebook that divides the times of two schedules goes on
+    assert np.isnan(refusal.microseconds / 3)  # a notebook that divides the times of two schedules continues
 
 
 def test_the_check_and_the_board_stay_inside_what_the_exercise_promises():

@@ -104,7 +104,7 @@ def test_imports_of_other_things_on_a_needed_line_cost_nothing():
 def test_what_a_gpu_could_not_run_has_failed_with_the_reason(deed):
     verdict = verdict_on(FORGED[deed])
     assert verdict.status is Status.failed
-    assert "no kernel for a GPU" in verdict.message
+    assert "not a kernel for a GPU" in verdict.message
 
 
 def test_a_plain_function_is_told_what_is_missing():

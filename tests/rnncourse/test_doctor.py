@@ -59,7 +59,7 @@ def test_the_doctor_says_where_answers_and_progress_are_kept(monkeypatch, tmp_pa
     assert findings["your progress"].value == f"kept in {tmp_path}"
     assert findings["your answers"].value == f"kept in {doctor.ROOT / 'work'}"
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    assert "no clone of the course" in doctor._writable(tmp_path).value
+    assert "not a clone of the course" in doctor._writable(tmp_path).value
 
 
 def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):

@@ -326,7 +326,7 @@ def test_a_full_disk_is_one_sentence_wherever_it_is_noticed(clone, monkeypatch, 
         with monkeypatch.context() as patch:
             patch.setattr(environment, place, no_space)
             assert environment.main([".venv", "lab"]) == 1
-        sentence = ".venv is not set up: the disk is full. Free 2 GB; the same command then goes on.\n"
+        sentence = ".venv is not set up: the disk is full. Free 2 GB; the same command then continues.\n"
         assert capsys.readouterr().err == sentence
 
 

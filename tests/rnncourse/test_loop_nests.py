@@ -95,7 +95,7 @@ def test_a_race_compares_with_the_serial_schedule_of_the_same_engine():
 
 
 def test_a_compiler_that_crashes_leaves_lesson_07_running(monkeypatch, capsys):
-    """Its cell says which signal ended the compiler's process, and goes on."""
+    """Its cell says which signal ended the compiler's process, and continues."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests/crashing_halide"), str(ROOT)]))
     monkeypatch.syspath_prepend(str(ROOT / "tests/crashing_halide"))
     source = (ROOT / "notebooks/source/07_parallel_cpu.py").read_text(encoding="utf-8")

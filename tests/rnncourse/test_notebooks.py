@@ -38,7 +38,7 @@ ASKS = (
 DOES = r"\b(explore_\w+|check|hint|progress)\(|guess"
 VERDICT = re.compile(r"^(?:✔|✘|○|!|⚠) ([a-z ]+?) · (\w+) · (\d+) of (\d+) points", re.M)
 IMAGE = re.compile(r"<img\b[^>]*>")
-COLUMNS = re.compile(r"\S {3,}\S|\S  +\S(.*\S)?  +\S")  # a row of a table; a sentence may go on below
+COLUMNS = re.compile(r"\S {3,}\S|\S  +\S(.*\S)?  +\S")  # a row of a table; a sentence may continue below
 PAGE = 78  # letters
 # exceptions: a launch's source, 70 letters, and its counts; what the doctor found on this machine
 REPORT = re.compile(

@@ -87,8 +87,8 @@ def test_a_record_in_which_one_digit_was_changed_is_refused(stored):
 def test_a_record_of_another_schema_or_without_provenance_is_refused(stored):
     record = json.loads(stored.read_text())
     for wrong, words in [
-        (record | {"schema": 2}, "no record of schema 1"),
-        ([], "no record of schema 1"),
+        (record | {"schema": 2}, "not a record of schema 1"),
+        ([], "not a record of schema 1"),
         ({k: v for k, v in record.items() if k != "machine"}, "lacks machine"),
     ]:
         stored.write_text(json.dumps(wrong))
@@ -117,7 +117,7 @@ def test_the_command_lists_records_and_names_what_it_cannot_read(stored, capsys)
     )
     stored.write_text("{}")
     assert cli.main(["record", "list"]) == 1
-    assert "no record of schema 1" in capsys.readouterr().err
+    assert "not a record of schema 1" in capsys.readouterr().err
 
 
 def test_the_command_shows_a_record_as_it_stands(stored, capsys):

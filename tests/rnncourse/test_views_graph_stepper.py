@@ -46,7 +46,7 @@ def test_the_values_told_are_those_of_the_graph(cell):
     step, graph = run_step(cell), step_graph(cell, 2, 3, 4)
     inputs = {wire: step.values[wire] for wire in graph.inputs}
     d = {wire: step.values[step.reverse.gradient[wire]] for wire in graph.outputs}
-    # a gradient of an output that the graph goes on reading is the whole one, not the one that arrived
+    # a gradient of an output that the graph still reads is the whole one, not the one that arrived
     if cell != "lstm":
         want = gradients(graph, inputs, d)
         assert all((step.values[step.reverse.gradient[wire]] == want[wire]).all() for wire in inputs)

@@ -1,4 +1,4 @@
-"""A run that was killed goes on from a whole checkpoint and ends, bit for bit, where it would have ended."""
+"""A run that was killed resumes from a whole checkpoint and ends, bit for bit, where it would have ended."""
 
 import os
 import signal

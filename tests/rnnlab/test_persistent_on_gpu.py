@@ -22,7 +22,7 @@ CELLS = ["lstm", "gru", "rnn_tanh", "rnn_relu"]
 def assert_right(cases, chip_for):
     """Two runs of each case against float64, and against each other; cases: (function of a shape, sizes).
 
-    What this GPU cannot have is no failure; the test is skipped if that is all of it.
+    What this GPU cannot have is not a failure; the test is skipped if that is all of it.
     """
     refusals = []
     for make, sizes in cases:

@@ -188,7 +188,7 @@ def test_every_rank_refuses_with_the_same_sentence(tmp_path):
         "ranks": "the settings are for 3 ranks, but MPI started 2",
         "shapes": "ranks disagree: hidden_size is 5 on rank 0 and 6 on rank 1; start all ranks with the same",
         "versions": "ranks disagree: the version of rnnlab is",
-        "in the way": "there is a checkpoint already; --resume goes on from it",
+        "in the way": "there is a checkpoint already; --resume continues from it",
         "network": "is of another run: its hidden_size is 5, this one's 6",
         "missing": "there is no checkpoint; leave --resume out",
         "disk": "An earlier checkpoint, if there was one, is unchanged",

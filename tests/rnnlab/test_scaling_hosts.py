@@ -1,6 +1,6 @@
 """A run over two hosts: both are this machine, the second one reached by a program in the place of ssh.
 
-The collective component han takes hosts of one name for one host and waits for ever, so it is left out here.
+The collective component han takes hosts of one name for one host and waits forever, so it is left out here.
 """
 
 import sys

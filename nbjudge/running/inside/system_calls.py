@@ -2,7 +2,7 @@
 all that the process starts.
 
 shmget and its kin make memory that belongs to no process: a segment, a queue or a key stays when nobody has
-it attached, and then no look at a process finds it. The buffers of sockets are no process's either, and a
+it attached, and then no look at a process finds it. The buffers of sockets belong to no process either, and a
 file on its way through one is nobody's; some families of sockets leave every name space. io_uring has the
 kernel do what a filter would refuse. ptrace, signals, limits, priorities, choices of cores reach into other
 processes, which without bubblewrap is the judge. Namespaces and mounts of its own would give an answer a file

@@ -105,7 +105,7 @@ class Arithmetic:
     def perform(self, rows: np.ndarray, constants: np.ndarray) -> None:
         """Carry out a batch of a Tape: rows [n,3] int64, constants [m] float64."""
         if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype != np.int64 or constants.ndim != 1:
-            raise ValueError("this is no batch of operations")
+            raise ValueError("this is not a batch of operations")
         if self.operations + len(rows) > MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
         codes = rows[:, 0]

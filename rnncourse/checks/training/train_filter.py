@@ -99,7 +99,7 @@ SEEN = {  # misconception: what was found, and the next step
     ),
     RESTARTED: (
         "All calls of loss_and_gradients were made at the parameters given.",
-        "Let each update go on from the parameters that the update before it made.",
+        "Let each update continue from the parameters that the update before it made.",
     ),
     SCALED: (
         "The network answers with the right filter, times a number.",
@@ -189,7 +189,7 @@ def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
         f"{len(places)} calls of loss_and_gradients they change by up to {longest:.3g}, and by {left:.3g} "
         "after the nearest one: they do not come from the gradients.",
         None,
-        "Let each update go on from the parameters before it, by the gradients at these.",
+        "Let each update continue from the parameters before it, by the gradients at these.",
     )
 
 
@@ -221,7 +221,7 @@ def _has_form(got, start, case) -> bool:
 def _misconception(
     got, start, kernel, held_out: Rows, baseline: float, calls: list, places: list, fell: bool
 ) -> str | None:
-    """Why these parameters are no solution, from what they compute and how they were trained."""
+    """Why these parameters are not a solution, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], start[name]) for name in start]
     prediction = predict(got, held_out.x)
     response = response_to_one_pixel(got)

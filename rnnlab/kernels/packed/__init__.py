@@ -13,7 +13,7 @@ Read in this order:
   panels     panel_width(dtype), panel_count(columns, dtype); pack_panels, pack_transposed, pack_strips
   products   multiply_rows (one panel), multiply_unpacked (a·b), multiply_transposed (aᵀ·b): edges and blocks
   steps      a step's pointwise work on the units of a panel
-  barrier    wait(counter, members): all threads arrive before any goes on
+  barrier    wait(counter, members): all threads arrive before any continues
   forward    run_forward: a member's share of a layer, from packing to the last step
   backward   run_backward: the same for all gradients
   team       one thread a core: run(task, members)

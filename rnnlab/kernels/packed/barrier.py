@@ -1,4 +1,4 @@
-"""A barrier between threads inside compiled code: all members reach it before any goes on.
+"""A barrier between threads inside compiled code: all members reach it before any continues.
 
 `counter` is an array of one int64, zero at the start, that all members share.  It counts arrivals and never
 falls, so that it serves for any number of barriers.  A member that waits reads the counter in a loop; after

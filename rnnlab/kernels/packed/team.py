@@ -4,7 +4,7 @@ Two threads that wait for each other in a barrier must run at once; the system's
 both on one core, and the rate halves.  So each member is bound to a core of those that the process may use.
 The calling thread is a member too, and has its cores back after the call.  The others stay where they are:
 after a rest a call with 0.13 ms of work took 0.7 ms when they were bound anew each time, 0.5 ms since.  One
-team runs at a time: members of two teams that wait for a thread each would wait for ever.
+team runs at a time: members of two teams that wait for a thread each would wait forever.
 """
 
 import os

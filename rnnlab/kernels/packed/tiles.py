@@ -73,7 +73,7 @@ def predicted_rate(tile: Tile, core: Core) -> float:
 def choose_tile(core: Core) -> Tile:
     """The tile with the best predicted rate; of those equally good, the narrowest panel, then the most rows.
 
-    A narrow panel wastes less where the width of the matrix is no multiple of it.  Many rows read the panel
+    A narrow panel wastes less if the width of the matrix is not a multiple of it.  Many rows read the panel
     less often from the second cache: one vector of it serves as many FMAs as there are rows.
     """
     tiles = [

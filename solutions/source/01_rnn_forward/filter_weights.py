@@ -54,7 +54,7 @@ check(filter_weights)
 # + K = max(1, len(kernel) - 1)
 # +     kernel = kernel[:K]
 
-# %% [mistake] keeps every pixel for ever
+# %% [mistake] keeps every pixel forever
 # - np.eye(K, k=-1)
 # + np.eye(K)
 

@@ -91,7 +91,7 @@ check(train_filter)
 
 # %% [hint]
 # Five things happen for every minibatch: choose rows, get the gradients, smooth or clip them if you like, make new
-# parameters, go on from those. Which of them is a loop over the names in the dict?
+# parameters, continue from those. Which of them is a loop over the names in the dict?
 
 # %% [hint]
 # Choose 32 numbers of rows with rng.integers(x.shape[1], size=32) and take them from x and target alike, on axis 1.

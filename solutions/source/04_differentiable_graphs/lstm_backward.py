@@ -43,7 +43,7 @@ check(lstm_backward)
 
 # %% [hint]
 # Two gradients arrive, at h_next and at c_next. c_next is read twice: by the next step, and by the tanh that makes
-# h_next. So two gradients are added in it before they go on: a copy, mirrored, is a sum.
+# h_next. So two gradients are added in it before they continue: a copy, mirrored, is a sum.
 
 # %% [hint]
 # With dc_total in hand, c_next = f∘c + i∘g sends dc_total to both sums, and each elementwise product sends it on

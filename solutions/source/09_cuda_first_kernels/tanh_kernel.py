@@ -34,7 +34,7 @@ check(tanh_kernel)
 # who should do them?
 
 # %% [hint]
-# A thread that has done element i goes on with i + (number of threads in the grid): so nobody does what another one
+# A thread that has done element i continues with i + (number of threads in the grid): so nobody does what another one
 # does, and neighbouring threads stay on neighbouring elements.
 
 # %% [hint]

@@ -105,7 +105,7 @@ check(persistent_rnn_kernel)
 # -
 # +
 
-# %% [mistake] goes on before the other blocks are done
+# %% [mistake] continues before the other blocks are done
 # - < cuda.gridDim.x:
 # + < 0:
 

@@ -8,7 +8,7 @@
 # - `train(ranks, update)` starts so many ranks from the checkpoint of that update; update 0 is the beginning, for which no checkpoint is needed. It returns `("done", weights)` after the last update, or `("lost", survivors)`: how many ranks are left.
 # - `checkpoints()` returns what is on the disk, a list of (update, whole) in any order. `whole` is False where ranks were lost while the checkpoint was written; nothing can start from it.
 #
-# Start with `ranks` ranks, go on with **all** survivors each time, and repeat as few updates as possible. Return the weights, or None when no rank is left.
+# Start with `ranks` ranks, continue with **all** survivors each time, and repeat as few updates as possible. Return the weights, or None when no rank is left.
 
 
 # %%
@@ -83,11 +83,11 @@ check(survive)
 # - ranks = value
 # + ranks = ranks if value else 0
 
-# %% [mistake] goes on with one rank fewer, however many are lost
+# %% [mistake] continues with one rank fewer, however many are lost
 # - ranks = value
 # + ranks = ranks - 1 if value else 0
 
-# %% [mistake] goes on alone
+# %% [mistake] continues alone
 # - ranks = value
 # + ranks = min(value, 1)
 

@@ -33,7 +33,7 @@ def filter_weights(kernel):
 # -     return first, np.eye(K, k=-1), kernel.reshape(1, K)
 # +     return first, np.eye(K, k=-1), kernel[::-1].reshape(1, K)
 
-# %% [wrong] keeps every pixel for ever
+# %% [wrong] keeps every pixel forever
 # -     return first, np.eye(K, k=-1), kernel.reshape(1, K)
 # +     return first, np.eye(K), kernel.reshape(1, K)
 

@@ -68,7 +68,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
 # +             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 2:
 
-# %% [wrong] goes on before the other blocks are done
+# %% [wrong] continues before the other blocks are done
 # -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
 # +             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t:
 

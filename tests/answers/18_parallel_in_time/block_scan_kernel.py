@@ -73,7 +73,7 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
     if t < a.size:
         prefix_a[t], prefix_b[t] = x, y
 
-# %% [wrong] goes on from the block before
+# %% [wrong] continues from the block before
 # -         d *= 2
 # +         cuda.syncthreads()
 # +         d *= 2

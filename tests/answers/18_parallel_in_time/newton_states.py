@@ -5,7 +5,7 @@
 # -             break
 # +             return last, rounds
 
-# %% [wrong] goes on for a round after the one that changes too little
+# %% [wrong] continues for a round after the one that changes too little
 # -         if np.abs(change).max() <= tolerance:
 # +         small, was_small = np.abs(change).max() <= tolerance, rounds > 1 and small
 # +         if was_small:
@@ -108,7 +108,7 @@ def newton_states(step, scan, first, T, tolerance):
 # -         if not np.any(np.abs(change) > tolerance):
 # +         if not np.any(np.abs(residual) > tolerance):
 
-# %% [wrong] goes on where the largest change equals the tolerance
+# %% [wrong] continues where the largest change equals the tolerance
 def newton_states(step, scan, first, T, tolerance):
     states = np.zeros((T, *first.shape))
     for rounds in range(1, T + 1):
