@@ -151,8 +151,8 @@ def test_a_package_for_anything_speaks_of_no_recurrent_network(package):
 
 def test_nbjudge_names_no_course():
     names = re.compile(r"rnnlab|rnncourse|pocketgpu|\branks\b", re.I)
-    found = {dotted(path): names.findall(path.read_text(encoding="utf-8")) for path in FILES["nbjudge"]}
-    assert not {module for module, named in found.items() if named}
+    modules = {dotted(path): names.findall(path.read_text(encoding="utf-8")) for path in FILES["nbjudge"]}
+    assert not {module for module, named in modules.items() if named}
 
 
 def test_importing_rnnlab_loads_nothing_slow():
