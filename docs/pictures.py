@@ -15,6 +15,10 @@ TARGET = Path(__file__).with_name("race.svg")
 THREADS = 8  # of the race
 TURN, REST = 0.4, 4.0  # seconds of an event, and of the picture at its end
 CELL = 44  # pixels
+FINDING = (
+    "Eight threads reverse eight numbers through shared memory without a barrier: "
+    "four of them read an element that nobody has written yet."
+)
 LESS_MOTION = "@media (prefers-reduced-motion:reduce){g{animation:none!important}}"
 
 
@@ -80,8 +84,8 @@ def race() -> str:
     lost = sum(not is_write and not is_written for is_write, _, _, is_written in events)
     rows = ("x, before", 66), ("shared memory", 142), ("x, after", 218)
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 330"',
-        ' font-family="sans-serif" font-size="14">',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 330" role="img"',
+        f' aria-label="{FINDING}" font-family="sans-serif" font-size="14">',
         f"<style>{''.join(styles)}{LESS_MOTION}</style>",
         f'<rect width="720" height="330" rx="6" fill="{CARD}"/>',
         text(20, 34, f"{THREADS} threads of a GPU reverse {THREADS} numbers, and do not wait for each other"),

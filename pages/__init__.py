@@ -11,7 +11,7 @@ another computer for anything, and all of them open from a disk.
   notebook  a notebook to HTML, by nbconvert with the template in template/
   mend      the HTML of outputs: pictures into files, tables with headings, links to pages of the site
   opening   what the first cell of a lesson says: title, minutes, claim
-  front     the front page: ways in, figures from records and sources, the map of lessons; wave is its picture
+  front     the front page: ways in, figures from records and sources, the map of lessons; race is its replay
   site      a site while it is built: where its pages go, and their template
   build     all pages: front page, lessons, exercises, documents, records, search
   verify    links, alternative texts, outside requests and sizes of what was built

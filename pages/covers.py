@@ -1,4 +1,4 @@
-"""A drawing for each lesson, chosen among those that it shows: on its card, and at the head of its page."""
+"""A drawing for each lesson, chosen among those that it shows, on its card."""
 
 import html
 import re

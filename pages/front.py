@@ -1,4 +1,4 @@
-"""The front page: what the course is, a picture that moves, doors, what was measured, the map of lessons.
+"""The front page: what the course is, a race to mend, doors, what was measured, the map of lessons.
 
 Every number on it is counted here, or read from a record or a source of the course, while the site is built.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from bench import timeline_figures
 from nbjudge.authoring.percent import parse
 from nbjudge.files import ROOT
-from pages import places, wave
+from pages import places, race
 from pages.covers import cover
 from pages.opening import Opening, openings
 from pages.site import Site
@@ -22,6 +22,7 @@ from rnnlab import reference
 
 TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
+MOVING = ROOT / "docs/race.svg"  # the same race as README's picture
 STEPS = 64  # of the sequence whose cell-backwards are counted
 ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| [\d.]+ \| *\d+ *\|$", re.M)
 # names of lessons, not numbers: an act begins with the lesson of that name
@@ -60,7 +61,8 @@ class Door(NamedTuple):
 def write_front(site: Site, disturbed: Mapping[str, str]) -> None:
     """The front page; `disturbed` are the lessons, {stem: title}, whose measurements something disturbed."""
     body = site.environment.get_template("front.html.j2").render(
-        title=TITLE, picture=wave.draw(), doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
+        title=TITLE, picture=MOVING.read_text(encoding="utf-8"), race=race.draw(),
+        doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
         facts=[*facts(site)], abilities=[*abilities()], repository=site.repository, hours=hours(),
         tag=site.tag, linked=site.has, cover=lambda lesson: cover(lesson, site.keep("index.html")),
     )  # fmt: skip
@@ -82,6 +84,7 @@ def doors(site: Site) -> Iterator[Door]:
         yield Door(site.browser_address("index.html", first.stem), "Open in the browser, nothing to install")
     for address, service in places.services(site.repository, site.tag, f"notebooks/{first.stem}.ipynb"):
         yield Door(address, f"Open in {service}")
+    yield Door("#race", "Find a race, here")
     yield Door("#your-computer", "On your computer")
 
 

@@ -5,7 +5,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nbjudge.authoring.course import ROOT
-from pages import build, front, run, wave
+from pages import build, front, race, run
 from pages.notebook import main_part
 from pages.opening import opening, openings, read_opening
 from pages.prose import Prose, coloured
@@ -58,17 +58,27 @@ def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
     assert "P &amp; Co" in fact.words
 
 
-def test_a_cell_of_the_moving_picture_waits_for_what_it_reads():
-    slow, fast = wave.one_after_another(), wave.as_soon_as_possible()
-    assert sorted(slow.values()) == [*range(1, wave.LAYERS * wave.STEPS + 1)]
-    assert max(fast.values()) == wave.LAYERS + wave.STEPS - 1
-    for turns in (slow, fast):
-        for layer, step in turns:
-            inputs = [turns[cell] for cell in ((layer - 1, step), (layer, step - 1)) if cell in turns]
-            assert turns[layer, step] > max(inputs, default=0)
-    drawing = wave.draw()
-    assert "prefers-reduced-motion: no-preference" in drawing
-    assert drawing.count("<rect") == 4 * len(slow)
+def test_one_place_for_the_barrier_mends_the_race_and_reverses_the_numbers():
+    replays = [*race.replays()]
+    clean = [words for words, replay, _ in replays if not replay.trace["findings"]]
+    right = [words for words, _, x in replays if x.tolist() == [*range(race.THREADS)][::-1]]
+    assert clean == right == [replays[2][0]]
+    for _, replay, _ in replays:
+        (source,) = replay.trace["sources"]
+        assert [line.strip() for line in source["lines"]].count(race.BARRIER.strip()) <= 1
+        assert source["first"] == 1
+
+
+def test_the_race_opens_at_a_read_of_what_no_thread_has_written_and_fits_into_a_page(tmp_path):
+    trace = next(race.replays())[1].trace
+    step = race.first_read(trace)
+    thread, element = (trace["events"][name][step - 1] for name in ("thread", "element"))
+    assert thread + element == race.THREADS - 1
+    assert element not in trace["events"]["thread"][:step]
+    front.write_front(Site(tmp_path), {})
+    page = tmp_path / "index.html"
+    assert page.stat().st_size < 300_000
+    assert soup(page.read_text()).select_one("#race-replay img")["alt"]
 
 
 def test_a_long_line_of_code_goes_on_further_in_than_it_began():

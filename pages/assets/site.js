@@ -55,7 +55,7 @@
       button.textContent = (await copied(block.querySelector("code").textContent)) ? "copied" : "press Ctrl+C";
       setTimeout(() => { button.textContent = "copy"; }, 2000);
     });
-    block.append(button);
+    block.prepend(button); // where nothing hovers it floats beside the first line
   }
 
   async function copied(text) {

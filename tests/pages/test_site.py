@@ -375,6 +375,24 @@ def test_the_list_of_lessons_is_open_where_there_is_room(site, browser, width):
 
 
 @needs_browser
+def test_the_race_on_the_front_page_is_stepped_through_and_mended_by_the_keyboard(site, browser):
+    browser.show((site / "index.html").as_uri(), WIDTHS[0], "dark")
+    page = browser.browser
+    find = lambda selector: page.find_element(By.CSS_SELECTOR, selector)
+    slider = find("#race input[type=range]")
+    before = slider.get_attribute("aria-valuetext")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    WebDriverWait(page, 20).until(lambda _: slider.get_attribute("aria-valuetext") != before)
+    is_racy = lambda: bool(page.find_elements(By.CSS_SELECTOR, "#race .pgr-found"))
+    places = [is_racy()]
+    for place in range(3):
+        page.find_elements(By.CSS_SELECTOR, "#race input[type=radio]")[place].send_keys(Keys.ARROW_DOWN)
+        assert find("#race [role=status]").text
+        places.append(is_racy())
+    assert places == [True, True, False, True]
+
+
+@needs_browser
 def test_the_reader_chooses_dark_and_the_keyboard_skips_to_the_text(site, browser):
     browser.show((site / "index.html").as_uri())
     ground = lambda: browser.browser.execute_script("return getComputedStyle(document.body).backgroundColor")
