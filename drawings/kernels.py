@@ -158,7 +158,7 @@ def _time(s: Sheet, y: float) -> None:
     s.text(872, y + 24, "time", anchor="end", colour=QUIET)
 
 
-def fused_cell() -> Sheet:
+def kernels_of_a_step() -> Sheet:
     """Lesson 12: what is grouped, what runs side by side, what is fused."""
     s = Sheet(
         "25 kernels become 3",

@@ -11,7 +11,7 @@ BLUE = ROLES["state"].words
 OCHRE = ROLES["weights"].words
 
 
-def fused_layer() -> Sheet:
+def products_of_a_loop() -> Sheet:
     """Lesson 13: what waits for the step before stays in the loop, the rest goes out of it."""
     s = Sheet(
         "What stays in the loop over time",

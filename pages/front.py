@@ -25,20 +25,19 @@ NO_GPU = "; on a GPU, the course itself has measured nothing yet"
 MOVING = ROOT / "docs/race.svg"  # the same race as README's picture
 STEPS = 64  # of the sequence whose cell-backwards are counted
 ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| [\d.]+ \| *\d+ *\|$", re.M)
-# names of lessons, not numbers: an act begins with the lesson of that name
 ACTS = (
-    ("start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),
-    ("gemm_shapes", "All of a processor", "Where the time goes when arithmetic is not to blame."),
-    ("cuda_first_kernels", "A chip of your own", "From a first kernel to weights that stay on the chip."),
+    ("00_start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),
+    ("05_gemm_shapes", "All of a processor", "Where the time goes when arithmetic is not to blame."),
+    ("09_cuda_first_kernels", "A chip of your own", "From a first kernel to weights that stay on the chip."),
 )
 ABILITIES = (  # what a reader can do at the end, and the lesson that teaches it
-    ("bptt", "write back-propagation through time in one sweep, and test any gradient"),
-    ("differentiable_graphs", "read gradients, and what must be saved for them, off a picture of a cell"),
-    ("packed_products", "write a matrix product in Python that stands beside the BLAS"),
-    ("cuda_first_kernels", "count what a GPU kernel reads and find its races, without a GPU"),
-    ("network_schedule", "schedule a network of several layers so that little of it waits"),
-    ("persistent_rnn", "write a persistent kernel, which keeps the weights on the chip"),
-    ("parallel_in_time", "compute all time steps of a network at once, and tell when that fails"),
+    ("02_bptt", "write back-propagation through time in one sweep, and test any gradient"),
+    ("04_differentiable_graphs", "read gradients, and what must be saved for them, off a picture of a cell"),
+    ("08_packed_products", "write a matrix product in Python that stands beside the BLAS"),
+    ("09_cuda_first_kernels", "count what a GPU kernel reads and find its races, without a GPU"),
+    ("14_network_schedule", "schedule a network of several layers so that little of it waits"),
+    ("15_persistent_rnn", "write a persistent kernel, which keeps the weights on the chip"),
+    ("18_parallel_in_time", "compute all time steps of a network at once, and tell when that fails"),
 )
 
 
@@ -92,14 +91,14 @@ def acts(site: Site) -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]
     """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
     begins = {name: (title, words) for name, title, words in ACTS}
     lessons = openings()
-    first = [place for place, lesson in enumerate(lessons) if lesson.name in begins]
+    first = [place for place, lesson in enumerate(lessons) if lesson.stem in begins]
     for begin, end in zip(first, [*first[1:], len(lessons)], strict=True):
         page = {lesson.stem: f"lessons/{lesson.stem}.html" for lesson in lessons[begin:end]}
         cards = [
             (lesson, page[lesson.stem] if site.has(page[lesson.stem]) else "", rows().get(lesson.stem, ""))
             for lesson in lessons[begin:end]
         ]
-        yield *begins[lessons[begin].name], cards
+        yield *begins[lessons[begin].stem], cards
 
 
 def rows() -> dict[str, str]:
@@ -109,8 +108,8 @@ def rows() -> dict[str, str]:
 
 def abilities() -> Iterator[tuple[str, Opening]]:
     """(what a reader can do, the lesson that teaches it); KeyError for a lesson that is gone."""
-    by_name = {lesson.name: lesson for lesson in openings()}
-    yield from ((words, by_name[name]) for name, words in ABILITIES)
+    by_stem = {lesson.stem: lesson for lesson in openings()}
+    yield from ((words, by_stem[stem]) for stem, words in ABILITIES)
 
 
 def hours() -> int:

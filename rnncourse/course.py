@@ -72,7 +72,7 @@ class RnnCourse:
         return packed(lesson)
 
     def check_module(self, lesson: str) -> str:
-        return f"rnncourse.checks.{lesson}"
+        return checks.module_of(lesson)
 
     def select(self, answer: object, seconds: float, box: object, lines: list[str]) -> object:
         from rnncourse.kernel_answers.kernel_selection import select

@@ -110,7 +110,7 @@ rnnlab.hint(last_step)
 # Open your own notebook for this lesson with the link above, and write the answer there too. Your progress is stored in one file on this machine; nothing is sent anywhere. The next cell shows it.
 
 # %%
-rnnlab.progress("start_here")
+rnnlab.progress("00_start_here")
 
 # %% [markdown]
 # ## 3 · Count before you measure
@@ -328,7 +328,7 @@ for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
     print(f"{words}: this {result}; {ratios[B]:.1f} times in this run")
 scoreboard.measure_product()
 print(scoreboard.table())
-rnnlab.progress("start_here")
+rnnlab.progress("00_start_here")
 
 # %% [markdown]
 # ## Recall

@@ -400,7 +400,7 @@ print(f"  largest error of the kernel {worst:.2f} (at most 0.15)")
 print(f"  error {task.baseline.value / error:.0f} times lower than the "
       "baseline (at least 10)")
 print(f"  drawing {rms / size:.0%} off (less than 20%)")
-rnnlab.progress("rnn_forward")
+rnnlab.progress("01_rnn_forward")
 
 # %% [markdown]
 # ## Recall

@@ -496,7 +496,7 @@ print(f"time: {ratio:.0f} times as long at T = {T} in this run "
       f"(cell-backwards: {(T + 1) / 2:.1f} times)")
 if warning := disturbance(timings):
     print(warning)
-rnnlab.progress("bptt")
+rnnlab.progress("02_bptt")
 
 # %% [markdown]
 # ## Recall

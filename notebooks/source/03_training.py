@@ -497,7 +497,7 @@ if learned and not_learned:
 print(f"claim, gradient at step 0: {says} in this run ({names})")
 print(f"with clipping {effect} starts are solved in this run: {solved[1.0]} of "
       f"3; without it {solved[None]} of 3")
-rnnlab.progress("training")
+rnnlab.progress("03_training")
 
 # %% [markdown]
 # ## Recall

@@ -558,7 +558,7 @@ faster = ("does NOT hold; the order depends on the machine"
           if {*orders.values()} == {"yes"} else "undecided here")
 print("claim, which is faster:", faster)
 print(f"  the TitanX's order here, by units? {orders_say}")
-rnnlab.progress("differentiable_graphs")
+rnnlab.progress("04_differentiable_graphs")
 
 # %% [markdown]
 # ## Recall

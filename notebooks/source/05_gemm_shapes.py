@@ -283,7 +283,7 @@ for question, answer in rows:
 says = verdict(0.8 < last / first < 1.25, disturbed)
 print(f"\nclaim: {says}; of four products of equal work the last takes "
       f"{last / first:.1f} times as long as the first")
-rnnlab.progress("gemm_shapes")
+rnnlab.progress("05_gemm_shapes")
 
 # %% [markdown]
 # ## Recall

@@ -468,7 +468,7 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:28}{answer}")
-rnnlab.progress("numba_cpu")
+rnnlab.progress("06_numba_cpu")
 
 # %% [markdown]
 # ## Recall

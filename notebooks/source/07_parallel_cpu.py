@@ -473,7 +473,7 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-rnnlab.progress("parallel_cpu")
+rnnlab.progress("07_parallel_cpu")
 
 # %% [markdown]
 # ## Recall

@@ -651,7 +651,7 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:22}{answer}")
-rnnlab.progress("packed_products")
+rnnlab.progress("08_packed_products")
 
 # %% [markdown]
 # ## Recall

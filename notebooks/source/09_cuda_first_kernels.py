@@ -391,7 +391,7 @@ if naive.counts:
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "
           "288 sectors against 544")
-rnnlab.progress("cuda_first_kernels")
+rnnlab.progress("09_cuda_first_kernels")
 
 # %% [markdown]
 # ## Recall

@@ -448,7 +448,7 @@ if one_tile.counts:
 else:
     print("\nclaim: not counted on a GPU; in the simulator it does NOT hold: "
           "the loads of a are divided by 8")
-rnnlab.progress("cuda_shared_memory")
+rnnlab.progress("10_cuda_shared_memory")
 
 # %% [markdown]
 # ## Recall

@@ -440,7 +440,7 @@ print("\nclaim, always busy means in full use: "
       f"{'holds' if full else 'does NOT hold'} in the model; 512 units run a "
       f"kernel {1 - at_512.idle:.0%} of the time and reach {share:.1%} of the "
       "peak")
-rnnlab.progress("naive_gpu_rnn")
+rnnlab.progress("11_naive_gpu_rnn")
 
 # %% [markdown]
 # ## Recall

@@ -18,7 +18,7 @@ rnnlab.banner()
 # %%
 from rnncourse import drawings
 
-drawings.show("fused_cell")
+drawings.show("kernels_of_a_step")
 
 # %% [markdown]
 # ## 1 · Products that share a factor
@@ -354,7 +354,7 @@ print(f"\nclaim, faster by 25/3 = {25 / 3:.1f}: "
       f"{'holds' if holds else 'does NOT hold'} in the model;",
       ", ".join(f"{H} units on an {device}: {factor:.1f}"
                 for (H, device), factor in factors.items()))
-rnnlab.progress("fused_cell")
+rnnlab.progress("12_fused_cell")
 
 # %% [markdown]
 # ## Recall

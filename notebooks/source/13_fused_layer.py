@@ -89,7 +89,7 @@ for direction, plan in plans.items():
 print("may leave:", ", ".join(sorted(leaving)))
 print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
       f"{len(my_guess)}")
-drawings.show("fused_layer")
+drawings.show("products_of_a_loop")
 
 # %% [markdown]
 # **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U grows step by step, so it seems to need the loop; but nothing waits for the sum before all of it is there.
@@ -360,7 +360,7 @@ print("\nclaim, what moves the most bytes gains most: "
       "stream, 64 sequences;",
       ", ".join(f"{device}: {name} {one_stream[device][name]:.2f}"
                 for device, name in largest.items()))
-rnnlab.progress("fused_layer")
+rnnlab.progress("13_fused_layer")
 
 # %% [markdown]
 # ## Recall

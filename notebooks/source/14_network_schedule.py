@@ -377,7 +377,7 @@ print("\nclaim, the order makes layers overlap: "
       f"{'holds' if order > 1.05 else 'does NOT hold'} in the model; alone "
       f"the order gains {order:.2f}, a stream a layer {queues:.2f}; four "
       f"layers take {four_layers:.2f} times as long on an H200")
-rnnlab.progress("network_schedule")
+rnnlab.progress("14_network_schedule")
 
 # %% [markdown]
 # ## Recall

@@ -414,7 +414,7 @@ if observation.counts:
           f"for {steps} steps")
 else:
     print("\nclaim: not counted on a GPU; the simulator counts 144 loads")
-rnnlab.progress("persistent_rnn")
+rnnlab.progress("15_persistent_rnn")
 
 # %% [markdown]
 # ## Recall

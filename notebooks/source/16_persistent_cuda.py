@@ -433,7 +433,7 @@ clusters = [share > 0.5 for key, share in ratios.items()
             if key[2] == "cluster"]
 print(f"with the broadcast: {sum(late)} of {len(late)}; clusters, exchange "
       f"alone: {sum(clusters)} of {len(clusters)}")
-rnnlab.progress("persistent_cuda")
+rnnlab.progress("16_persistent_cuda")
 
 # %% [markdown]
 # ## Recall

@@ -509,7 +509,7 @@ print(f"persistent, 32 to 256 GPUs: {ms[1] / ms[4]:.1f} times; 64 to 512: "
       f"{ms[2] / ms[5]:.1f} times")
 for algorithm, factor in slowed.items():
     print(f"with slow messages, persistent, {algorithm}: {factor:.2f} times")
-rnnlab.progress("scaling_out")
+rnnlab.progress("17_scaling_out")
 
 # %% [markdown]
 # ## Recall

@@ -437,7 +437,7 @@ dependent = exact_after * 2 * 9  # a round: tangents, a scan's 17 levels
 print("\nclaim, T steps need T dependent steps: "
       f"{'holds' if dependent >= 512 else 'does NOT hold'};\n{exact_after} "
       f"rounds of 18, {dependent} dependent stages for 512 steps of a GRU")
-rnnlab.progress("parallel_in_time")
+rnnlab.progress("18_parallel_in_time")
 
 # %% [markdown]
 # ## Recall

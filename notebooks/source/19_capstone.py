@@ -417,7 +417,7 @@ if losses["with skips"] >= task.baseline.value or measured[10] > 0.2:
 print(f"\nclaim: {verdict}; here loss {losses['with skips']:.3f} (standing "
       f"still {task.baseline.value:.3f}),\n{measured[10]:.0%} of the "
       f"activations, {low:.2f} to {high:.2f} times the time")
-rnnlab.progress("capstone")
+rnnlab.progress("19_capstone")
 
 # %% [markdown]
 # ## Recall

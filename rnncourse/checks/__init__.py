@@ -8,28 +8,34 @@ from importlib import import_module
 from nbjudge.exercise import Exercise, UnknownExercise
 from rnncourse.checks.answers import answers
 
-LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and work
-    "start_here": "00_start_here",
-    "rnn_forward": "01_rnn_forward",
-    "bptt": "02_bptt",
-    "training": "03_training",
-    "differentiable_graphs": "04_differentiable_graphs",
-    "gemm_shapes": "05_gemm_shapes",
-    "numba_cpu": "06_numba_cpu",
-    "parallel_cpu": "07_parallel_cpu",
-    "packed_products": "08_packed_products",
-    "cuda_first_kernels": "09_cuda_first_kernels",
-    "cuda_shared_memory": "10_cuda_shared_memory",
-    "naive_gpu_rnn": "11_naive_gpu_rnn",
-    "fused_cell": "12_fused_cell",
-    "fused_layer": "13_fused_layer",
-    "network_schedule": "14_network_schedule",
-    "persistent_rnn": "15_persistent_rnn",
-    "persistent_cuda": "16_persistent_cuda",
-    "scaling_out": "17_scaling_out",
-    "parallel_in_time": "18_parallel_in_time",
-    "capstone": "19_capstone",
-}
+NOTEBOOKS = (  # by their names in lessons, exercises, solutions and work
+    "00_start_here",
+    "01_rnn_forward",
+    "02_bptt",
+    "03_training",
+    "04_differentiable_graphs",
+    "05_gemm_shapes",
+    "06_numba_cpu",
+    "07_parallel_cpu",
+    "08_packed_products",
+    "09_cuda_first_kernels",
+    "10_cuda_shared_memory",
+    "11_naive_gpu_rnn",
+    "12_fused_cell",
+    "13_fused_layer",
+    "14_network_schedule",
+    "15_persistent_rnn",
+    "16_persistent_cuda",
+    "17_scaling_out",
+    "18_parallel_in_time",
+    "19_capstone",
+)
+LESSONS = {notebook.partition("_")[2]: notebook for notebook in NOTEBOOKS}  # lesson: its notebooks' name
+
+
+def module_of(lesson: str) -> str:
+    """The module with a lesson's checks; its name is not the lesson's, which may be a rung's, too."""
+    return f"{__name__}.lesson_{LESSONS[lesson]}"
 
 
 @cache
@@ -37,7 +43,7 @@ def exercises(lesson: str) -> tuple[Exercise, ...]:
     """The exercises of one lesson, in the order of its notebook."""
     if lesson not in LESSONS:
         raise ValueError(f"there is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}")
-    return import_module(f"rnncourse.checks.{lesson}").EXERCISES
+    return import_module(module_of(lesson)).EXERCISES
 
 
 def catalogue(lesson: str) -> dict[str, int]:

@@ -14,10 +14,11 @@ __all__ = "ModelAnswer", "answers", "call", "load", "packed"
 
 @cache
 def answers(lesson: str) -> dict[str, ModelAnswer]:
-    """{exercise: its answer} of one lesson, in the order of its notebook."""
+    """{exercise: its answer} of a lesson, bptt or 02_bptt, in the order of its notebook."""
     return {answer.name: answer for answer in unpack(packed(lesson).read_bytes())}
 
 
 def packed(lesson: str) -> Path:
     """The file of a lesson's answers."""
-    return Path(str(resources.files("rnncourse.checks"))) / "packed" / f"{lesson}.answers"
+    name = lesson.lstrip("0123456789_")
+    return Path(str(resources.files("rnncourse.checks"))) / "packed" / f"{name}.answers"

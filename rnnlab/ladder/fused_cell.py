@@ -13,7 +13,7 @@ from rnnlab.schedule.passes import fuse_pointwise, group_gates
 PASSES = (group_gates, fuse_pointwise, two_streams)
 FACTS = Facts(
     idea="stage 1: a step is two products and one kernel",
-    lesson="fused_cell",
+    lesson="12_fused_cell",
     cells=None,
     needs="cuda",
     passes=PASSES,

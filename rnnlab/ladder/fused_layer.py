@@ -18,7 +18,7 @@ from rnnlab.schedule.passes import (
 PASSES = (group_gates, fuse_pointwise, transpose_once, batch_inputs, weight_gradient_after_loop, two_streams)
 FACTS = Facts(
     idea="stage 2: out of the loop what may leave it",
-    lesson="fused_layer",
+    lesson="13_fused_layer",
     cells=None,
     needs="cuda",
     passes=PASSES,

@@ -12,7 +12,7 @@ from rnnlab.schedule.order import capture
 PASSES = (*layer_wavefront.PASSES, capture)
 FACTS = Facts(
     idea="all launches in one",
-    lesson="network_schedule",
+    lesson="14_network_schedule",
     cells=None,
     needs="cuda",
     passes=PASSES,

@@ -20,7 +20,7 @@ __all__ = ["FACTS", "backward", "forward", "why_not"]
 
 FACTS = Facts(
     idea="variant 5: all U h at once",
-    lesson="differentiable_graphs",
+    lesson="04_differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 4),
 )

@@ -18,7 +18,7 @@ from rnnlab.network import Layer, Network
 
 FACTS = Facts(
     idea="variant 3: no product waits for r",
-    lesson="differentiable_graphs",
+    lesson="04_differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: 2 * n.T + 3),
 )

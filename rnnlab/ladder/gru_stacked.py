@@ -13,7 +13,7 @@ __all__ = ["FACTS", "backward", "forward", "why_not"]
 
 FACTS = Facts(
     idea="variant 2: products stacked",
-    lesson="differentiable_graphs",
+    lesson="04_differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 1 + 2 * n.T, lambda n: 2 * n.T + 4),
 )

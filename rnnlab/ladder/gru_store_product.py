@@ -19,7 +19,7 @@ from rnnlab.network import Layer, Network
 
 FACTS = Facts(
     idea="variant 4: save U h, not n",
-    lesson="differentiable_graphs",
+    lesson="04_differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )

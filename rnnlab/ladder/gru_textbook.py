@@ -11,7 +11,7 @@ __all__ = ["FACTS", "backward", "forward", "why_not"]
 
 FACTS = Facts(
     idea="variant 1: a product per gate",
-    lesson="differentiable_graphs",
+    lesson="04_differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 6 * n.T, lambda n: 11 * n.T),
 )

@@ -12,7 +12,7 @@ from rnnlab.ladder.plan_rung import only_drawn, stage
 PASSES = ()
 FACTS = Facts(
     idea="a kernel for every operation",
-    lesson="naive_gpu_rnn",
+    lesson="11_naive_gpu_rnn",
     cells=None,
     needs="cuda",
     passes=PASSES,

@@ -26,7 +26,7 @@ PASSES = (
 )
 FACTS = Facts(
     idea="stage 3: layers and steps on the diagonal",
-    lesson="network_schedule",
+    lesson="14_network_schedule",
     cells=None,
     needs="cuda",
     passes=PASSES,

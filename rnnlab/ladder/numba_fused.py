@@ -13,7 +13,7 @@ from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="a step's pointwise work in one compiled loop",
-    lesson="numba_cpu",
+    lesson="06_numba_cpu",
     cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),

@@ -11,7 +11,7 @@ from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="the minibatch split over threads",
-    lesson="parallel_cpu",
+    lesson="07_parallel_cpu",
     cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),

@@ -23,7 +23,7 @@ from rnnlab.network import Layer, Network
 
 FACTS = Facts(
     idea="what does not wait for h leaves the time loop; the gates share a product",
-    lesson="bptt",
+    lesson="02_bptt",
     cells=None,
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )

@@ -17,7 +17,7 @@ from rnnlab.network import Layer, Network
 
 FACTS = Facts(
     idea="the equations as they are first written: a product per step and gate",
-    lesson="rnn_forward",
+    lesson="01_rnn_forward",
     cells=None,
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )

@@ -16,7 +16,7 @@ from rnnlab.network import Network, check_gradients, check_input
 
 FACTS = Facts(
     idea="weights, states and saved values in 16 bits, multiplied by pairs",
-    lesson="persistent_cuda",
+    lesson="16_persistent_cuda",
     cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("packings", lambda n: 1, lambda n: 1),

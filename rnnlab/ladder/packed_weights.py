@@ -12,7 +12,7 @@ from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="weights packed once a sequence, tiles in registers",
-    lesson="packed_products",
+    lesson="08_packed_products",
     cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("packings", lambda n: 1, lambda n: 1),

@@ -21,7 +21,7 @@ from rnnlab.network import Layer, check_cell
 
 FACTS = Facts(
     idea="a state that no gate reads: all steps by one scan",
-    lesson="parallel_in_time",
+    lesson="18_parallel_in_time",
     cells=tuple(cell.mode for cell in CELLS.values() if not cell.reads_state),
     ledger=Ledger("products", lambda n: 1, lambda n: 2),
 )

@@ -13,7 +13,7 @@ from rnnlab.layers import backward_through_layers, forward_through_layers
 
 FACTS = Facts(
     idea="one kernel for a sequence: weights stay in registers",
-    lesson="persistent_rnn",
+    lesson="15_persistent_rnn",
     cells=WITH_KERNELS,
     needs="cuda",
     package="numba",

@@ -14,7 +14,7 @@ from rnnlab.ladder.facts import WITH_KERNELS, Facts
 
 FACTS = Facts(
     idea="clusters push h to each other, in bfloat16",
-    lesson="persistent_cuda",
+    lesson="16_persistent_cuda",
     cells=WITH_KERNELS,
     needs="sm90",
     step_us=persistent_in_clusters,

@@ -15,7 +15,7 @@ from rnnlab.ladder.facts import WITH_KERNELS, Facts
 
 FACTS = Facts(
     idea="tensor cores keep the weights, in TF32",
-    lesson="persistent_cuda",
+    lesson="16_persistent_cuda",
     cells=WITH_KERNELS,
     needs="sm80",
     step_us=persistent_over_the_grid,

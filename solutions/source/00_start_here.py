@@ -37,4 +37,4 @@ print(f"{rate:.1f} GFLOP/s in float32 for a product of two 512 x 512 arrays")
 # ## Where you stand
 
 # %%
-progress("start_here")
+progress("00_start_here")

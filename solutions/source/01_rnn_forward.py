@@ -44,4 +44,4 @@ print(states.shape, "mean |h|:", np.abs(states[1:]).mean().round(2))
 # ## Where you stand
 
 # %%
-progress("rnn_forward")
+progress("01_rnn_forward")

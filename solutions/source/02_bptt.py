@@ -142,4 +142,4 @@ for k in (1, 2, 5, 10, 20):
         print(f"{name:>6} of {k:2}: {distance:.1%} from the full gradient, {len(calls):3} cell-backwards")
 
 # %%
-progress("bptt")
+progress("02_bptt")

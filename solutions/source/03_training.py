@@ -50,4 +50,4 @@ print(f"baseline  {np.mean((np.polyval(line, x_kept_back) - target_kept_back) **
 # ## Where you stand
 
 # %%
-progress("training")
+progress("03_training")

@@ -93,4 +93,4 @@ for name, step in cells.items():
 # %% [exercise] gru_backward
 
 # %%
-progress("differentiable_graphs")
+progress("04_differentiable_graphs")

@@ -42,4 +42,4 @@ for k, timing in times.items():
     print(f"{k:3} steps at a time: {1e3 * timing.median:6.2f} ms")
 
 # %%
-progress("gemm_shapes")
+progress("05_gemm_shapes")

@@ -61,4 +61,4 @@ for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "num
     print(f"error_model={rule!r:9} {1e9 * timing.median / numbers.size:5.2f} ns a number")
 
 # %%
-progress("numba_cpu")
+progress("06_numba_cpu")

@@ -49,4 +49,4 @@ print("the shares' gradients add up to the whole one:", np.allclose(total, whole
 # %% [exercise] amdahl_limit
 
 # %%
-progress("parallel_cpu")
+progress("07_parallel_cpu")

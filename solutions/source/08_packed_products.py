@@ -60,4 +60,4 @@ use(tiled_product)(multiply_piece, 10, 70, 3, 512)
 print("same product:", np.allclose(sums, a @ weights))
 
 # %%
-progress("packed_products")
+progress("08_packed_products")

@@ -44,4 +44,4 @@ cuda.observe(smooth_with_a_race, 1, 8, np.arange(8, dtype="float32"), 2)
 # %% [exercise] transpose_coalesced
 
 # %%
-progress("cuda_first_kernels")
+progress("09_cuda_first_kernels")

@@ -19,4 +19,4 @@ from rnnlab import check, cuda, hint, progress
 # %% [exercise] transpose_without_conflicts
 
 # %%
-progress("cuda_shared_memory")
+progress("10_cuda_shared_memory")

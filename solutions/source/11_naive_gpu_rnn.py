@@ -28,4 +28,4 @@ for name in ("M40", "V100", "A100", "H200"):
     print(f"{name}: one gate {one:.1f} µs, four gates {four:.1f} µs, {four / one:.2f} times as long")
 
 # %%
-progress("naive_gpu_rnn")
+progress("11_naive_gpu_rnn")

@@ -47,4 +47,4 @@ except NotImplementedError:
     print("write both kernels first")
 
 # %%
-progress("fused_cell")
+progress("12_fused_cell")

@@ -35,4 +35,4 @@ for make_plan in (forward_plan, backward_plan):
     print(f"{plan.direction}: {len(pairs)} pairs keep their order; may leave: {', '.join(sorted(free))}")
 
 # %%
-progress("fused_layer")
+progress("13_fused_layer")

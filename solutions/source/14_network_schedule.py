@@ -25,4 +25,4 @@ for layers in (1, 2, 4, 8):
     print(f"{layers} layers: {k} steps at a time, {time:.0f} µs")
 
 # %%
-progress("network_schedule")
+progress("14_network_schedule")

@@ -37,4 +37,4 @@ for layers in (7, 30, 60, 110):
           f"by launches {launched:5.1f}, {launched / step:.1f} times as long")
 
 # %%
-progress("persistent_rnn")
+progress("15_persistent_rnn")

@@ -39,4 +39,4 @@ for itemsize in (2, 4):
         print(f"{itemsize} bytes, {warps:2} warps: {words:3} words, at most {most} registers: {'fits' if fits else 'does not fit'}")
 
 # %%
-progress("persistent_cuda")
+progress("16_persistent_cuda")

@@ -56,4 +56,4 @@ print(f"fitted to {len(gpus[::2])} runs, judged by {len(errors)} others: "
 # %% [exercise] survive
 
 # %%
-progress("scaling_out")
+progress("17_scaling_out")

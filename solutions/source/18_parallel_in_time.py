@@ -61,4 +61,4 @@ states, rounds = use(newton_states)(step, scan, np.zeros((B, n)), T, 1e-9)
 print(f"{rounds} rounds for {T} steps")
 
 # %%
-progress("parallel_in_time")
+progress("18_parallel_in_time")

@@ -31,4 +31,4 @@ from rnncourse.capstone.score import PROBLEMS, try_schedule
 print(try_schedule(use(my_schedule), PROBLEMS[-2]))
 
 # %%
-progress("capstone")
+progress("19_capstone")

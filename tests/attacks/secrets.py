@@ -5,10 +5,10 @@ import numpy as np
 # %% [attack] imports_the_checks
 # Imports the checks with their wanted values.
 # deserves: forbidden
-from rnncourse.checks import start_here
+from rnncourse.checks import lesson_00_start_here
 
 def running_sum(x):
-    return start_here.EXERCISES[0].reference(x)
+    return lesson_00_start_here.EXERCISES[0].reference(x)
 
 # %% [attack] imports_the_grader
 # Imports the judge of its own answer.

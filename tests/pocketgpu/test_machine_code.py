@@ -21,7 +21,7 @@ from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
 from pocketgpu.compiling.target import IS_NUMBA_CUDA
 from pocketgpu.device_words import load_acquire
-from rnncourse.checks.persistent_rnn import ANSWERS
+from rnncourse.checks.lesson_15_persistent_rnn import ANSWERS
 from rnnlab.kernels.persistence.shapes import with_includes
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

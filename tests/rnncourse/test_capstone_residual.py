@@ -8,7 +8,7 @@ from values_in import holds
 
 from drawings.residual import LENGTH, SEGMENTS, residual_layers
 from rnncourse.capstone.residual import Residual, gradient_norms, saved_bytes
-from rnncourse.checks.capstone import _wrong_segments
+from rnncourse.checks.lesson_19_capstone import _wrong_segments
 from rnnlab import reference
 from rnnlab.network import Network
 

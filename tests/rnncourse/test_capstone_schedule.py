@@ -18,7 +18,7 @@ from rnncourse.capstone.score import (
     score_all,
     try_schedule,
 )
-from rnncourse.checks.capstone import draw_problems
+from rnncourse.checks.lesson_19_capstone import draw_problems
 from rnnlab.network import Network
 from rnnlab.schedule.hazards import unordered
 from rnnlab.schedule.order import events

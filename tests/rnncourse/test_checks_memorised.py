@@ -45,7 +45,9 @@ class Remembering:
 @pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.name for exercise in EXERCISES])
 def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
     # a simulated GPU takes seconds to say how fast the course's own answer is; nobody asks here
-    monkeypatch.setattr("rnncourse.checks.capstone.score", lambda problem, answer: SimpleNamespace(ratio=1.0))
+    monkeypatch.setattr(
+        "rnncourse.checks.lesson_19_capstone.score", lambda problem, answer: SimpleNamespace(ratio=1.0)
+    )
     memory = Remembering(exercise)
     for seed in range(SEEDS):
         if seed >= FEW and not memory.is_plain:

@@ -7,7 +7,7 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from pocketgpu.devices import find
 from rnncourse import checks
-from rnncourse.checks.naive_gpu_rnn import ANSWERS
+from rnncourse.checks.lesson_11_naive_gpu_rnn import ANSWERS
 from rnnlab import reference
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan

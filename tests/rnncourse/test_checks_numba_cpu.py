@@ -8,9 +8,9 @@ import pytest
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.numba_cpu import EXERCISES
-from rnncourse.checks.numba_cpu.machines import Arithmetic, UnitLoop
-from rnncourse.checks.numba_cpu.proxies import Number, Row, Tape, Vector, Watched, proxies
+from rnncourse.checks.lesson_06_numba_cpu import EXERCISES
+from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic, UnitLoop
+from rnncourse.checks.lesson_06_numba_cpu.proxies import Number, Row, Tape, Vector, Watched, proxies
 from rnncourse.lambert import lambert
 
 

@@ -7,7 +7,7 @@ from values_in import holds
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.packed_products import (
+from rnncourse.checks.lesson_08_packed_products import (
     EXERCISES,
     MARGIN,
     Loads,

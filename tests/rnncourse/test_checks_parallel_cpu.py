@@ -5,7 +5,7 @@ import pytest
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.parallel_cpu import EXERCISES, _draw_gradients, _shows_order, _uneven
+from rnncourse.checks.lesson_07_parallel_cpu import EXERCISES, _draw_gradients, _shows_order, _uneven
 
 EXERCISE = {exercise.name: exercise for exercise in EXERCISES}
 

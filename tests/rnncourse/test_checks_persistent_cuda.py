@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnncourse.checks.persistent_cuda import emulate
+from rnncourse.checks.lesson_16_persistent_cuda import emulate
 
 
 @pytest.mark.parametrize(

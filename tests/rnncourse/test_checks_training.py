@@ -9,8 +9,8 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.verdict import Status
 from rnncourse import checks
-from rnncourse.checks.training import train_filter
-from rnncourse.checks.training.photograph_rows import (
+from rnncourse.checks.lesson_03_training import train_filter
+from rnncourse.checks.lesson_03_training.photograph_rows import (
     Rows,
     draw_rows,
     error_on,
@@ -19,7 +19,7 @@ from rnncourse.checks.training.photograph_rows import (
     response_to_one_pixel,
     untrained,
 )
-from rnncourse.checks.training.tiny_rnn import loss_and_gradients
+from rnncourse.checks.lesson_03_training.tiny_rnn import loss_and_gradients
 from rnnlab import reference
 from rnnlab.tasks.photographs import brightness
 

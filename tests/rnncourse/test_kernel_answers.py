@@ -11,8 +11,8 @@ from nbjudge.running.sandbox import choose
 from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status
 from rnncourse import checks
-from rnncourse.checks.cuda_first_kernels import ANSWERS, limit_tanh
 from rnncourse.checks.kernels import Case, LaunchResult, compare_launches, launch, unset
+from rnncourse.checks.lesson_09_cuda_first_kernels import ANSWERS, limit_tanh
 
 LESSON, SAXPY = checks.find("saxpy_kernel")
 HEAD = "import numpy as np\nfrom rnnlab import cuda\n"

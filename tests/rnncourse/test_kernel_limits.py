@@ -13,8 +13,8 @@ from nbjudge.running.sandbox import CHECKOUT
 from nbjudge.verdict import Status
 from pocketgpu import cuda
 from rnncourse import checks
-from rnncourse.checks.cuda_shared_memory import limit_block_sum
 from rnncourse.checks.kernels import Case
+from rnncourse.checks.lesson_10_cuda_shared_memory import limit_block_sum
 from rnncourse.kernel_answers import kernels
 
 STATEMENT = CHECKOUT / "solutions/source/10_cuda_shared_memory/block_sum_kernel.py"

@@ -277,7 +277,7 @@ def test_every_rung_states_its_facts_and_stands_once():
     for rung in RUNGS:
         assert rung.module.__doc__
         assert rung.facts.idea
-        assert list(ROOT.glob(f"notebooks/source/*_{rung.facts.lesson}.py"))
+        assert list(ROOT.glob(f"notebooks/source/{rung.facts.lesson}.py"))
 
 
 def test_every_module_of_the_ladder_that_states_facts_is_a_rung():

@@ -8,7 +8,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
-ANSWERS = answers("rnn_forward")
+ANSWERS = answers("01_rnn_forward")
 
 
 def parameters(rng, I: int, H: int, dtype="float64") -> tuple:

@@ -18,7 +18,7 @@ from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
 from rnncourse.lab.counting_core import CountingCore
 
-ANSWERS = answers("packed_products")
+ANSWERS = answers("08_packed_products")
 ITEM = 4
 LINE = 8  # bytes of a number, numbers of a cache line
 MARGIN = 1.3  # times the loads of the course's own order

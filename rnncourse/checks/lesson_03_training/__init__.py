@@ -8,9 +8,9 @@ from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.training import train_filter
+from rnncourse.checks.lesson_03_training import train_filter
 
-ANSWERS = answers("training")
+ANSWERS = answers("03_training")
 TOO_LARGE = (
     "exp(710) is more than a float64 can hold, and exp(-750) is 0.",
     "Softmax does not change if you subtract the same number from all outputs of one step and sequence: "

@@ -8,7 +8,7 @@ from nbjudge.exercise import Code, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 
-ANSWERS = answers("start_here")
+ANSWERS = answers("00_start_here")
 
 
 def check_last_step(submission, rng, T, B, H):

@@ -9,7 +9,7 @@ import numpy as np
 from nbjudge.comparing.differences import NOT_FINITE, first_difference
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Proxy, Wrong
-from rnncourse.checks.training.photograph_rows import (
+from rnncourse.checks.lesson_03_training.photograph_rows import (
     Rows,
     draw_rows,
     error_on,
@@ -19,7 +19,7 @@ from rnncourse.checks.training.photograph_rows import (
     response_to_one_pixel,
     untrained,
 )
-from rnncourse.checks.training.tiny_rnn import loss_and_gradients
+from rnncourse.checks.lesson_03_training.tiny_rnn import loss_and_gradients
 
 FEWEST = 20  # calls of a training
 LEAP = 0.5  # the largest step, as a share of the whole distance

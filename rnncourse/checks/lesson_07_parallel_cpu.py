@@ -11,7 +11,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 
 MANY = 20  # gradients
-ANSWERS = answers("parallel_cpu")
+ANSWERS = answers("07_parallel_cpu")
 
 
 def check_split_minibatch(submission, rng, B, threads):

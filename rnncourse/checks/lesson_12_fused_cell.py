@@ -6,7 +6,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 from rnncourse.checks.traces import require_calls
 
-ANSWERS = answers("fused_cell")
+ANSWERS = answers("12_fused_cell")
 COUNTED = """
 weights, calls = {{name: np.array(w, "float32") for name, w in {weights!r}.items()}}, 0
 

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from nbjudge.exercise import Wrong
-from rnncourse.checks.numba_cpu.proxies import Tape
+from rnncourse.checks.lesson_06_numba_cpu.proxies import Tape
 
 AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"

@@ -10,7 +10,7 @@ from rnncourse.checks.answers import ModelAnswer, answers
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 
-ANSWERS = answers("bptt")
+ANSWERS = answers("02_bptt")
 RESULTS = ("dx", "dh0", "dweight_ih", "dweight_hh", "dbias")
 AXES = {
     "dx": ("step", "sequence", "input"),

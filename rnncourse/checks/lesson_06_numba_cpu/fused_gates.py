@@ -7,8 +7,8 @@ from nbjudge.comparing.judging import expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numba_cpu.machines import UnitLoop
-from rnncourse.checks.numba_cpu.proxies import Row, Vector, Watched, proxies
+from rnncourse.checks.lesson_06_numba_cpu.machines import UnitLoop
+from rnncourse.checks.lesson_06_numba_cpu.proxies import Row, Vector, Watched, proxies
 
 VECTORS = """
 g = Vector("g", {rows}, read, write, make)
@@ -33,7 +33,7 @@ def check(submission, rng, H, spread):
     h = rng.uniform(-0.9, 0.9, H)
     loop = UnitLoop(H, {"g": g, "u": u, "h": h})
     vectors = proxies((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), loop.services)
-    want = answers("numba_cpu")["fused_gates"].call(g, u, h)
+    want = answers("06_numba_cpu")["fused_gates"].call(g, u, h)
     result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
     missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
@@ -54,7 +54,7 @@ def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndar
         return None
     (j,) = place
     r, z = 1 / (1 + np.exp(-(g + u)[:2, j]))
-    gain = answers("numba_cpu")["fused_gates"].number("gain", 1)
+    gain = answers("06_numba_cpu")["fused_gates"].number("gain", 1)
     n = np.tanh(g[2, j] + gain * r * u[2, j])
     return f"In unit {j} r is {r:.6g}, z is {z:.6g}, n is {n:.6g} and h is {h[j]:.6g}."
 

@@ -12,7 +12,7 @@ from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 
-ANSWERS = answers("differentiable_graphs")
+ANSWERS = answers("04_differentiable_graphs")
 
 
 def check_graph_rules(submission, rng, m, k, n):

@@ -13,7 +13,7 @@ from rnncourse.capstone.launches import Illegal, Problem
 from rnncourse.capstone.score import FULL_MARKS, PROBLEMS, roomy_memory, score, slow_because, tight_memory
 from rnncourse.checks.answers import answers
 
-ANSWERS = answers("capstone")
+ANSWERS = answers("19_capstone")
 
 
 def check_skip_step_backward(submission, rng, B, H):

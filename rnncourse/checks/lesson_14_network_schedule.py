@@ -10,7 +10,7 @@ from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 
-ANSWERS = answers("network_schedule")
+ANSWERS = answers("14_network_schedule")
 DURATIONS = (  # two: a stream may make nothing wait, however long operations are
     {"inputs": 2, "recurrent": 3, "cell": 1},
     {"inputs": 4, "recurrent": 2, "cell": 1},

@@ -6,7 +6,7 @@ from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, Share, compare_launches
 
-ANSWERS = answers("cuda_first_kernels")
+ANSWERS = answers("09_cuda_first_kernels")
 TILE = 8
 
 

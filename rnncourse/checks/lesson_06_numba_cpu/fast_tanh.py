@@ -5,8 +5,8 @@ import numpy as np
 from nbjudge.comparing.differences import WRONG_TYPE, describe
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Wrong
-from rnncourse.checks.numba_cpu.machines import Arithmetic
-from rnncourse.checks.numba_cpu.proxies import BATCH, Number, Tape, proxies
+from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic
+from rnncourse.checks.lesson_06_numba_cpu.proxies import BATCH, Number, Tape, proxies
 from rnncourse.lambert import lambert
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6

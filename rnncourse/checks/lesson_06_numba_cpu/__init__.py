@@ -1,9 +1,9 @@
 """Checks of lesson 06: a tanh of two polynomials, gates in one loop."""
 
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numba_cpu import fast_tanh, fused_gates
+from rnncourse.checks.lesson_06_numba_cpu import fast_tanh, fused_gates
 
-ANSWERS = answers("numba_cpu")
+ANSWERS = answers("06_numba_cpu")
 
 EXERCISES = (
     ANSWERS["fused_gates"].exercise(fused_gates.check, fused_gates.draw_cases, late=lambda n: (n, 1)),

@@ -9,7 +9,7 @@ from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches
 
-ANSWERS = answers("naive_gpu_rnn")
+ANSWERS = answers("11_naive_gpu_rnn")
 NAMES = ("x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "gates_x", "gates_h", "h_next")
 AXES = (
     ("sequence", "input"),

@@ -11,7 +11,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, Share, compare_launches, unset
 from rnncourse.checks.numbers import compare_numbers
 
-ANSWERS = answers("persistent_rnn")
+ANSWERS = answers("15_persistent_rnn")
 
 
 def draw_threads(rng) -> list[tuple]:

@@ -12,7 +12,7 @@ from nbjudge.comparing.judging import expect, refuse
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 
-ANSWERS = answers("persistent_cuda")
+ANSWERS = answers("16_persistent_cuda")
 
 
 def check_index_of_sums(submission, rng, pitch):

@@ -5,10 +5,10 @@ import numpy as np
 from nbjudge.comparing.patterns import part_of_sum
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.cuda_first_kernels import sectors
 from rnncourse.checks.kernels import Case, Share, compare_launches
+from rnncourse.checks.lesson_09_cuda_first_kernels import sectors
 
-ANSWERS = answers("cuda_shared_memory")
+ANSWERS = answers("10_cuda_shared_memory")
 TILE = 8
 BLOCKS = (8, 1, 8), (2, 1, 2), (64, 2, 32), (100, 4, 32), (128, 2, 64)  # numbers, blocks, threads
 MOST_EXCHANGES = 16  # of a lane: three for each of five halvings, and one more

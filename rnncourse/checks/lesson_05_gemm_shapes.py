@@ -7,7 +7,7 @@ from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 from rnncourse.checks.traces import require_calls
 
-ANSWERS = answers("gemm_shapes")
+ANSWERS = answers("05_gemm_shapes")
 
 
 def draw_products(rng) -> list[tuple]:

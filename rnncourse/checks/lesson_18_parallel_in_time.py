@@ -13,7 +13,7 @@ from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 
-ANSWERS = answers("parallel_in_time")
+ANSWERS = answers("18_parallel_in_time")
 MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
 MOST_BARRIERS = 14  # a block: two for each of six levels of 64 threads, one before and one after
 

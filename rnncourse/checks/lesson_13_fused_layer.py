@@ -4,7 +4,7 @@ from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import refuse
 from rnncourse.checks.answers import answers
 
-ANSWERS = answers("fused_layer")
+ANSWERS = answers("13_fused_layer")
 PARTS = "reads", "writes", "adds to"
 BUFFERS = "x", "gates", "sums", "h", "dU"
 LOOPS = {  # operations of step t: (name, reads, writes, adds) of (buffer, step - t; None: the same in all)
