@@ -32,9 +32,9 @@ def require_calls(answer: ModelAnswer, trace: list, arguments: tuple) -> bool:
     """
     place = 0  # behind the call that was found last: most answers make theirs in the course's order
     for number, needed in enumerate(trace_of(answer, arguments), 1):
-        for found in (*range(place, len(trace)), *range(place)):
-            if _alike(trace[found], needed, in_any_order=True):
-                place = found + 1
+        for index in (*range(place, len(trace)), *range(place)):
+            if _alike(trace[index], needed, in_any_order=True):
+                place = index + 1
                 break
         else:
             name, *_ = needed
