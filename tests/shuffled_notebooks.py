@@ -2,6 +2,7 @@
 
 Each has answers to three exercises, right and wrong ones. Constants and the work
 of an answer move into names that all three share; attempts stand above, other meanings of the names below.
+Half of the notebooks have cells that stop with an error.
 """
 
 import ast
@@ -22,6 +23,11 @@ EXERCISES = (  # quick ones, which are given nothing but NumPy
 START = "import numpy as np\nfrom math import comb\nfrom rnnlab import check, hint, progress, use"
 NAMES = "work", "K", "scale"  # mean something else for each answer
 ENDS = ("work = None", "K = 'the end'", "def work(*parts):\n    return parts", "scale = 0\nK = scale", "")
+
+ERRORS = (
+    *("1 / 0", "raise ValueError('not yet')", "assert K == []", "missing_name", "np.zeros(3)[\n    5\n]"),
+    *("K = missing_name", "scale = [][0]", "work = work.missing", "for K in (0, None):\n    K + 1"),
+)
 
 
 @cache
@@ -48,7 +54,17 @@ def notebook(seed: int) -> tuple[list[str], list[str]]:
     if draw.random() < 0.3:
         at = draw.randint(2, len(cells) - 1)
         cells[at - 1 : at + 1] = [cells[at], cells[at - 1]]
+    for _ in range(draw.choice((0, 0, 1, 2))):
+        at = draw.randint(1, len(cells) - 1)
+        cells[at] = _with_an_error(draw, cells[at])
     return names, [cell for cell in cells if cell]
+
+
+def _with_an_error(draw: random.Random, cell: str) -> str:
+    """The cell, which stops with an error above, between or below its statements."""
+    statements = [ast.unparse(statement) for statement in ast.parse(cell).body]
+    statements.insert(draw.randint(0, len(statements)), draw.choice(ERRORS))
+    return "\n".join(statements)
 
 
 def _block(draw: random.Random, name: str) -> list[str]:

@@ -13,13 +13,15 @@ import os
 import signal
 import sys
 import tempfile
-from types import ModuleType
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 from IPython.core.interactiveshell import InteractiveShell  # here: no fork imports what its parent has
 from traitlets.config import Config
 
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
+from nbjudge.finding import reading
 from nbjudge.finding.reading import parse
 from nbjudge.finding.slices import answer_in
 from nbjudge.grading import learner
@@ -37,7 +39,9 @@ SECONDS = 60  # until a process that ran into a loop is ended
 
 def graded(exercise: Exercise, sources: list[str]) -> Verdict:
     """The verdict on cells, whose needed statements run here."""
-    cells = [parse(number, source) for number, source in enumerate(sources, 1)]
+    cells = [parse(number, source) for number, source in enumerate(sources, 1) if isinstance(source, str)]
+    if not cells:  # of a notebook that has run
+        cells = reading.cells(json.dumps({"cells": sources}), Path("notebook.ipynb"))
     try:
         answer = answer_in(cells, exercise.name, exercise.is_kernel)
         if exercise.is_kernel:
@@ -70,18 +74,28 @@ def checked(exercise: Exercise, sources: list[str]) -> Verdict:
     return outcome.result
 
 
-def seen(exercise: Exercise, sources: list[str]) -> Verdict:
-    """The last verdict that a learner saw, whose cells ran in their order; the message has all exercises'."""
+def seen(exercise: Exercise, sources: list[str]) -> SimpleNamespace:
+    """The last verdict that a learner saw, whose cells ran in their order.
+
+    The message has all exercises' and the cells as a notebook then holds them.
+    """
     shown = []
     learner.progress_file.record = lambda lesson, verdict: shown.append(verdict)
     learner.secrets.randbits = lambda bits: 1
     os.environ["RNNLAB_HOME"] = os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
-    if not all([shell.run_cell(source, store_history=True).success for source in sources]):
-        shown.clear()  # what stands behind an error in its cell did not run
+    traces = []
+    shell._showtraceback = lambda kind, error, trace: traces.append(trace)  # as ipykernel has it
+    cells = []
+    for count, source in enumerate(sources, 1):
+        traces.clear()
+        error = shell.run_cell(source, store_history=True).error_in_exec
+        name = type(error).__name__
+        outputs = [{"output_type": "error", "ename": name, "traceback": trace[:4]} for trace in traces]
+        cells.append({"cell_type": "code", "execution_count": count, "source": source, "outputs": outputs})
     statuses = {outcome.name: outcome.status for outcome in shown}
     status = statuses.get(exercise.name, Status.not_attempted)
-    return verdict(exercise, Stopped(status, json.dumps(statuses)))
+    return SimpleNamespace(status=status, message=json.dumps([statuses, cells]))  # a verdict cuts its message
 
 
 def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:

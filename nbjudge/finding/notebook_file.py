@@ -1,7 +1,7 @@
 """The text of a notebook's file, whatever the path turns out to be: a pipe, a device, a gigabyte.
 
 A large file is read by a process of its own with a limit on memory: a hundred megabytes of empty lists take
-gigabytes as objects. It hands back the cells' sources alone, without outputs.
+gigabytes as objects. It hands back the cells' sources, their counts and the errors among their outputs.
 """
 
 import os
@@ -19,9 +19,16 @@ READER = """
 import gc, json, resource, sys
 gc.disable()  # it would look through millions of lists again and again
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+def errors(outputs):
+    outputs = outputs if type(outputs) is list else []
+    outputs = [o for o in outputs if type(o) is dict and o.get("output_type") in ("error", "pyerr")][:1]
+    texts = [o.get("traceback") for o in outputs]
+    texts = ["\\n".join(map(str, text))[:10_000] if type(text) is list else "" for text in texts]
+    return [{**o, "evalue": "", "traceback": [text]} for o, text in zip(outputs, texts)]
 def sources(cells):
-    kept = ("cell_type", "source", "input")
-    return [{k: cell[k] for k in kept if k in cell} if type(cell) is dict else None for cell in cells]
+    kept = ("cell_type", "source", "input", "execution_count")
+    cells = [cell if type(cell) is dict else {} for cell in cells]
+    return [{k: c[k] for k in kept if k in c} | {"outputs": errors(c.get("outputs"))} for c in cells]
 try:
     book = json.loads(sys.stdin.buffer.read().decode("utf-8-sig"), parse_int=float)
     if type(book) is dict:
@@ -48,7 +55,7 @@ class Unusable(Exception):
 
 
 def notebook_text(path: Path) -> str:
-    """The JSON text of a notebook's file, reduced to its cells' sources where it is large."""
+    """The JSON text of a notebook's file, reduced to what is read of its cells where it is large."""
     try:
         return _text(path)
     except UnicodeDecodeError as error:
@@ -89,7 +96,7 @@ def _refuse_what_is_no_file(path: Path, state: os.stat_result) -> None:
 
 
 def _reduced(path: Path, book: object) -> str:
-    """The same notebook with nothing in its cells but their kind and source."""
+    """The same notebook with nothing in its cells but what is read of them."""
     command = [sys.executable, "-I", "-S", "-c", READER, str(MEMORY)]
     try:
         done = subprocess.run(command, stdin=book, capture_output=True, timeout=SECONDS)

@@ -1,8 +1,8 @@
 """A notebook file as a list of parsed cells: only what its author typed, whatever else the file holds.
 
-Outputs are not looked at, nor metadata but the version of Python. A cell that Python cannot parse keeps its
-error and disturbs no other cell. Magics and shell lines are blanked, so that line numbers stay those of the
-cell.
+Of outputs, errors alone are looked at: they say which line a cell stopped at. Of metadata, the version of
+Python is. A cell that Python cannot parse keeps its error and disturbs no other cell. Magics and shell lines
+are blanked, so that line numbers stay those of the cell.
 """
 
 import ast
@@ -19,6 +19,9 @@ from nbjudge.finding.notebook_file import BOM, Unusable, notebook_text
 
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
 TEXTS = {"markdown": "Markdown", "raw": "raw text"}  # kinds of cells that do not run
+ERRORS = {"error", "pyerr"}  # types of outputs; the second is that of format 3
+ARROW = re.compile(r"^-+> ?(\d{1,6})\b ?(.*)$", re.MULTILINE)  # before a line in IPython's traceback
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
@@ -34,6 +37,8 @@ class CodeCell(NamedTuple):
     newer: str = ""  # the version of Python that wrote the notebook, where it is above this one
     kind: str = "code"  # else the cell does not run, and nothing is kept of it but `named`
     named: Sequence[str] = ()  # functions that its text defines
+    ran_to: int | None = None  # the last line that ran before an error; None without one
+    in_turn: bool = False  # do the counts of the notebook say that each cell ran once, in order?
 
     @property
     def label(self) -> str:
@@ -59,6 +64,7 @@ def cells(text: str, path: Path) -> list[CodeCell]:
     if not isinstance(entries, list):
         raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells. Save it in JupyterLab.")
     newer = _newer_python(book)
+    in_turn = _ran_in_turn(entries)
     parsed = []
     room = MAX_SOURCE
     for n, cell in enumerate(entries, 1):
@@ -70,7 +76,11 @@ def cells(text: str, path: Path) -> list[CodeCell]:
         if room < 0:
             parsed += [CodeCell(n, text, [], SyntaxError(TOO_LONG))] if kind == "code" else []
         elif kind == "code":
-            parsed.append(parse(n, text)._replace(newer=newer))
+            code = parse(n, text)
+            stopped = _ran_to(cell, code.text)
+            ran_to = code.ran_to if stopped is None else stopped
+            ran_once = in_turn and cell.get("execution_count") is not None
+            parsed.append(code._replace(newer=newer, ran_to=ran_to, in_turn=ran_once))
         elif named := DEFINITION.findall(text):
             parsed.append(CodeCell(n, "", [], kind=TEXTS[kind], named=named))
     return parsed
@@ -87,18 +97,52 @@ def _newer_python(book: dict) -> str:
     return match[0]
 
 
+def _ran_in_turn(entries: list) -> bool:
+    """Whether the counts of the cells are 1, 2, 3 …: no cell has run twice or in another order."""
+    counts = [entry.get("execution_count") for entry in entries if isinstance(entry, dict)]
+    counts = [count for count in counts if count is not None]
+    return bool(counts) and counts == [*range(1, len(counts) + 1)]
+
+
+def _ran_to(entry: dict, text: str) -> int | None:
+    """The last line of a cell that ran before an error, by the traceback in its outputs.
+
+    None without an error, or where the line of the traceback is another one now: the cell was changed since.
+    """
+    outputs = entry.get("outputs")
+    outputs = outputs if isinstance(outputs, list) else []
+    lines = text.split("\n")
+    for output in outputs:
+        if not isinstance(output, dict) or output.get("output_type") not in ERRORS:
+            continue
+        trace = output.get("traceback")
+        shown = "\n".join(map(str, trace)) if isinstance(trace, list) else ""
+        arrow = ARROW.search(COLOUR.sub("", shown))
+        number = int(arrow[1]) if arrow else 0
+        if 0 < number <= len(lines) and lines[number - 1].strip() == arrow[2].strip():
+            # what misses a name changes nothing before it stops
+            return number - (output.get("ename") == "NameError")
+    return None
+
+
 def parse(number: int, text: str) -> CodeCell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
     text = magics.unfolded(magics.tidied(text))
     try:
-        return CodeCell(number, text, _statements(text))
+        return _cell(number, text)
     except SyntaxError:
         plain = magics.blanked(text)
     lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
     try:
-        return CodeCell(number, plain, _statements(plain), magics=lines)
+        return _cell(number, plain)._replace(magics=lines)
     except SyntaxError as error:
         return CodeCell(number, plain, [], error, lines)
+
+
+def _cell(number: int, text: str) -> CodeCell:
+    statements = _statements(text)
+    ends = [statement.end_lineno for statement in statements if isinstance(statement, ast.Raise)]
+    return CodeCell(number, text, statements, ran_to=min(ends, default=None))
 
 
 def _statements(text: str) -> list[ast.stmt]:

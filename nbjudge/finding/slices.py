@@ -15,6 +15,10 @@ that gets another meaning further down, for the next exercise, keeps the first o
 below that check alone counts all the same, because cells may run in another order; and if the answer itself
 is defined again below, the whole notebook counts.
 
+Below a line at which its cell stopped with an error, as the error stored in the notebook says, nothing gives
+a second meaning to a name. If the counts of the cells say that each ran once, in order, nothing counts there
+but answers themselves: no kernel ran it.
+
 Of several definitions of one name the last of these counts; untouched stubs are left out if there is
 another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)` does
 not count as a second meaning of a name: its check stands above that cell. A statement that misses a
@@ -68,6 +72,11 @@ class Part(NamedTuple):
     def gives(self) -> set[str]:
         """The names that get a value in its own text."""
         return {site.name for site in self.scope.sites if site.kind != "deletion"}
+
+    @property
+    def is_unrun(self) -> bool:
+        """Does it stand below the line at which its cell stopped with an error?"""
+        return self.cell.ran_to is not None and _first_line(self.statement) > self.cell.ran_to
 
     @property
     def is_stub(self) -> bool:
@@ -125,7 +134,8 @@ def attempted(cells: list[CodeCell], names: Iterable[str]) -> int:
 def _choice(cells: list[CodeCell]) -> "_Choice":
     """What the statements of a notebook do; remembered while its other exercises are looked at."""
     if _latest.get("cells") is not cells:
-        choice = _Choice([part for cell in cells for part in _parts(cell)])
+        parts = [part for cell in cells for part in _parts(cell)]
+        choice = _Choice([part for part in parts if not _is_dead(part)])
         _latest.update(cells=cells, choice=choice)
     return _latest["choice"]
 
@@ -145,7 +155,11 @@ class _Choice:
         self.calling: dict[str, list[int]] = defaultdict(list)  # what may change it
         texts = {part.cell.number: part.cell.text for part in parts}  # searched once a cell, not a statement
         shown = {number for number, text in texts.items() if SHOWN.search(text)}
-        self.showing = {n for n, part in enumerate(parts) if part.cell.number in shown and _is_result(part)}
+        self.secondary = {  # these count only for names that nothing else gives
+            n
+            for n, part in enumerate(parts)
+            if part.is_unrun or (part.cell.number in shown and _is_result(part))
+        }
         for index in range(len(parts)):
             places = self.binding, self.storing, self.calling
             for place, names in zip(places, self.names.changed(index), strict=True):
@@ -160,7 +174,11 @@ class _Choice:
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [n for n, part in enumerate(self.parts) if _checks(part.statement, name, self.checkers)]
+        checks = [
+            n
+            for n, part in enumerate(self.parts)
+            if not part.is_unrun and _checks(part.statement, name, self.checkers)
+        ]
         if not checks or any(
             index > checks[-1] and self._attempts(index, name) for index in self.binding[name]
         ):
@@ -222,7 +240,7 @@ class _Choice:
         stubs = {index for index in binding if self.parts[index].is_stub}
         attempted = any(self._attempts(index, name) for index in binding)
         giving = binding - (stubs if attempted else set())
-        giving = (giving - self.showing) or giving
+        giving = (giving - self.secondary) or giving
         if is_kernel:
             return giving | {index for index in self.storing[name] if index < end}
         is_function = name in self.names.definitions  # calling it by another name changes nothing in it
@@ -308,6 +326,11 @@ def _parts(cell: CodeCell) -> Iterator[Part]:
     for index, statement in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
             yield Part(cell, index, statement, Scope([statement]))
+
+
+def _is_dead(part: Part) -> bool:
+    """Did no kernel run it?  Of an exercise, an answer that did not run is judged all the same."""
+    return part.is_unrun and part.cell.in_turn and not part.gives & exercise_names()
 
 
 def _is_result(part: Part) -> bool:

@@ -1,8 +1,7 @@
 """`check`, as a learner saw it, and `grade` agree on 200 notebooks of split, moved and redefined cells.
 
-Compared are notebooks whose cells all ran: behind an error the rest of a cell is not run in a notebook, and a
-grade leaves out the failing statement alone. An answer that is defined again below its last check is not
-compared either, because that check saw another one.
+Graded is the notebook as it was saved after its cells had run, with its counts and errors. An answer that is
+defined again below its last check is not compared, because that check saw another one.
 """
 
 import json
@@ -30,8 +29,9 @@ def verdicts(way, inputs):
 def is_checked_last(cells, name):
     """Whether the last check of an answer stands below its last definition: else it saw another one."""
     gives = re.compile(rf"^(?:def )?{name}\b(?!\()|^def {name}\b", re.MULTILINE)
-    defined = max(place for place, cell in enumerate(cells) if gives.search(cell))
-    checked = [place for place, cell in enumerate(cells) if f"check({name})" in cell]
+    defined = max(place for place, cell in enumerate(cells) if gives.search(cell["source"]))
+    ran = [place for place, cell in enumerate(cells) if not cell["outputs"]]
+    checked = [place for place in ran if f"check({name})" in cells[place]["source"]]
     return bool(checked) and checked[-1] > defined
 
 
@@ -39,13 +39,14 @@ def outcomes(seeds):
     """{seed and exercise: (status that was seen, status and message of the grade)}."""
     notebooks = {seed: notebook(seed) for seed in seeds}
     shown = verdicts("seen", {seed: [names[0], cells] for seed, (names, cells) in notebooks.items()})
+    ran = {seed: json.loads(message) for seed, (_, message) in shown.items()}
     seen = {
         f"{seed} {name}": status
-        for seed, (_, message) in shown.items()
-        for name, status in json.loads(message).items()
-        if status != STUB and is_checked_last(notebooks[int(seed)][1], name)
+        for seed, (statuses, cells) in ran.items()
+        for name, status in statuses.items()
+        if status != STUB and is_checked_last(cells, name)
     }
-    inputs = {key: [key.split()[1], notebooks[int(key.split()[0])][1]] for key in seen}
+    inputs = {key: [key.split()[1], ran[key.split()[0]][1]] for key in seen}
     grades = verdicts("grade", inputs)
     return {key: (seen[key], *grades[key]) for key in seen}
 

@@ -9,6 +9,7 @@ import __future__
 import ast
 import codeop
 import ctypes
+import dis
 import inspect
 import json
 import linecache
@@ -27,6 +28,7 @@ from . import calls, guard, notebook, stand_ins, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
+OF_GRADER = (OSError, ImportError, EOFError, MemoryError, calls.Forbidden)  # errors that no notebook had
 NO_LOOP = "no running event loop"
 libc = ctypes.CDLL(None)
 
@@ -150,7 +152,8 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
     [(label, source, [index, ...]), ...] have run.
 
     Each runs by itself: one that fails may have nothing to do with the answer. What misses a name runs again
-    once another statement has given it, so that cells may stand in any order.
+    once another statement has given it, so that cells may stand in any order. Below an error that a notebook
+    had as well, only what gives a name its first meaning runs, as no cell goes past its error.
     """
     namespace = sys.modules["__main__"].__dict__
     waiting = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
@@ -160,13 +163,26 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
     failures = []
     while waiting:
         late = []
+        stopped = set()
         for label, statement in waiting:
+            if label in stopped and _names_given(label, statement) <= namespace.keys():
+                continue
             error = _run(compiled, label, statement, namespace)
             if error is not None:
                 late.append(((label, statement), error))
+            if isinstance(error, Exception) and not isinstance(error, OF_GRADER):
+                stopped.add(label)
         failures += [(part, error) for part, error in late if _missing(error) not in namespace]
         waiting = [part for part, error in late if _missing(error) in namespace]
     return namespace, [([label, line.lineno], calls.outcome(error)) for (label, line), error in failures]
+
+
+def _names_given(label: str, statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a meaning at the top of the notebook."""
+    code = compile(ast.Module([statement], []), label, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return {
+        step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_NAME", "STORE_GLOBAL")
+    }
 
 
 def _missing(error: BaseException) -> str | None:
