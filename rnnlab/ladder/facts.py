@@ -55,7 +55,7 @@ class Facts:
     """
 
     idea: str  # the one thing that changes against the rung before
-    lesson: str  # the notebook that teaches it, without its number
+    lesson: str  # the notebook that teaches it, as 05_gemm_shapes
     cells: tuple[str, ...] | None
     needs: str = "cpu"  # the least GPU that runs it: one of GPUS
     package: str | None = None  # a package that it imports and the course may be without
