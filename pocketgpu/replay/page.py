@@ -58,5 +58,5 @@ def replay(launch: object, arguments: tuple) -> Replay:
     """One launch with checks on."""
     if getattr(launch, "grid", None) is None or not hasattr(launch, "shared"):
         raise TypeError("cuda.replay takes a kernel with grid and block: cuda.replay(kernel[4, 32], x, y)")
-    with settings(lockstep=False):  # so that the steps are those of one thread after another
+    with settings(lockstep=False, partial=True):  # the steps of one thread after another
         return Replay(observe(launch, launch.grid, launch.block, arguments, launch.shared, with_flops=False))

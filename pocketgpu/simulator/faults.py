@@ -63,6 +63,8 @@ def _by_trace(
         if entries[last] < EVENT:
             return None
         number, kind = divmod(entries[last] - EVENT, KINDS)
+        if number >= len(SITES):
+            continue  # an index, of int(1 / 0) for instance
         site = SITES[number]
         indices = entries[last + 2 : end]
         if site.code is code and site.position == position:

@@ -163,15 +163,20 @@ class Kernel:
             return Watch(self.py_func, grid, block, recorded, (), arguments, sectors=record.sectors)
         shuffle = random.Random(now.seed) if now.shuffle else None
         launch = RunningGrid(translation, grid, block, bounds, shuffle, trace)
-        stopped = _run(
-            launch, self.py_func, passed.values, "raise" if self.options.get("debug") else "ignore", now
-        )
+        division_by_zero = "raise" if self.options.get("debug") else "ignore"
+        try:
+            stopped = _run(launch, self.py_func, passed.values, division_by_zero, now)
+        except Exception as error:
+            if not now.partial or launch.fault is None:
+                raise
+            stopped = (_raised(error, launch),)
         passed.write_back()
         if stopped:
             for argument in arguments:
                 if isinstance(argument, DeviceArray):
                     mark_partly_written(argument._ary)
-        if trace is not None and any(finding.kind == "endless" for finding in stopped):
+        is_endless = any(finding.kind == "endless" for finding in stopped)
+        if is_endless and trace is not None and not now.partial:
             trace = Trace()  # an analysis of ten million accesses would take minutes
         return Watch(self.py_func, grid, block, trace, stopped, arguments, launch.ignored_poll, None, why_not)
 
@@ -252,6 +257,15 @@ def _run(
         if collecting:
             gc.enable()
     return ()
+
+
+def _raised(error: Exception, launch: RunningGrid) -> Finding:
+    """An exception of Python in a thread."""
+    line = _line_in_kernel(error)
+    where = f" on line {line}" if line else ""
+    text = str(error).removeprefix(_of_thread(launch)).removeprefix(": ")
+    message = f"{name_of(launch.fault)}{where} raises {type(error).__name__}{text and f': {text}'}"
+    return finding("raised", message, launch.fault, line)
 
 
 def _of_thread(launch: RunningGrid) -> str:

@@ -29,6 +29,7 @@ class SimulatorSettings:
     events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of devices.DEVICES
     lockstep: bool = True  # many threads at once, where that shows the same (lockstep.py)
+    partial: bool = False  # of a launch that raises, or that never ends: a finding, and the steps it made
     collect: Callable | None = None  # gets (kernel, findings) of each launch, in place of an exception
 
     @property

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from pocketgpu import cuda
 from pocketgpu.replay import page
@@ -190,6 +191,32 @@ def test_a_launch_that_stops_or_touches_nothing_has_a_replay():
     assert data_of(nothing, 2, 2)["starts"] == [[thread, 0] for thread in range(4)]
     for kernel, arguments in ((beyond, (arrays()[0],)), (nothing, ())):
         assert cuda.replay(kernel[1, 8], *arguments).html()
+
+
+def test_a_launch_that_raises_shows_the_steps_before_the_exception():
+    @jit
+    def broken(x, y):
+        i = grid(1)
+        y[i] = x[i]
+        if i == 2:
+            y[missing] = 1  # noqa: F821
+
+    shown = cuda.replay(broken[1, 4], *arrays())
+    assert shown.trace["total"] == 6  # a load and a store of each of three threads
+    (finding,) = shown.trace["findings"]
+    assert finding["kind"] == "raised"
+    assert holds(finding["message"], "thread 2 of block 0", "NameError", "missing")
+    with pytest.raises(NameError):
+        cuda.observe(broken, 1, 4, *arrays())
+
+
+def test_an_index_as_large_as_a_mark_of_the_trace_is_out_of_bounds():
+    @jit
+    def far(x):
+        x[(1 << 63) - 1 - grid(1)] = 1
+
+    (finding,) = observe(far, 1, 2, (arrays()[0],)).findings
+    assert (finding.kind, finding.thread) == ("out_of_bounds", (0, 0, 0))
 
 
 def test_a_shuffled_launch_is_shown_in_its_own_order():
