@@ -62,6 +62,9 @@ class Course(Protocol):
     answers_folder: str  # of packed answers, below the course's folder
     drawings_folder: str
 
+    def replay(self, function: Callable, call: object) -> object:
+        """A call that a check has kept (judging.begin_call), made once more; shown step by step."""
+
     def catalogue(self, lesson: str) -> dict[str, int]:
         """{exercise: points} of one lesson, in the order of its notebook."""
 

@@ -1,7 +1,7 @@
 """The message about one exercise: a word first, then why, then what to do next."""
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nbjudge.printable import printable
@@ -40,11 +40,12 @@ class Verdict:
     next_step: str | None = None
     seconds: float = 0.0
     looks: tuple[str, ...] = ()  # lines that look into the process they run in, for the teacher
+    below: object = field(default=None, compare=False, repr=False)  # in a notebook: own_answer.OwnAnswer
 
     def __post_init__(self) -> None:
-        for field in ("message", "misconception", "next_step"):
-            text = getattr(self, field)
-            object.__setattr__(self, field, text and printable(text))
+        for name in ("message", "misconception", "next_step"):
+            text = getattr(self, name)
+            object.__setattr__(self, name, text and printable(text))
 
     @property
     def passed(self) -> bool:
@@ -63,10 +64,12 @@ class Verdict:
         """The lines below: what differs, the likely mistake, what to do next."""
         likely = f"It looks as if {self.name} {self.misconception}." if self.misconception else ""
         following = f"Next: {self.next_step}" if self.next_step else ""
-        return [line for line in (self.message, likely, following) if line]
+        costs = self.below.in_counts() if self.below else ""
+        return [line for line in (self.message, likely, following, costs) if line]
 
     def __str__(self) -> str:
-        return "\n".join([self.headline(), *("  " + line.replace("\n", "\n  ") for line in self.details())])
+        lines = [*self.details(), self.below.offered() if self.below else ""]
+        return "\n".join([self.headline(), *("  " + line.replace("\n", "\n  ") for line in lines if line)])
 
     __repr__ = __str__  # the last line of a cell in a terminal shows the words, not the fields
 
@@ -76,9 +79,9 @@ class Verdict:
             f"<div style='white-space:pre-wrap'>{html.escape(line)}</div>" for line in self.details()
         )
         style = f"border-left:6px solid {colour};background:#fff;color:#1a1a1a;padding:.4em .8em"
-        return (
-            f"<div role='status' style='{style}'><strong>{html.escape(self.headline())}</strong>{lines}</div>"
-        )
+        folded = self.below.folded() if self.below else ""
+        headline = f"<strong>{html.escape(self.headline())}</strong>"
+        return f"<div role='status' style='{style}'>{headline}{lines}</div>{folded}"
 
 
 class Stopped(Exception):

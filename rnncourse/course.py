@@ -56,6 +56,11 @@ class RnnCourse:
 
         return kernels.launched(function, is_own)
 
+    def replay(self, function: Callable, call: object) -> object:
+        from rnncourse.kernel_answers import kernels
+
+        return kernels.replay(function, *call)
+
     def catalogue(self, lesson: str) -> dict[str, int]:
         return checks.catalogue(lesson)
 

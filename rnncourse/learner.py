@@ -1,8 +1,8 @@
-"""`check`, `hint`, `use` and `progress` of nbjudge, on the exercises of this course."""
+"""`check`, `hint`, `use` and their kin of nbjudge, on the exercises of this course."""
 
 from nbjudge.course import choose
-from nbjudge.grading.learner import check, hint, progress, use
+from nbjudge.grading.learner import check, hint, progress, replay, solution, use
 
-__all__ = "check", "hint", "progress", "use"
+__all__ = "check", "hint", "progress", "replay", "solution", "use"
 
 choose("rnncourse.course:COURSE")

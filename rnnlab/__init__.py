@@ -99,6 +99,8 @@ _HOME = {
     "check": "rnncourse.learner",  # judge the answer to an exercise
     "hint": "rnncourse.learner",  # the next hint to an exercise
     "progress": "rnncourse.learner",  # exercises solved so far
+    "replay": "rnncourse.learner",  # the launch that failed in the last check, step by step
+    "solution": "rnncourse.learner",  # the course's own answer beside one that has passed
     "use": "rnncourse.learner",  # take a solved exercise's function into this notebook
     "banner": "rnncourse.notebook",  # what this computer has
     "show_source": "rnncourse.notebook",  # the source of a function, with colours

@@ -28,12 +28,23 @@ class Observation(NamedTuple):
     detail: object = None  # tells mistakes apart whose results agree, for instance counts
 
 
+class Counted(NamedTuple):
+    """What an answer and the course's own one cost on the same input, by what is counted."""
+
+    case: str
+    got: Mapping[str, int]
+    own: Mapping[str, int]
+
+
 class Transcript:
     """All observations of one check."""
 
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
+        self.call: object = None  # as the course describes it: the first that went wrong, or else the last
+        self.counts: list[Counted] = []
+        self.tell: Callable[[], None] = lambda: None  # called before each case and each known mistake
         self.case = ""  # what the check tries at the moment: its arguments, or what `begin_case` says
         self._finite_results: dict[int, object] = {}  # by the observation's number
 
@@ -146,6 +157,19 @@ def refuse(
 def begin_case(case: str) -> None:
     """Say what the check tries now, in the place of its arguments; for a message or an exception."""
     _transcript.get().case = case
+
+
+def begin_call(call: object) -> None:
+    """Keep the call that the check makes now, for a replay; after a difference, the earlier one stays."""
+    transcript = _transcript.get()
+    if transcript.first is None:
+        transcript.call = call
+
+
+def compare_counts(got: Mapping[str, int], own: Mapping[str, int]) -> None:
+    """Keep what the answer cost, and the course's own one on the same input, by what is counted."""
+    transcript = _transcript.get()
+    transcript.counts.append(Counted(transcript.case, got, own))
 
 
 def add_to_case(facts: str) -> None:

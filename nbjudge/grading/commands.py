@@ -112,7 +112,7 @@ def _hint(chosen: argparse.Namespace) -> int:
     from nbjudge.lesson_names import UnknownLesson, lesson_named
 
     try:
-        print(open_hint(current().find(chosen.exercise)[1]))
+        print(open_hint(*current().find(chosen.exercise)))
         return ALL_PASSED
     except UnknownExercise as unknown:
         sentence = str(unknown)

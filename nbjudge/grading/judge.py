@@ -38,11 +38,16 @@ NUMPY_PRINTING = {
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
-def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
-    """The verdict on a submission, a callable that runs the learner's function on copies."""
+def judge(
+    exercise: Exercise, submission: Callable, seed: int, transcript: Transcript | None = None
+) -> Verdict:
+    """The verdict on a submission, a callable that runs the learner's function on copies.
+
+    transcript: an empty one, which then has what was observed.
+    """
     start = time.perf_counter()
     with own_settings():
-        problem = run_check(exercise, submission, seed)
+        problem = run_check(exercise, submission, seed, transcript)
         if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
             problem = find_fault(exercise, problem, seed)
         elif problem is not None:
@@ -87,12 +92,11 @@ def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
 
 
-def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
+def observe(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Transcript:
     """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped).
 
     A check that names mistakes itself ends with the first case that goes wrong: nothing else is compared.
     """
-    transcript = Transcript()
     for _ in _cases(exercise, submission, seed, transcript):
         if exercise.diagnoses and transcript.first:
             break
@@ -105,6 +109,7 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
     cases = tuple(cases(draws(exercise, seed))) if callable(cases) else cases
     for number, case in enumerate(cases):
         transcript.case = describe_case(exercise, case)
+        transcript.tell()
         try:
             with recording(transcript):
                 exercise.check(submission, draws(exercise, seed, number), *case)
@@ -155,6 +160,7 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
         return
     explaining = {}
     for mutant in exercise.mutants:
+        transcript.tell()
         with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
             other = rehearse(exercise, mutant, seed, transcript)
             if transcript.repeats(other):
@@ -181,13 +187,15 @@ def rehearse(exercise: Exercise, mutant: Mutant, seed: int, like: Transcript) ->
     return transcript
 
 
-def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:
+def run_check(
+    exercise: Exercise, submission: Callable, seed: int, transcript: Transcript | None = None
+) -> BaseException | None:
     """None where the check passes; Wrong, Stopped, or the exception or Overtime that broke the check.
 
     The first difference goes before whatever stops a later case.  What was observed is kept with it.
     """
     try:
-        transcript = observe(exercise, submission, seed)
+        transcript = observe(exercise, submission, seed, transcript or Transcript())
     except (Exception, Overtime) as error:
         return error
     problem = transcript.first or transcript.crash

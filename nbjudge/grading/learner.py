@@ -4,22 +4,29 @@ done."""
 import html
 import secrets
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType
+from dataclasses import replace
+from pathlib import Path
 
 from nbjudge import progress_file
+from nbjudge.comparing.judging import Transcript
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.grading.judge import verdict as outcome_of
 from nbjudge.grading.output import limited_output
+from nbjudge.grading.own_answer import OwnAnswer, offer, solved_notebook
 from nbjudge.progress_file import ProgressEntry
 from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
 
-_passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
+_passed: dict[str, OwnAnswer] = {}  # in this kernel: what goes with the function that passed its last check
+_calls: dict[str, object] = {}  # in this kernel: a call of the last check, for `replay`
 _numbers: dict[str, dict] = {}  # of variants, as the notebook named them last
 _judging: list[str] = []  # the exercise whose check runs at the moment
+REPLAYED = Status.passed, Status.failed, Status.crashed, Status.timeout, Status.memory
+PATIENCE = 2.0  # seconds until a check that still runs says what it knows
 _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
 
 
@@ -30,16 +37,24 @@ def check(function: Callable, *, practice: bool = False, **numbers: int | str) -
     numbers: those of a variant, where a teacher has handed one out; hint and use then have them, too.
     """
     lesson, exercise = _exercise(function, "check", numbers)
-    verdict = _judged(exercise, function)
+    transcript = Transcript()
+    transcript.tell = _tell_early(exercise.name, transcript)
+    verdict = _judged(exercise, function, transcript)
     _passed.pop(exercise.name, None)
+    _calls[exercise.name] = transcript.call if verdict.status in REPLAYED else None
     if verdict.passed:
-        _passed[exercise.name] = function
+        own = OwnAnswer(exercise, function, _solved(lesson, exercise), transcript.counts)
+        _passed[exercise.name] = own
+        verdict = replace(verdict, below=own)
+    elif _calls[exercise.name] is not None:
+        step = f"{verdict.next_step or ''} See it step by step: {offer('replay', exercise.name)}"
+        verdict = replace(verdict, next_step=step.strip())
     if not practice:
         progress_file.record(lesson, verdict)
     return verdict
 
 
-def _judged(exercise: Exercise, function: Callable) -> Verdict:
+def _judged(exercise: Exercise, function: Callable, transcript: Transcript) -> Verdict:
     """The verdict that a grade would give, on the function as it stands in this notebook."""
     try:
         if exercise.is_kernel:
@@ -47,11 +62,23 @@ def _judged(exercise: Exercise, function: Callable) -> Verdict:
         answer = InProcess(function, exercise.name, seconds=exercise.seconds)
         with limited_output():
             _judging.append(exercise.name)
-            return judge(exercise, answer, secrets.randbits(64))
+            return judge(exercise, answer, secrets.randbits(64), transcript)
     except Stopped as stopped:
         return outcome_of(exercise, stopped)
     finally:
         del _judging[:]
+
+
+def _tell_early(name: str, transcript: Transcript) -> Callable[[], None]:
+    """A function for a check to call: it prints the first difference once, if the check takes long."""
+    begin = time.monotonic()
+
+    def tell() -> None:
+        if transcript.first and time.monotonic() - begin > PATIENCE:
+            transcript.tell = lambda: None
+            print(f"{name} is not right yet, and the check still runs. {transcript.first.message}")
+
+    return tell
 
 
 def use(function: Callable) -> Callable:
@@ -63,24 +90,49 @@ def use(function: Callable) -> Callable:
         return function
     _, exercise = _exercise(function, "use")
     checked = _passed.get(exercise.name)
-    if checked is not None and _code(checked) == _code(function):
+    if checked is not None and _code(checked.function) == _code(function):
         print(f"{exercise.name}: yours, it passed its check.")
         return function
     print(f"{exercise.name}: the course's own; yours has not passed its check in this session.")
     return exercise.reference
 
 
+def solution(function: Callable) -> OwnAnswer:
+    """The course's own answer beside the learner's, which must have passed its last check in this kernel."""
+    _, exercise = _exercise(function, "solution")
+    if exercise.name not in _passed:
+        raise ValueError(f"solution opens when your own answer has passed: check({exercise.name})")
+    return _passed[exercise.name]
+
+
+def replay(function: Callable) -> object:
+    """The call that went wrong in the last check, made once more, step by step."""
+    _, exercise = _exercise(function, "replay")
+    if _calls.get(exercise.name) is None:
+        raise ValueError(f"replay shows a kernel's launch in its last check: check({exercise.name}) first")
+    return current().replay(function, _calls[exercise.name])
+
+
+def _solved(lesson: str, exercise: Exercise) -> Path | None:
+    """The notebook with the solution of this exercise; None of a variant's."""
+    return None if _numbers.get(exercise.name) else solved_notebook(lesson)
+
+
 class Hint:
     """One hint, as text, and in a notebook as Markdown: there the page breaks lines between words."""
 
-    def __init__(self, exercise: Exercise, number: int):
+    def __init__(self, exercise: Exercise, number: int, solved: Path | None):
         self.exercise = exercise
         self.number = number
+        self.solved = solved
 
     def __str__(self) -> str:
         count = len(self.exercise.hints)
-        more = f"\n(Once more hint({self.exercise.name}) opens the next.)" if self.number < count else ""
-        return f"Hint {self.number} of {count}: {self.exercise.hints[self.number - 1]}{more}"
+        more = f"Run hint({self.exercise.name}) again for the next one."
+        if self.number == count:
+            place = f" The course's own answer is in {self.solved}." if self.solved else ""
+            more = f"This was the last hint.{place}"
+        return f"Hint {self.number} of {count}: {self.exercise.hints[self.number - 1]}\n({more})"
 
     __repr__ = __str__
 
@@ -90,14 +142,14 @@ class Hint:
 
 def hint(function: Callable) -> Hint:
     """One hint more each time: where to look, the key idea, nearly the code."""
-    return open_hint(_exercise(function, "hint")[1])
+    return open_hint(*_exercise(function, "hint"))
 
 
-def open_hint(exercise: Exercise) -> Hint:
+def open_hint(lesson: str, exercise: Exercise) -> Hint:
     """The next hint to an exercise, which then counts as opened."""
     _hints[exercise.name] = _hints.get(exercise.name, 0) + 1
     opened = progress_file.open_hint(exercise.name, _hints[exercise.name])
-    return Hint(exercise, min(opened, len(exercise.hints)))
+    return Hint(exercise, min(opened, len(exercise.hints)), _solved(lesson, exercise))
 
 
 def progress(lesson: str | None = None) -> "Overview":

@@ -42,12 +42,14 @@ def judged_counts(result: Report) -> dict:
     loads_of_parameter       [parameters] loads from each one's array
     stored_by_thread         [parameters] the most elements of each one's array that one thread stores
     exchanges                shuffles, votes and syncwarps, each lane's
+    without_atomics          the counts of the launch in which atomics are no loads and stores
     ignored_poll             a thread that polls and continues whatever it reads, with the line; or empty
     """
     log = result.accesses
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
     memory = of_launch.get(0, {})
-    total = asdict(result.counts + Counts()) | {k: v for k, v in memory.items() if k != "barriers"}
+    counts = asdict(result.counts + Counts())
+    total = counts | {"without_atomics": counts} | {k: v for k, v in memory.items() if k != "barriers"}
     threads = int(np.prod(result.watch.grid)) * log.threads_per_block
     exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
     shareable = log.thread[log.space != SPACES.index(LOCAL)]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, describe, first_difference
-from nbjudge.comparing.judging import refuse
+from nbjudge.comparing.judging import begin_call, compare_counts, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from rnncourse.checks.answers import ModelAnswer
@@ -39,6 +39,17 @@ REMEDIES = {
 BETWEEN_BLOCKS = re.compile(r"; blocks run in any order[^;]*")  # the simulator's remedy
 # Its advice of an atomic, which solves no exercise: a wrong index needs none, and most checks refuse them.
 ATOMIC = re.compile(r", or (use )?an atomic( if both change it)?(?=;|$)| an atomic,(?= a flag)")
+COSTS = {  # of a launch, as nouns; no atomics, for how often a thread polls is a matter of the threads' order
+    "global_loads": "load from global memory",
+    "global_stores": "store to global memory",
+    "global_load_sectors": "sector read",
+    "global_store_sectors": "sector written",
+    "shared_requests": "request to shared memory",
+    "bank_conflicts": "conflict of banks",
+    "exchanges": "exchange between lanes",
+    "barriers": "barrier",
+}
+NEVER_LAUNCHED = "does_not_compile"  # a finding
 SHARES = "idlest", "shared_loads_of_thread", "stored_by_thread"  # of no use to tell mistakes apart
 UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
 
@@ -104,18 +115,16 @@ def compare_launches(
     difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
     the same arrays and break the same limit, and a race the same number of what `counted` names.
     """
+    begin_call(case)
     got = launch(submission, case)
+    if any(kind == NEVER_LAUNCHED for kind, _ in got.findings):
+        begin_call(None)
     want = _launch_own(answer, case)
     excess = share = None
     if got.counts is not None:
         share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, names, case)
         excess = _limit_longest(got.counts, want.counts) if isinstance(share, Share | None) else share
-    problem = (
-        _finding(got, remedies, answer.name, case)
-        or _difference(got, want, names, axes, case, explain)
-        or excess
-        or share
-    )
+    problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess or share
     kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
         "findings": kinds,
@@ -125,7 +134,16 @@ def compare_launches(
     }
     counts = got.counts and {name: count for name, count in got.counts.items() if name not in SHARES}
     refuse(problem, result=symptoms, detail=counts)
+    if got.counts is not None and want.counts is not None:
+        _compare_costs(got.counts, want.counts)
     return want.arrays
+
+
+def _compare_costs(counts: dict, own: dict) -> None:
+    """Keep what both launches cost, for a learner to read: without what neither of them does."""
+    sides = [part | part["without_atomics"] for part in (counts, own)]
+    used = [name for name in COSTS if any(side[name] for side in sides)]
+    compare_counts(*({COSTS[name]: side[name] for name in used} for side in sides))
 
 
 def _limit_stores(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> Share | None:
@@ -164,19 +182,15 @@ def _kind(kind: str, message: str) -> str:
     return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
 
 
-def _finding(got: LaunchResult, remedies: Mapping[str, str], name: str, case: Case) -> Wrong | None:
-    """The first finding, its remedy, and how to see the launch step by step."""
+def _finding(got: LaunchResult, remedies: Mapping[str, str]) -> Wrong | None:
+    """The first finding and its remedy."""
     if not got.findings:
         return None
-    grid, block = (size[0] if len(size) == 1 else tuple(size) for size in (case.grid, case.block))
-    replay = f"See such a launch step by step: cuda.replay({name}[{grid}, {block}], …)."
     kind, message = got.findings[0]
     place = f"{kind} between blocks" if BETWEEN_BLOCKS.search(message) else kind
     if place in remedies:  # the exercise knows more than the simulator
         message = BETWEEN_BLOCKS.sub("", message)
-    return Wrong(
-        ATOMIC.sub("", message), next_step=f"{remedies.get(place, REMEDIES.get(kind, ''))} {replay}".strip()
-    )
+    return Wrong(ATOMIC.sub("", message), next_step=remedies.get(place, REMEDIES.get(kind)))
 
 
 def _difference(

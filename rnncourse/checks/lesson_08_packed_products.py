@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, compare_counts, refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
@@ -24,6 +24,7 @@ LINE = 8  # bytes of a number, numbers of a cache line
 MARGIN = 1.3  # times the loads of the course's own order
 SAME = 0.02  # relative difference of counts that one known mistake gives in two ways of writing
 LEVELS = "registers", "the first cache", "the second cache"
+COSTS = "number for registers", "line for the first cache", "line for the second cache"  # that is loaded
 
 
 class Loads(NamedTuple):
@@ -250,16 +251,18 @@ def check_tiled_product(submission, rng, *sizes):
     product = Product(*sizes)
     kernel = Code(KERNEL.format(**product._asdict()), "multiply", [])
     arguments = kernel, product.B, product.K, product.panels, product.near
-    submission(*arguments)
     case = f"B={product.B}, K={product.K}, panels={product.panels}, rows={product.rows}, near={product.near}"
+    begin_case(case)
+    submission(*arguments)
     done = _done(kernel.trace, product)
-    if refuse(_unfinished(done), case, result=done):
+    if refuse(_unfinished(done), result=done):
         own = replace(kernel, trace=[])
         call(ANSWERS["tiled_product"].function, (own, *arguments[1:]))
         loads = count_loads(kernel.trace, product)
         fewest = count_loads(own.trace, product)
         counts = tuple(map(float, loads))
-        refuse(_excess(loads, fewest), case, counts, detail=loads, tolerance=SAME)
+        compare_counts(*(dict(zip(COSTS, side, strict=True)) for side in (loads, fewest)))
+        refuse(_excess(loads, fewest), result=counts, detail=loads, tolerance=SAME)
 
 
 def _done(calls: Sequence[tuple], product: Product) -> np.ndarray:

@@ -10,6 +10,7 @@ check of kernels refuses what it returns.
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib.util import find_spec
 
 import numpy as np
@@ -20,6 +21,7 @@ MODULES = (  # see course.KERNELS
     "pocketgpu.simulator.strict",
     "pocketgpu.simulator.shares",
 )
+SHOWN = {"seconds": 2.0, "events": 1_000_000}  # of a replay: a launch that never ends shows how it begins
 HOLD = 20  # polls by which a thread that waits for another is early: one that continues unasked is then seen
 
 
@@ -63,6 +65,15 @@ def launched(function: Callable, is_own: bool = False) -> Callable:
 
     launch.__code__ = launch.__code__.replace(co_name=function.__name__)
     return launch
+
+
+def replay(function: Callable, grid: tuple, block: tuple, arguments: tuple) -> object:
+    """A launch of a check once more, thread by thread, as far as it gets: cuda.replay of its kernel."""
+    kernel = _simulated(function) if _is_of_numba(function) else function
+    words = sys.modules[MODULES[0]]
+    own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    with words.settings(hold=HOLD, **SHOWN) if words.is_simulated else nullcontext():
+        return words.replay(kernel[grid, block], *own)
 
 
 def _is_kernel(function: object) -> bool:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rnnlab import check, cuda, hint, progress
+from rnnlab import check, cuda, hint, progress, replay
 
 # %% [exercise] saxpy_kernel
 

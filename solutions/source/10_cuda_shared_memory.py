@@ -8,7 +8,7 @@
 # %%
 import numpy as np
 
-from rnnlab import check, cuda, hint, progress
+from rnnlab import check, cuda, hint, progress, replay
 
 # %% [exercise] tiled_matmul_kernel
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rnnlab import check, cuda, hint, progress, use
+from rnnlab import check, cuda, hint, progress, replay, use
 
 # %% [exercise] group_gates
 

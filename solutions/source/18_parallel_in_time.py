@@ -8,7 +8,7 @@
 # %%
 import numpy as np
 
-from rnnlab import check, cuda, hint, progress, use
+from rnnlab import check, cuda, hint, progress, replay, use
 
 # %% [exercise] compose_affine
 

@@ -12,7 +12,6 @@ from nbjudge.grading.judge import judge
 from pocketgpu import cuda
 from pocketgpu.simulator.strict import check
 from rnncourse import checks
-from rnncourse.checks import kernels
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import ATOMIC, BETWEEN_BLOCKS
 
@@ -143,14 +142,6 @@ def test_an_array_stands_for_a_tuple_of_numbers_of_its_length_only():
     assert difference(np.array([1.0, 2.0]), (1, 2.0)).misconception == differences.WRONG_TYPE
     assert difference(np.array([1.0, 2.0, 3.0]), (1.0, 2.0)).misconception == differences.WRONG_TYPE
     assert difference(np.ones((2, 2)), (np.ones(2), np.ones(2))).misconception == differences.WRONG_TYPE
-
-
-def test_a_finding_names_the_call_that_shows_its_launch_step_by_step():
-    case = kernels.Case((4,), (8, 2), ())
-    got = kernels.LaunchResult([], {}, [["race", "thread 0 of block 0 …"]])
-    wrong = kernels._finding(got, {}, "tile_kernel", case)
-    assert "cuda.replay(tile_kernel[4, (8, 2)], …)" in wrong.next_step
-    assert kernels.REMEDIES["race"] in wrong.next_step
 
 
 @pytest.mark.parametrize(

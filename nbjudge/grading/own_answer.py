@@ -1,0 +1,103 @@
+"""The course's own answer beside a learner's that passed its check: its idea, what both cost, and its text.
+
+The text is read from solutions/, where the learner has that folder: a copy that was handed out without it
+shows counts alone.  So does a variant, which is for a class, and a notebook that nbgrader runs for marks.
+"""
+
+import html
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from nbjudge.authoring.percent import BEGIN, END
+from nbjudge.comparing.judging import Counted
+from nbjudge.course import current
+from nbjudge.exercise import Exercise
+from nbjudge.files import ROOT
+
+GRADED = "NBGRADER_EXECUTION"  # nbgrader sets it where it runs a notebook
+IN_TWO_COLUMNS = "display:flex;flex-wrap:wrap;gap:1em"
+
+
+def solved_notebook(lesson: str) -> Path | None:
+    """The notebook with the lesson's solutions, below the course's folder; None where it is not there."""
+    path = Path("solutions", f"{current().lessons[lesson]}.ipynb")
+    return path if (ROOT / path).is_file() and not os.environ.get(GRADED) else None
+
+
+class OwnAnswer:
+    """What stands below the verdict on a right answer; folded in a notebook."""
+
+    def __init__(
+        self, exercise: Exercise, function: Callable, solved: Path | None, counted: list[Counted]
+    ) -> None:
+        self.name = exercise.name
+        self.function = function
+        self.idea = exercise.hints[1]
+        self.solved = solved
+        self.counted = max(counted, key=lambda counts: sum(counts.own.values()), default=None)
+
+    def offered(self) -> str:
+        """How to see it where nothing can be unfolded; empty where its text is not shown."""
+        call = offer("solution", self.name)
+        return f"The course's own answer beside yours: {call}" if self.solved else ""
+
+    def in_counts(self) -> str:
+        """What both cost on the same input, and what one better needs less of; empty without counts."""
+        if self.counted is None:
+            return ""
+        case, got, own = self.counted
+        nouns = {name: name.replace(" ", "s ", 1) if " " in name else f"{name}s" for name in own}
+        costs = ", ".join(f"{got[name]} and {own[name]} {noun}" for name, noun in nouns.items())
+        fewer = ", ".join(noun for name, noun in nouns.items() if got[name] > own[name])
+        better = f" One better needs fewer {fewer}." if fewer else ""
+        return f"Yours and the course's own answer cost, with {case or 'the largest case'}: {costs}.{better}"
+
+    def __str__(self) -> str:
+        text = self.solved and _solution(self.solved, self.name)
+        idea = f"The idea of the course's own answer ({self.solved}): {self.idea}\n\n{text}"
+        return "\n".join(filter(None, (self.in_counts(), self.solved and idea)))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.in_counts())}</p>{self.folded(' open')}"
+
+    def folded(self, state: str = "") -> str:
+        """The idea and both texts as HTML, which a click unfolds; empty where they are not shown."""
+        if not self.solved:
+            return ""
+        texts = {"yours": source_of(self.function), str(self.solved): _solution(self.solved, self.name)}
+        columns = "".join(map(_column, texts, texts.values()))
+        idea = html.escape(f"Its idea: {self.idea}")
+        summary = f"<summary>The course's own answer beside yours</summary><p>{idea}</p>"
+        return f"<details{state}>{summary}<div style='{IN_TWO_COLUMNS}'>{columns}</div></details>"
+
+
+def offer(word: str, name: str) -> str:
+    """A call that a learner can copy; with its import where the notebook has not made it."""
+    package = current().name
+    is_there = getattr(sys.modules["__main__"], word, None) is getattr(sys.modules.get(package), word, word)
+    return f"{word}({name})" if is_there else f"from {package} import {word}; {word}({name})"
+
+
+def source_of(function: Callable) -> str:
+    """The learner's own text; empty where nobody kept it."""
+    try:
+        return inspect.getsource(getattr(function, "py_func", function))
+    except (OSError, TypeError):
+        return ""
+
+
+def _solution(solved: Path, name: str) -> str:
+    """The cell of the solved notebook that has the exercise's name."""
+    cells = json.loads((ROOT / solved).read_bytes())["cells"]
+    lines = next(cell["source"] for cell in cells if cell["id"] == name)
+    return "".join(line for line in lines if line.strip() not in (BEGIN, END))
+
+
+def _column(title: str, text: str) -> str:
+    return f"<div>{html.escape(title)}<pre>{html.escape(text)}</pre></div>"
