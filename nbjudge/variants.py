@@ -14,7 +14,7 @@ from functools import wraps
 from nbjudge.answers import ModelAnswer, judging_variant
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
-from nbjudge.finding.check_calls import checked_name, checkers
+from nbjudge.finding.check_calls import checked_names, checkers
 
 Numbers = Mapping[str, int | str]
 
@@ -85,8 +85,9 @@ def called_numbers(statements: Iterable[ast.stmt], name: str) -> dict[str, int |
     numbers: dict[str, int | str] = {}
     statements = [*statements]
     names = checkers(statements)
-    for call in (node for statement in statements for node in ast.walk(statement)):
-        if checked_name(call, names) == name:
+    checks = [statement for statement in statements if name in checked_names(statement, names)]
+    for call in (node for statement in checks for node in ast.walk(statement)):
+        if isinstance(call, ast.Call) and name in checked_names(call, names):
             constants = [(word.arg, word.value) for word in call.keywords if word.arg]
             numbers = {key: node.value for key, node in constants if isinstance(node, ast.Constant)}
     return numbers

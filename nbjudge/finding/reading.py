@@ -110,11 +110,9 @@ def _ran_to(entry: dict, text: str) -> int | None:
     None without an error, or where the line of the traceback is another one now: the cell was changed since.
     """
     outputs = entry.get("outputs")
-    outputs = outputs if isinstance(outputs, list) else []
+    outputs = [output for output in outputs if isinstance(output, dict)] if isinstance(outputs, list) else []
     lines = text.split("\n")
-    for output in outputs:
-        if not isinstance(output, dict) or output.get("output_type") not in ERRORS:
-            continue
+    for output in (output for output in outputs if output.get("output_type") in ERRORS):
         trace = output.get("traceback")
         shown = "\n".join(map(str, trace)) if isinstance(trace, list) else ""
         arrow = ARROW.search(COLOUR.sub("", shown))

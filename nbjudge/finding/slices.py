@@ -35,7 +35,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
-from nbjudge.finding.check_calls import checked_name, checkers, is_stored
+from nbjudge.finding.check_calls import checked_names, checkers
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
 from nbjudge.finding.reading import CodeCell
@@ -44,6 +44,7 @@ from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
+NO_CALLS = (*DEFINITIONS, *IMPORTS)
 GIVEN = re.compile(  # names to which a cell that cannot be parsed would give a meaning
     r"^(?:(?:async )?def |class |type )?(\w+)(?=\s*(?:\(|\[|:|=(?!=)))", re.MULTILINE
 )
@@ -149,7 +150,13 @@ class _Choice:
     def __init__(self, parts: list[Part]):
         self.parts = parts
         self.names = Names([part.scope for part in parts])
-        self.checkers = checkers(part.statement for part in parts)
+        known = checkers(part.statement for part in parts)
+        self.checked = [
+            set()
+            if part.is_unrun or isinstance(part.statement, NO_CALLS)
+            else checked_names(part.statement, known)
+            for part in parts
+        ]
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.storing: dict[str, list[int]] = defaultdict(list)  # into an object, through this name of it
         self.calling: dict[str, list[int]] = defaultdict(list)  # what may change it
@@ -174,11 +181,7 @@ class _Choice:
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [
-            n
-            for n, part in enumerate(self.parts)
-            if not part.is_unrun and _checks(part.statement, name, self.checkers)
-        ]
+        checks = [n for n, names in enumerate(self.checked) if name in names]
         if not checks or any(
             index > checks[-1] and self._attempts(index, name) for index in self.binding[name]
         ):
@@ -187,17 +190,18 @@ class _Choice:
 
     def repeated(self, chosen: set[int], names: set[str]) -> list[str]:
         """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
-        lines = []
-        for name in sorted(names):
-            places = [
+        definitions = {
+            name: {
                 self.parts[i].cell.number
                 for i in self.binding[name]
                 if i in chosen and self._attempts(i, name)
-            ]
-            cells = sorted({*places})
-            if len(cells) > 1:
-                lines.append(f"{name} (cells {', '.join(map(str, cells[:-1]))} and {cells[-1]})")
-        return lines
+            }
+            for name in sorted(names)
+        }
+        cells = {
+            name: [*map(str, sorted(numbers))] for name, numbers in definitions.items() if len(numbers) > 1
+        }
+        return [f"{name} (cells {', '.join(first)} and {last})" for name, (*first, last) in cells.items()]
 
     def needed(self, name: str, is_kernel: bool, limit: int | None = None) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up.
@@ -268,16 +272,6 @@ class _Choice:
         }
 
 
-def _checks(statement: ast.stmt, name: str, names: set[str]) -> bool:
-    """Does the statement call check, by one of these names, on `name` or in a loop over it?"""
-    if isinstance(statement, DEFINITIONS):
-        return False
-    nodes = [*ast.walk(statement)]
-    loops = [node for node in nodes if isinstance(node, ast.For | ast.comprehension)]
-    checked = {name} | {ast.unparse(loop.target) for loop in loops if _uses(loop.iter, name)}
-    return any(checked_name(node, names) in checked and is_stored(node) for node in nodes)
-
-
 def _ordered(parts: list[Part]) -> list[Part]:
     """In the notebook's order, but imports first whose names nothing else gives."""
     others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
@@ -335,7 +329,7 @@ def _is_dead(part: Part) -> bool:
 
 def _is_result(part: Part) -> bool:
     """Does it compute, where a definition or an import gives a name?"""
-    return not isinstance(part.statement, (*DEFINITIONS, *IMPORTS))
+    return not isinstance(part.statement, NO_CALLS)
 
 
 def _uses(expression: ast.expr, name: str) -> bool:
@@ -393,18 +387,17 @@ def lines_that_look(answer: LearnerAnswer) -> tuple[str, ...]:
             continue  # for speed: most answers
         text = source.splitlines()
         statements = ast.parse(source).body
-        for node in (node for index in chosen for node in _looks(statements[index])):
+        for node in (node for index in chosen for node in ast.walk(statements[index]) if _looks(node)):
             lines[label, node.lineno] = f"{label}, line {node.lineno}: {text[node.lineno - 1].strip()[:120]}"
     return tuple(lines.values())
 
 
-def _looks(statement: ast.stmt) -> Iterator[ast.AST]:
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
-            yield node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
-            yield node
-        if isinstance(node, ast.Import) and {a.name.partition(".")[0] for a in node.names} & MODULES:
-            yield node
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
-            yield node
+def _looks(node: ast.AST) -> bool:
+    """Does it look into the process that it runs in?"""
+    if isinstance(node, ast.Attribute):
+        return node.attr in ATTRIBUTES
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", None) in CALLS
+    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    return any(module.partition(".")[0] in MODULES for module in modules)

@@ -199,25 +199,18 @@ def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandb
         return verdict(exercise, written_by_newer_python(answer.newer, exercise.name, reason))
     lines += answer.magics if misses else ()
     lines += (error.replace("\n", " ") for error in answer.unread)
-    outcome = _with_names_given_twice(_with_lines_left_out(outcome, lines), answer.repeated)
+    outcome = _with_reasons(outcome, lines, answer.repeated)
     return replace(outcome, looks=lines_that_look(answer))
 
 
-def _with_names_given_twice(outcome: Verdict, repeated: Sequence[str]) -> Verdict:
-    """The verdict, which names what the notebook defines twice where that may be the reason."""
-    if outcome.status not in (Status.failed, Status.crashed) or not repeated:
-        return outcome
-    return replace(
-        outcome, message=f"{outcome.message}\ndefined more than once, the last counts: {', '.join(repeated)}"
-    )
-
-
-def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:
-    """The verdict, which names what did not run where that may be the reason."""
-    new = [line for line in lines if line.partition(" (")[0] not in outcome.message]
-    if outcome.status in (Status.passed, Status.not_attempted, Status.grader_error) or not new:
-        return outcome
-    return replace(outcome, message="\n".join([outcome.message, *(f"left out: {line}" for line in new)]))
+def _with_reasons(outcome: Verdict, lines: list[str], repeated: Sequence[str]) -> Verdict:
+    """The verdict, which names what did not run or is defined twice, where that may be the reason."""
+    reasons = [f"left out: {line}" for line in lines if line.partition(" (")[0] not in outcome.message]
+    if repeated and outcome.status in (Status.failed, Status.crashed):
+        reasons.insert(0, f"defined more than once, the last counts: {', '.join(repeated)}")
+    if outcome.status in (Status.passed, Status.not_attempted, Status.grader_error):
+        reasons.clear()
+    return replace(outcome, message="\n".join([outcome.message, *reasons]))
 
 
 def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | None]) -> Verdict:

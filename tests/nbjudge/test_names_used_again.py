@@ -37,6 +37,10 @@ def graded(*cells):
         ((HELPER, TAKE, "import rnnlab as course", "course.check(last_step)", OTHER), "passed"),
         ((HELPER, TAKE, "test = check", "test(function=last_step)", OTHER), "passed"),
         ((HELPER, TAKE, "def see(f):\n    return check(f)", "see(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "all_passed = map(check, [last_step])\nlist(all_passed)", OTHER), "passed"),
+        ((HELPER, TAKE, "def see_all():\n    return [check(last_step)]", "see_all()", OTHER), "passed"),
+        ((HELPER, TAKE, "def see_all():\n    return [check(last_step)]", OTHER, "see_all()"), "crashed"),
+        ((HELPER, TAKE, CHECK, OTHER, "from rnnlab import check", "print(check)"), "passed"),
         (
             (HELPER, TAKE, "def see(f):\n    return check(f, practice=True)", "see(last_step)", OTHER),
             "crashed",
