@@ -59,7 +59,8 @@ class Inference:
         if is_narrow:
             from rnnlab.ladder.narrow_weights import NarrowWeights
 
-            self._narrow = NarrowWeights(network, weights, FEW)
+            self._narrow = NarrowWeights(network, weights)
+            self._next_state = self._narrow.step
 
     @property
     def nbytes(self) -> int:
@@ -91,8 +92,6 @@ class Inference:
 
     def _next_state(self, x: np.ndarray, state: State) -> State | None:
         """The state after a compiled step; None if x or the state is not finite."""
-        if self._narrow:
-            return self._narrow.step(x, state)
         final = tuple(map(np.empty_like, state))
         return final if self._write_step(x, state, final) else None
 
@@ -104,6 +103,7 @@ class Inference:
         state = check_input(self.network, x, state)
         y = np.empty((*x.shape[:2], self.network.hidden_size), x.dtype)
         if self._narrow:
+            x, *state = (np.require(array, requirements=("C", "A", "W")) for array in (x, *state))
             for t, inputs in enumerate(x):
                 state = self._narrow.step(inputs, state)
                 if state is None:

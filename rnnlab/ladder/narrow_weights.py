@@ -5,49 +5,146 @@ place would go unseen, so the network's weight matrices become read-only: NumPy 
 until `release`.  Another array under the same name is seen, and converted before the next step.
 """
 
-from functools import partial
+import os
+import threading
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.compiled import narrow, one_step
-from rnnlab.kernels.compiled.threads import count, shares, together
-from rnnlab.narrow import CONVERSIONS, Bfloat16Weights, Int8Weights
-from rnnlab.network import Network
+from rnnlab.kernels.compiled import narrow, shared_blocks, threads
+from rnnlab.kernels.compiled.narrow import OFFSET, ROWS, UNROLL
+from rnnlab.kernels.compiled.narrow_step import layers_step
+from rnnlab.kernels.packed import team
+from rnnlab.kernels.packed.memory import aligned
+from rnnlab.narrow import CONVERSIONS, Int8Weights
+from rnnlab.network import Network, parameter_shapes
 
-SHARE = 1 << 21  # bytes of weights that are worth another thread's start, some 40 µs
+SHARE = 1 << 16  # bytes of a layer's weights that are worth another thread, about a microsecond
+
+
+class Blocks(NamedTuple):
+    """A matrix of narrow weights as products read it: ROWS rows side by side, with zeros behind the last."""
+
+    values: np.ndarray  # [N/ROWS,steps,ROWS,c] uint16 or int8: c neighbours of a row fill 32 bits
+    scale: np.ndarray  # [N, rounded up to blocks] float32; empty for bfloat16
+    start: np.ndarray  # like scale, int32: what inputs of zeros, made unsigned by OFFSET, would add, negated
+
+
+def to_blocks(weights: np.ndarray | Int8Weights) -> Blocks:
+    """Narrow weights [N,K], as CONVERSIONS make them, in blocks."""
+    if not isinstance(weights, Int8Weights):
+        return Blocks(_interleaved(weights), np.empty(0, np.float32), np.empty(0, np.int32))
+    values = _interleaved(weights.values)
+    start = -OFFSET * values.sum((1, 3), dtype=np.int32).reshape(-1)
+    scale = np.zeros(start.size, np.float32)
+    scale[: len(weights.scale)] = weights.scale
+    return Blocks(values, scale, start)
+
+
+def _interleaved(values: np.ndarray) -> np.ndarray:
+    N, K = values.shape
+    c = 4 // values.itemsize
+    steps = -(-K // (c * UNROLL)) * UNROLL
+    rows = np.zeros((-(-N // ROWS) * ROWS, steps * c), values.dtype)
+    rows[:N, :K] = values
+    blocks = aligned((len(rows) // ROWS, steps, ROWS, c), values.dtype)
+    blocks[:] = rows.reshape(-1, ROWS, steps, c).swapaxes(1, 2)
+    return blocks
+
+
+class Workplace:
+    """What a step writes to beside its results, and the threads that help with it: for one step at a time."""
+
+    def __init__(self, members: int):
+        self.members = members
+        self.job = np.zeros(shared_blocks.size(members), np.int64)
+        self.lock = threading.Lock()
+        self.room = np.empty(0, np.uint32)
+
+    def wake(self, members: int) -> None:
+        """Start those of so many members that are asleep, if this process may use as many threads now."""
+        for member in range(1, members):
+            place = shared_blocks.CLAIMS + member * shared_blocks.APART + shared_blocks.AWAKE
+            if not self.job[place]:
+                if member >= team.count():
+                    return
+                self.job[place] = 1
+                threads.start(shared_blocks.serve, self.job, member)
+
+
+@cache
+def workplace() -> Workplace:
+    """The one with helpers; a process that was forked has threads of its own."""
+    return Workplace(team.count())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=workplace.cache_clear)
 
 
 class NarrowWeights:
     """The weight matrices of a float32 network in "bfloat16" or "int8", never older than the network's."""
 
-    def __init__(self, network: Network, precision: str, few: int):
-        """few: sequences whose products read each weight once."""
+    def __init__(self, network: Network, precision: str):
         self.network = network
-        self.few = few
         self._convert = CONVERSIONS[precision]
-        self._names = [name for name, array in network.parameters.items() if array.ndim == 2]
-        self._sources: dict[str, np.ndarray] = {}
-        self._matrices: dict[str, Bfloat16Weights | Int8Weights] = {}
+        self._shapes = parameter_shapes(network.cell, network.input_size, network.hidden_size, network.layers)
         self._frozen: list[np.ndarray] = []
+        self._sources: dict[str, np.ndarray | None] = {}
+        self._biases: dict[str, np.ndarray] = {}
+        self._blocks: dict[str, Blocks] = {}
+        self._step = layers_step(network.cell)
+        rows = network.gates * network.hidden_size
+        self._head = np.zeros(narrow.FIRST, np.int64)
+        self._head[narrow.GATE_ROWS] = rows
+        self._head[narrow.BLOCKS] = -(-rows // ROWS)
+        self._head[narrow.IS_BYTES] = precision == "int8"
+        self._layers = np.zeros((network.layers, 2, narrow.FIELDS), np.int64)
+        self._fields = {
+            f"{kind}_{product}_l{layer}": self._layers[layer, number]
+            for layer in range(network.layers)
+            for number, product in enumerate(("ih", "hh"))
+            for kind in ("weight", "bias")
+        }
         self.refresh()
+        self._words = self._layers[:, :, narrow.STEPS].max() * (
+            2 - self._head[narrow.IS_BYTES]
+        )  # of an input
+        self._members = max(1, min(team.count(), self.nbytes // network.layers // SHARE))
 
     @property
     def nbytes(self) -> int:
         """Bytes of the narrow weights, scales and padding included."""
-        return sum(part.nbytes for matrix in self._matrices.values() for part in matrix)
+        return sum(part.nbytes for blocks in self._blocks.values() for part in blocks)
 
     def refresh(self) -> None:
-        """Convert each matrix that is another array than last time, or that somebody may have written to."""
+        """Read each parameter that is another array than last time; convert weights that may have changed."""
         parameters = self.network.parameters
-        for name in self._names:
+        for name, fields in self._fields.items():
             array = parameters[name]
-            if array is not self._sources.get(name) or array.flags.writeable:
-                if not np.isfinite(array).all():
-                    raise ValueError(f"{name} holds a number that is not finite, which narrow weights cannot")
-                self._freeze(array)
-                self._sources[name] = array
-                self._matrices[name] = self._convert(array)
+            if array is not self._sources.get(name) or (array.ndim == 2 and array.flags.writeable):
+                self._read(name, array, fields)
+
+    def _read(self, name: str, array: np.ndarray, fields: np.ndarray) -> None:
+        """Write the addresses of a parameter, or of what is made from it, to the fields of its product."""
+        if array.shape != self._shapes[name]:
+            raise ValueError(f"{name} has shape {array.shape}, expected {self._shapes[name]}")
+        if array.ndim == 1:
+            bias = np.require(array, "float32", ("C", "A"))
+            fields[narrow.BIAS] = bias.ctypes.data
+            self._biases[name] = bias
+            self._sources[name] = array if bias is array else None  # a copy is made anew before each step
+            return
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds a number that is not finite, which narrow weights cannot")
+        self._freeze(array)
+        blocks = to_blocks(self._convert(array))
+        fields[[narrow.WEIGHTS, narrow.SCALE, narrow.START]] = [part.ctypes.data for part in blocks]
+        fields[narrow.STEPS] = blocks.values.shape[1]
+        self._blocks[name] = blocks
+        self._sources[name] = array
 
     def release(self) -> None:
         """Make the network's weights writable again; the next step converts them anew."""
@@ -57,40 +154,28 @@ class NarrowWeights:
         self._sources.clear()
 
     def step(self, x: np.ndarray, state: State) -> State | None:
-        """The state after one step, each [L,B,H], from x [B,I] and a state, all float32.
+        """The state after one step, each [L,B,H], from x [B,I] and a state, all float32 and contiguous.
 
         None if one of them holds a number that is not finite.
         """
         self.refresh()
         final = tuple(map(np.empty_like, state))
-        for lo in range(0, len(x), self.few):
-            part = slice(lo, lo + self.few)
-            inputs = np.ascontiguousarray(x[part])
-            for layer in range(self.network.layers):
-                own = slice(layer, layer + 1)
-                before = [np.ascontiguousarray(array[own, part]) for array in state]
-                after = [array[own, part] for array in final]
-                if not self._write(layer, inputs, before, after):
-                    return None
-                inputs = after[0][0]
-        return final
-
-    def _write(self, layer: int, x: np.ndarray, before: list[np.ndarray], after: list[np.ndarray]) -> bool:
-        """Write a layer's state [1,B,H] after the step; False if an input is not finite."""
-        weights = self._matrices[f"weight_ih_l{layer}"], self._matrices[f"weight_hh_l{layer}"]
-        biases = self.network.layer(layer)[2:]
-        states = before[0], before[-1], after[0], after[-1]
-        parts = (weights[0].values.nbytes + weights[1].values.nbytes) // SHARE
-        if parts < 2 or count() < 2:
-            return narrow.layer_step(self.network.cell)(x, *weights, *biases, *states)
-        if not all(np.isfinite(array).all() for array in (x, *before)):
-            return False
-        gates_x, gates_h = (np.empty((len(x), len(bias)), np.float32) for bias in biases)
-        cuts = shares(len(biases[0]), min(count(), parts))
-        factors = x, before[0][0], *weights
-        together([partial(narrow.products, *factors, gates_x, gates_h, *cut) for cut in cuts])
-        one_step.one_step(self.network.cell).finish(gates_x[None], gates_h, *biases, *states)
-        return True
+        place = workplace()
+        if not place.lock.acquire(blocking=False):
+            place = Workplace(1)  # another thread steps, too
+            place.lock.acquire()
+        try:
+            members = min(self._members, place.members)
+            self._head[narrow.MEMBERS] = members
+            place.wake(members)
+            size = 2 * len(x) * (self._words + 1)
+            if size > place.room.size:
+                place.room = np.empty(size, np.uint32)
+            states = state[0], state[-1], final[0], final[-1]
+            is_finite = self._step(x, *states, self._head, self._layers, place.room, place.job)
+        finally:
+            place.lock.release()
+        return final if is_finite else None
 
     def _freeze(self, array: np.ndarray | None) -> None:
         """Make an array, and those whose memory it shows, read-only."""

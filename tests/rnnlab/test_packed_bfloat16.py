@@ -18,7 +18,7 @@ from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.packed import host, kernel, propagation, team, vectors
 from rnnlab.kernels.packed import split as splitting
-from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS, multiplies_pairs
+from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS, has_instruction
 from rnnlab.ladder import packed_bfloat16, packed_weights
 from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.narrow import from_bfloat16, to_bfloat16
@@ -197,7 +197,7 @@ def test_a_tile_of_pairs_sums_in_float32_with_or_without_the_instruction(has_pai
     ],
 )
 def test_the_instruction_needs_the_target_and_the_processors_own_flags(features, flags, known):
-    assert multiplies_pairs(features, flags) is known
+    assert has_instruction(host.PAIR_FEATURES, features, flags) is known
 
 
 def test_a_processor_without_the_instruction_is_told_why_not(monkeypatch):

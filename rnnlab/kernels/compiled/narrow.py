@@ -1,206 +1,205 @@
 """Products with weights of 16 and of 8 bits, for one step of a few sequences: each weight is read once.
 
-The integer product is one instruction for 64 numbers where Numba's target has it (VPDPBUSD of AVX-512 VNNI,
-which multiplies unsigned by signed bytes), and a loop elsewhere.  Unsigned inputs are the signed ones plus
-OFFSET, so a row's sum of weights times OFFSET is subtracted again.  rnnlab/narrow.py has the two formats.
+Weights lie in blocks (ladder/narrow_weights.py): 64 bytes belong to ROWS rows, so that one vector instruction
+adds to the sums of all of them, and no sum over lanes is needed.  UNROLL steps of the block add to sums of
+their own: an instruction waits four cycles for the one before it in its sum.
+
+Bytes: VPDPBUSD multiplies four unsigned inputs by four signed weights of each row, where AVX-512 VNNI or
+AVX-VNNI has it; elsewhere 16-bit products take its place, with the same sums of whole numbers.  Unsigned
+inputs are the signed ones plus OFFSET, so a row's sum starts at -OFFSET times the sum of its weights.
+bfloat16: a weight is widened to float32 by a shift, and the inputs stay float32.  VDPBF16PS would round them
+too, and gains nothing here: a second-level cache delivers 64 bytes in as many cycles as two FMAs take.
 """
 
-from collections.abc import Callable
-from functools import cache
+from functools import reduce
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
-from rnnlab.kernels.compiled import one_step
-from rnnlab.kernels.compiled.of_cell import compiled_for
+from rnnlab.kernels.compiled.nonlinear import IN_ORDER
 from rnnlab.kernels.compiled.rows import OPTIONS
-from rnnlab.kernels.packed.host import FEATURES, enabled
-from rnnlab.narrow import BLOCK, LARGEST, Bfloat16Weights
+from rnnlab.kernels.packed.host import BYTE_PRODUCTS, FUSED
+from rnnlab.kernels.packed.kernel import Form, emit_multiply_add
+from rnnlab.kernels.packed.vectors import emit_spread
+from rnnlab.narrow import LARGEST
 
 OFFSET = 128  # makes a signed byte unsigned
-HAS_BYTE_PRODUCTS = {"avx512f", "avx512vnni"} <= enabled(FEATURES)
-
-BYTES = ir.VectorType(ir.IntType(32), BLOCK // 4)
-
-
-@intrinsic
-def _as_float32(context, bits):
-    """The float32 with these 32 bits."""
-
-    def codegen(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.FloatType())
-
-    return types.float32(types.uint32), codegen
+ROWS = 16  # rows of weights in a block: as many 32-bit sums fill a vector of AVX-512
+UNROLL = 4  # steps of a block that are computed at once: their number is a multiple
+EXACT = OPTIONS | IN_ORDER  # the same products of floats on every processor
+LINE = 4 * ROWS  # bytes of a step of a block, a cache line
+FLOATS = Form(rows=1, vectors=1, lanes=ROWS, number=ir.FloatType(), is_fused=FUSED, takes_pairs=True)
+WORD = ir.IntType(32)
+WORDS = ir.VectorType(WORD, ROWS)
+# numbers of a job, and those of each of its two products, which follow: see `multiply_block`
+GATE_ROWS, BLOCKS, IS_BYTES, MEMBERS, IS_BACKWARD, SEQUENCES, FIRST = range(7)
+BIAS, WEIGHTS, SCALE, START, STEPS, INPUTS, INPUT_SCALE, OUT, FIELDS = range(9)
+JOB = FIRST + 2 * FIELDS
 
 
 @intrinsic
-def _byte_products(context, weights, inputs):
-    """The sum of weights [K] of signed bytes times inputs [K] of unsigned ones; K is a multiple of BLOCK."""
+def _multiply_bytes(context, weights, inputs, steps, start, scale, input_scale, out):
+    """Write a block's sums for one sequence; all but `steps` are addresses, scale and start those of rows."""
 
     def codegen(context, builder, signature, values):
-        arrays = [
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args, values, strict=True)
-        ]
-        return _emit_sum(builder, *(array.data for array in arrays), arrays[0].nitems)
+        weights, inputs, steps, *places = values
+        sums = _emit_sums(builder, weights, inputs, steps, WORDS, 1, _emit_byte_products)
+        start, scale, factor, out = (
+            builder.inttoptr(place, kind.as_pointer())
+            for place, kind in zip(places, (WORDS, FLOATS.vector, FLOATS.number, FLOATS.vector), strict=True)
+        )
+        whole = builder.add(sums, builder.load(start, align=4))
+        spread = emit_spread(builder, FLOATS.vector, builder.load(factor))
+        factor = builder.fmul(builder.load(scale, align=4), spread)
+        number = builder.fmul(builder.sitofp(whole, FLOATS.vector), factor)
+        builder.store(number, out, align=4)
+        return context.get_dummy_value()
 
-    return types.int32(weights, inputs), codegen
+    return types.void(*[types.int64] * 7), codegen
 
 
-def _emit_sum(builder, weights, inputs, count):
-    """A loop over blocks of bytes; four products are added to each 32-bit number of the vector."""
-    entry = builder.block
-    loop = builder.append_basic_block("products")
-    end = builder.append_basic_block("sum")
+@intrinsic
+def _multiply_pairs(context, weights, inputs, steps, out):
+    """Write a block's sums for one sequence; all but `steps` are addresses."""
+
+    def codegen(context, builder, signature, values):
+        *operands, out = values
+        sums = _emit_sums(builder, *operands, FLOATS.vector, 2, _emit_pair_products)
+        builder.store(sums, builder.inttoptr(out, FLOATS.vector.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), codegen
+
+
+def _emit_sums(builder, weights, inputs, steps, kind, words, emit_products):
+    """The sums [ROWS] over a block's steps, each with so many 32-bit words of the inputs."""
+    before = builder.block
+    loop = builder.append_basic_block("steps")
+    after = builder.append_basic_block("sums")
     builder.branch(loop)
     builder.position_at_end(loop)
-    k = builder.phi(count.type)
-    total = builder.phi(BYTES)
-    blocks = [
-        builder.load(builder.bitcast(builder.gep(pointer, [k]), BYTES.as_pointer()), align=1)
-        for pointer in (inputs, weights)
+    k = builder.phi(steps.type)
+    sums = [builder.phi(kind) for _ in range(UNROLL)]
+    following = []
+    for u, total in enumerate(sums):
+        step = builder.add(k, steps.type(u))
+        line = builder.add(weights, builder.mul(step, steps.type(LINE)))
+        block = builder.load(builder.inttoptr(line, WORDS.as_pointer()), align=4)
+        place = builder.add(inputs, builder.mul(step, steps.type(4 * words)))
+        first = builder.inttoptr(place, WORD.as_pointer())
+        numbers = [builder.load(builder.gep(first, [WORD(word)])) for word in range(words)]
+        spread = [emit_spread(builder, WORDS, number) for number in numbers]
+        following.append(emit_products(builder, total, block, *spread))
+    further = builder.add(k, steps.type(UNROLL))
+    for phi, value in zip([k, *sums], [further, *following], strict=True):
+        phi.add_incoming(ir.Constant(phi.type, None), before)  # zero
+        phi.add_incoming(value, loop)
+    builder.cbranch(builder.icmp_signed("<", further, steps), loop, after)
+    builder.position_at_end(after)
+    add = builder.add if kind == WORDS else builder.fadd
+    return reduce(add, following)
+
+
+def _emit_byte_products(builder, total, weights, inputs):
+    """The sums [ROWS] plus four products each, of signed weights and unsigned inputs."""
+    if not BYTE_PRODUCTS:
+        return _emit_wide_byte_products(builder, total, weights, inputs)
+    lanes = BYTE_PRODUCTS // 32
+    part = ir.VectorType(WORD, lanes)
+    kind = ir.FunctionType(part, [part] * 3)
+    name = f"llvm.x86.avx512.vpdpbusd.{BYTE_PRODUCTS}"
+    multiply = cgutils.get_or_insert_function(builder.module, kind, name)
+    operands = total, inputs, weights
+    parts = [
+        builder.call(multiply, [_chosen(builder, value, value, range(lo, lo + lanes)) for value in operands])
+        for lo in range(0, ROWS, lanes)
     ]
-    product = ir.FunctionType(BYTES, [BYTES] * 3)
-    multiply = cgutils.get_or_insert_function(builder.module, product, "llvm.x86.avx512.vpdpbusd.512")
-    following = builder.call(multiply, [total, *blocks])
-    step = builder.add(k, count.type(BLOCK))
-    k.add_incoming(count.type(0), entry)
-    k.add_incoming(step, loop)
-    total.add_incoming(ir.Constant(BYTES, [0] * BYTES.count), entry)
-    total.add_incoming(following, loop)
-    builder.cbranch(builder.icmp_signed("<", step, count), loop, end)
-    builder.position_at_end(end)
-    addition = ir.FunctionType(BYTES.element, [BYTES])
-    add = cgutils.get_or_insert_function(
-        builder.module, addition, f"llvm.vector.reduce.add.v{BYTES.count}i32"
-    )
-    return builder.call(add, [following])
+    return _chosen(builder, parts[0], parts[-1], range(ROWS))
 
 
-def _sum_products(weights, inputs):
-    """The sum of weights [K] int8 times inputs [K] uint8, in 32 bits."""
-    return np.int32(weights.astype(np.int32) @ inputs.astype(np.int32))
+def _chosen(builder, first, second, lanes):
+    """A vector of these lanes of two, counted through."""
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(WORD, len(lanes)), [*lanes]))
 
 
-@overload(_sum_products, inline="never")
-def _sum_products_compiled(weights, inputs):
-    if HAS_BYTE_PRODUCTS:
-        return lambda weights, inputs: _byte_products(weights, inputs)
-
-    def by_loop(weights, inputs):
-        total = np.int32(0)
-        for k in range(weights.size):
-            total = np.int32(total + np.int32(weights[k]) * np.int32(inputs[k]))
-        return total
-
-    return by_loop
-
-
-@njit(**OPTIONS)
-def bfloat16_product(even, odd, weights, out, lo, hi):
-    """out [B,N] for the rows lo … hi of pairs of weights [N,P], from the even and the odd inputs [B,P]."""
-    upper = np.uint32(0xFFFF0000)
-    for j in range(lo, hi):
-        row = weights[j]
-        for b in range(len(even)):
-            first = even[b]
-            second = odd[b]
-            total = np.float32(0)
-            for k in range(row.size):
-                total += _as_float32(np.uint32(row[k] << np.uint32(16))) * first[k]
-                total += _as_float32(np.uint32(row[k] & upper)) * second[k]
-            out[b, j] = total
+def _emit_wide_byte_products(builder, total, weights, inputs):
+    """The same by products of 16 bits, which LLVM knows how to add by pairs (VPMADDWD)."""
+    halves = ir.VectorType(ir.IntType(16), 2 * ROWS)
+    wide = ir.VectorType(WORD, 2 * ROWS)
+    byte = ir.Constant(halves, [8] * halves.count)
+    low_byte = ir.Constant(halves, [255] * halves.count)
+    weights = builder.bitcast(weights, halves)
+    inputs = builder.bitcast(inputs, halves)
+    even = builder.ashr(builder.shl(weights, byte), byte), builder.and_(inputs, low_byte)
+    odd = builder.ashr(weights, byte), builder.lshr(inputs, byte)
+    for pair in (even, odd):
+        product = builder.mul(*(builder.sext(factor, wide) for factor in pair))
+        for first in (0, 1):
+            total = builder.add(total, _chosen(builder, product, product, range(first, wide.count, 2)))
+    return total
 
 
-@njit(**OPTIONS)
-def split_inputs(inputs, even, odd):
-    """Write the inputs [B,K] of even and of odd columns, each [B,(K+1)//2]."""
-    for b in range(len(inputs)):
-        for k in range(inputs.shape[1]):
-            if k % 2:
-                odd[b, k // 2] = inputs[b, k]
-            else:
-                even[b, k // 2] = inputs[b, k]
+def _emit_pair_products(builder, total, weights, even, odd):
+    """The sums [ROWS] plus two products each, of bfloat16 weights and float32 inputs."""
+    constant = lambda value: ir.Constant(WORDS, [value] * ROWS)
+    even_weights = builder.shl(weights, constant(16))
+    odd_weights = builder.and_(weights, constant(0xFFFF0000))
+    form = FLOATS._replace(takes_pairs=False)
+    for factors in ((even_weights, even), (odd_weights, odd)):
+        floats = [builder.bitcast(factor, FLOATS.vector) for factor in factors]
+        total = emit_multiply_add(builder, form, *floats, total)
+    return total
 
 
-@njit(**OPTIONS)
-def quantize_inputs(inputs, values, scale):
-    """Write inputs [B,K] as unsigned bytes values [B,K rounded up] and scale [B]."""
-    for b in range(len(inputs)):
-        row = inputs[b]
-        largest = np.float32(0)
-        for k in range(row.size):
-            largest = max(largest, abs(row[k]))
-        factor = np.float32(LARGEST) / largest if largest > 0 else np.float32(0)
-        scale[b] = largest / np.float32(LARGEST)
-        for k in range(row.size):
-            values[b, k] = np.uint8(np.int32(np.rint(row[k] * factor)) + np.int32(OFFSET))
+@njit(**EXACT)
+def multiply_block(job, block):
+    """A block of a job's two products for all sequences: it is in the first cache from the second one on.
 
-
-@njit(**OPTIONS)
-def int8_product(inputs, input_scale, weights, scale, total, out, lo, hi):
-    """out [B,N] for the rows lo … hi of the weights, from inputs that `quantize_inputs` wrote."""
-    for j in range(lo, hi):
-        row = weights[j]
-        for b in range(len(inputs)):
-            whole = _sum_products(row, inputs[b]) - np.int32(OFFSET) * total[j]
-            out[b, j] = np.float32(whole) * (scale[j] * input_scale[b])
-
-
-def multiply(inputs, weights, out, lo, hi):
-    """out [B,N] = inputs [B,K] weightsᵀ for the rows lo … hi of Bfloat16Weights or Int8Weights."""
-    raise NotImplementedError("compiled code alone multiplies by narrow weights: widen them for NumPy")
-
-
-@overload(multiply)
-def _multiply(inputs, weights, out, lo, hi):
-    if len(weights) == len(Bfloat16Weights._fields):
-
-        def by_halves(inputs, weights, out, lo, hi):
-            even = np.zeros((len(inputs), weights.values.shape[1]), np.float32)
-            odd = np.zeros_like(even)
-            split_inputs(inputs, even, odd)
-            bfloat16_product(even, odd, weights.values, out, lo, hi)
-
-        return by_halves
-
-    def by_bytes(inputs, weights, out, lo, hi):
-        rounded = np.full((len(inputs), weights.values.shape[1]), np.uint8(OFFSET))
-        scale = np.empty(len(inputs), np.float32)
-        quantize_inputs(inputs, rounded, scale)
-        int8_product(rounded, scale, weights.values, weights.scale, weights.total, out, lo, hi)
-
-    return by_bytes
-
-
-@njit(**OPTIONS)
-def products(x, h, weights_ih, weights_hh, gates_x, gates_h, lo, hi):
-    """gates_x and gates_h [B,G·H] for the rows lo … hi of both matrices of weights."""
-    multiply(x, weights_ih, gates_x, lo, hi)
-    multiply(h, weights_hh, gates_h, lo, hi)
-
-
-finish = None  # of the cell: `layer_step` gives each copy of the function below its own
-
-
-@cache
-def layer_step(cell: str) -> Callable:
-    """A step of one layer of a cell, compiled, on x [B,I] and its state; False if one is not finite.
-
-    (x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next): h_next and c_next [1,B,H] are
-    written.  A cell without c takes h twice.
+    job: BLOCKS of ROWS rows, SEQUENCES, IS_BYTES, IS_BACKWARD, MEMBERS; for each product the addresses of its
+    WEIGHTS, SCALE and START [rows], INPUTS [B,words] and their INPUT_SCALE [B], OUT [B,rows], and STEPS.
     """
-    return compiled_for(cell, _layer_step, finish=one_step.one_step(cell).finish)
+    for product in (FIRST, FIRST + FIELDS):
+        steps = job[product + STEPS]
+        weights = job[product + WEIGHTS] + block * steps * LINE
+        rows = LINE * block
+        for b in range(job[SEQUENCES]):
+            out = job[product + OUT] + LINE * (b * job[BLOCKS] + block)
+            if job[IS_BYTES]:
+                inputs = job[product + INPUTS] + 4 * b * steps
+                input_scale = job[product + INPUT_SCALE] + 4 * b
+                start = job[product + START] + rows
+                scale = job[product + SCALE] + rows
+                _multiply_bytes(weights, inputs, steps, start, scale, input_scale, out)
+            else:
+                _multiply_pairs(weights, job[product + INPUTS] + 8 * b * steps, steps, out)
 
 
-def _layer_step(x, weights_ih, weights_hh, bias_ih, bias_hh, h, c, h_next, c_next):
-    if not (one_step.is_finite(x) and one_step.is_finite(h[0]) and one_step.is_finite(c[0])):
-        return False
-    gates_x = np.empty((1, len(x), bias_ih.size), np.float32)
-    gates_h = np.empty((len(x), bias_hh.size), np.float32)
-    products(x, h[0], weights_ih, weights_hh, gates_x[0], gates_h, 0, bias_ih.size)
-    finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next)
-    return True
+@njit(**OPTIONS)
+def write_inputs(inputs, is_bytes, steps, room, scale):
+    """Write inputs [B,K] to the flat room [B,words] of uint32, and to scale [B] if they become bytes."""
+    words = steps if is_bytes else 2 * steps
+    for b in range(len(inputs)):
+        own = room[b * words : (b + 1) * words]
+        if is_bytes:
+            scale[b] = _quantize(inputs[b], own.view(np.uint8))
+        else:
+            numbers = own.view(np.float32)
+            for k in range(inputs.shape[1]):
+                numbers[k] = inputs[b, k]
+            numbers[inputs.shape[1] :] = 0
+
+
+@njit(**EXACT)
+def _quantize(row, out):
+    """Write finite numbers as unsigned bytes to `out`, which may be longer; their scale."""
+    largest_bits = np.uint32(0)  # those of a magnitude: their order is that of the numbers
+    for bits in row.view(np.uint32):
+        largest_bits = np.uint32(max(largest_bits, bits & np.uint32(0x7FFFFFFF)))
+    largest = np.uint32(largest_bits).view(np.float32)
+    factor = np.float32(LARGEST) / largest if largest > 0 else np.float32(0)
+    for k in range(row.size):
+        out[k] = np.uint8(np.int32(np.rint(row[k] * factor)) + np.int32(OFFSET))
+    return largest / np.float32(LARGEST)

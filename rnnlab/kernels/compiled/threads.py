@@ -139,6 +139,11 @@ def together(tasks: Sequence[Task]) -> None:
             other.result()
 
 
+def start(task: Callable, *arguments: object) -> None:
+    """Run a task in another thread, and wait for nothing."""
+    _pool(os.getpid()).submit(task, *arguments)
+
+
 def shares(total: int, parts: int) -> list[Share]:
     """`total` things in at most `parts` equal shares, none of them empty."""
     parts = max(1, min(parts, total))

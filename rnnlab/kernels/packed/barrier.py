@@ -24,30 +24,50 @@ PAUSE = {  # LLVM's name of the instruction, and its number where one name stand
 }
 
 
+def _counter_pointer(context, builder, signature, values):
+    counters = context.make_array(signature.args[0])(context, builder, values[0]).data
+    return builder.gep(counters, [context.cast(builder, values[1], signature.args[1], types.int64)])
+
+
 @intrinsic
-def _arrive(context, counter):
-    """Count an arrival; the number of arrivals before it."""
+def add(context, counters, at, more):
+    """Add to counters[at], after all that was written before; its value before."""
 
     def codegen(context, builder, signature, values):
-        place = context.make_array(counter)(context, builder, values[0]).data
-        return builder.atomic_rmw("add", place, I64(1), "acq_rel")
+        number = context.cast(builder, values[2], signature.args[2], types.int64)
+        place = _counter_pointer(context, builder, signature, values)
+        return builder.atomic_rmw("add", place, number, "acq_rel")
 
-    return types.int64(counter), codegen
+    return types.int64(counters, at, more), codegen
 
 
 @intrinsic
-def _arrivals(context, counter):
-    """Arrivals so far, as other threads have written them."""
+def read(context, counters, at):
+    """counters[at], as other threads have written it."""
 
     def codegen(context, builder, signature, values):
-        place = context.make_array(counter)(context, builder, values[0]).data
-        return builder.load_atomic(place, "acquire", 8)
+        return builder.load_atomic(_counter_pointer(context, builder, signature, values), "acquire", 8)
 
-    return types.int64(counter), codegen
+    return types.int64(counters, at), codegen
 
 
 @intrinsic
-def _pause(context):
+def replace(context, counters, at, old, new):
+    """Write `new` to counters[at] if it holds `old`; whether it did."""
+
+    def codegen(context, builder, signature, values):
+        place = _counter_pointer(context, builder, signature, values)
+        numbers = (
+            context.cast(builder, value, kind, types.int64)
+            for value, kind in zip(values[2:], signature.args[2:], strict=True)
+        )
+        return builder.extract_value(builder.cmpxchg(place, *numbers, "acq_rel", "acquire"), 1)
+
+    return types.boolean(counters, at, old, new), codegen
+
+
+@intrinsic
+def pause(context):
     """Tell the core that this is a loop that waits."""
 
     def codegen(context, builder, signature, values):
@@ -62,7 +82,7 @@ def _pause(context):
 
 
 @intrinsic
-def _offer_core(context):
+def offer_core(context):
     """Let the system run another thread on this core."""
 
     def codegen(context, builder, signature, values):
@@ -78,11 +98,16 @@ def wait(counter, members):
     """Return when all members have called this as often as this one has."""
     if members < 2:
         return
-    goal = (_arrive(counter) // members + 1) * members
+    wait_for(counter, 0, (add(counter, 0, 1) // members + 1) * members)
+
+
+@njit(nogil=True, cache=True)
+def wait_for(counters, at, goal):
+    """Return when counters[at] has reached the goal."""
     spins = 0
-    while _arrivals(counter) < goal:
+    while read(counters, at) < goal:
         spins += 1
         if spins < SPINS:
-            _pause()
+            pause()
         else:
-            _offer_core()
+            offer_core()

@@ -13,6 +13,7 @@ from rnnlab.kernels.packed.tiles import CORES, choose_tile
 
 ARM = ("aarch64", "arm64")
 PAIR_FEATURES = {"avx512f", "avx512bf16"}  # of VDPBF16PS on 64 bytes
+BYTE_FEATURES = {512: {"avx512f", "avx512vnni"}, 256: {"avx2", "avxvnni"}}  # of VPDPBUSD on so many bits
 
 
 def enabled(features: str) -> set[str]:
@@ -30,20 +31,24 @@ def instruction_set(triple: str, features: str) -> str:
     return "avx2" if {"avx2", "fma"} <= names else "other"
 
 
-def multiplies_pairs(features: str, flags: Mapping[str, bool]) -> bool:
-    """Whether code for a target with these features may multiply pairs of bfloat16 in one instruction.
+def has_instruction(wanted: set[str], features: str, flags: Mapping[str, bool]) -> bool:
+    """Whether code for a target with these features may use an instruction that wants some of them.
 
     flags: the processor's own, as CPUID gives them here, under a hypervisor too.  What NUMBA_CPU_FEATURES
     promises is not enough: an instruction that the processor does not have would end the program.
     """
-    return PAIR_FEATURES <= enabled(features) and all(map(flags.get, PAIR_FEATURES))
+    return wanted <= enabled(features) and all(map(flags.get, wanted))
 
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
 INSTRUCTION_SET = instruction_set(TRIPLE, FEATURES)
 CORE = CORES[INSTRUCTION_SET]
 VECTOR_BYTES = CORE.vector_bytes
-HAS_PAIR_PRODUCTS = multiplies_pairs(FEATURES, binding.get_host_cpu_features())
+_FLAGS = binding.get_host_cpu_features()
+HAS_PAIR_PRODUCTS = has_instruction(PAIR_FEATURES, FEATURES, _FLAGS)
+BYTE_PRODUCTS = max(
+    bits * has_instruction(wanted, FEATURES, _FLAGS) for bits, wanted in BYTE_FEATURES.items()
+)
 FUSED = INSTRUCTION_SET != "other"  # without the instruction llvm.fma is a function call for every number
 TILE = choose_tile(CORE)
 ROWS, VECTORS = TILE
