@@ -2,16 +2,27 @@
 
 from bench import cpu_tables
 from bench.cpu_targets import (
+    GAIN_OF_16_BITS,
+    GAINS_AT,
+    GAINS_OF_WEIGHTS,
+    INT8_OVER_PEERS,
+    NARROW,
+    NARROW_OVER_PYTORCH,
     OVER_PYTORCH,
+    SMALL,
+    SMALL_OVER_PYTORCH,
     STEP_OVER_PEERS,
     STEP_OVER_WEIGHTS,
     TARGETS,
     WIDE_STEPS,
+    int8_over_peers,
+    narrow_over_float32,
+    narrow_over_torch,
     part_of_gemm,
     step_over_peers,
 )
 from bench.peers.blas_products import LARGE, LARGE_FLOPS
-from bench.step_report import step_over_weights
+from bench.step_report import STEPS_OF_8_BITS, step_over_weights, step_speed
 from rnncourse.records.cpu_report import NO_STEPS, PYTORCH, gflops, median, speed_over
 from rnncourse.records.workload import Workload
 from rnnlab.cells import find_cell
@@ -23,6 +34,7 @@ NONE_MISSED = "No target is missed."
 def missed(record: dict) -> str:
     """A paragraph for each target that the record misses."""
     paragraphs = [*_slower(record), *_part_of_gemm(record), *_memory(record), *_steps(record)]
+    paragraphs += [*_narrow_training(record), *_narrow_steps(record)]
     return "\n".join(f"- {paragraph}" for paragraph in paragraphs) or NONE_MISSED
 
 
@@ -31,14 +43,15 @@ def _slower(record: dict) -> list[str]:
     paragraphs = []
     for case in record["cases"]:
         workload = Workload(**case["workload"])
-        factor = OVER_PYTORCH.get(workload.cell)
+        is_small = (workload.cell, *shape(case)) == ("lstm", *SMALL)
+        factor = SMALL_OVER_PYTORCH if is_small else OVER_PYTORCH.get(workload.cell)
         ratio = speed_over(record, case, PYTORCH)
         theirs = gflops(case, PYTORCH)
         if None in (factor, ratio) or ratio >= factor:
             continue
         large, bare = (gflops(case, name) for name in ("gemm_large", "gemm_step"))
         paragraphs.append(
-            f"**{name(workload)}**, {ratio:.2f} times PyTorch's rate: {factor:g} times is "
+            f"**{name(workload)}**, {ratio:.3f} times PyTorch's rate: {factor:g} times is "
             f"{factor * theirs:.0f} GFLOP/s, {factor * theirs / large:.0%} of the large product's "
             f"{large:.0f}; the step's products with nothing between them reach {bare:.0f} in NumPy's BLAS. "
             + _recurrence(workload, large, record["machine"].get("caches", {}).get("L2"))
@@ -150,6 +163,62 @@ def _slow_step(case: dict) -> str:
     if weights is not None and weights > STEP_OVER_WEIGHTS:
         figures.append(f"{weights:.2f} times reading the weights")
     return f"{case['workload']['cell']} H {case['workload']['H']}, {' and '.join(figures)}" if figures else ""
+
+
+def _narrow_training(record: dict) -> list[str]:
+    """Each size at which a training step in 16 bits gains less than it should."""
+    paragraphs = []
+    for case in record["cases"]:
+        gain = narrow_over_float32(record, case)
+        over_torch = narrow_over_torch(case)
+        if shape(case) not in WIDE_STEPS or None in (gain, over_torch):
+            continue
+        if gain >= GAIN_OF_16_BITS and over_torch >= NARROW_OVER_PYTORCH:
+            continue
+        workload = Workload(**case["workload"])
+        narrow = 1e3 * median(case, NARROW)
+        whole = gain * narrow
+        products = 1e-6 * workload.flops() / gflops(case, "gemm_large")
+        paragraphs.append(
+            f"**{name(workload)} in 16 bits**, {gain:.2f} times the best rung in float32 and "
+            f"{over_torch:.2f} times PyTorch's fastest: its products take {products:.1f} ms at the large "
+            f"product's rate in float32, and the best rung takes {whole:.1f} ms. An instruction multiplies "
+            f"twice as many numbers of 16 bits; if nothing else were faster, the step would take "
+            f"{whole - products / 2:.1f} ms ({whole / (whole - products / 2):.2f} times). "
+            f"It takes {narrow:.1f} ms."
+        )
+    return paragraphs
+
+
+def _narrow_steps(record: dict) -> list[str]:
+    """Steps of one sequence that gain less by narrow weights than they should, beside reading these."""
+    missed = []
+    for case in record.get("steps", NO_STEPS)["cases"]:
+        H = case["workload"]["H"]
+        goals = [("int8", INT8_OVER_PEERS, STEPS_OF_8_BITS)] if int8_over_peers(case) else []
+        if H == GAINS_AT:
+            goals += [(weights, factor, ("inference",)) for weights, factor in GAINS_OF_WEIGHTS.items()]
+        missed += [sentence for goal in goals if (sentence := _slow_narrow_step(case, *goal))]
+    return missed
+
+
+def _slow_narrow_step(case: dict, weights: str, factor: float, others: tuple[str, ...]) -> str:
+    """What a step with narrow weights misses; empty if it meets its target."""
+    speed = step_speed(case, *others, ours=f"inference_{weights}")
+    reading = median(case, f"weights_{weights}")
+    if None in (speed, reading) or speed >= factor:
+        return ""
+    workload = Workload(**case["workload"])
+    own = median(case, f"inference_{weights}")
+    number_bytes = 1 if weights == "int8" else 2
+    size = number_bytes * len(find_cell(workload.cell).gates) * workload.H * (workload.I + workload.H)
+    against = "float32" if others == ("inference",) else "the fastest peer of 8 bits"
+    return (
+        f"**One step with {weights} weights, {workload.cell} H {workload.H}**, {speed:.2f} times {against}: "
+        f"{factor:g} times is {1e6 * own * speed / factor:.1f} µs. Its products alone, without a call from "
+        f"Python, take {1e6 * reading:.1f} µs: they read {_mb(size)} at {1e-9 * size / reading:.0f} GB/s. "
+        f"{1e6 * (own - reading):.1f} µs remain for the call, the rounding of inputs and the nonlinearities."
+    )
 
 
 def shape(case: dict) -> tuple[int, ...]:

@@ -83,19 +83,19 @@ def of_steps(choose: Callable, figure: Callable[[dict], float | None]) -> Value:
 
 def gain_of_16_bits(record: dict) -> float | None:
     """The least speed of packed_bfloat16 over the best rung in float32 at WIDE_STEPS; see `least`."""
-    ratios = [_gain_of_16_bits(record, case) for case in _cases(record, WIDE_STEPS)]
+    ratios = [narrow_over_float32(record, case) for case in _cases(record, WIDE_STEPS)]
     return min(ratios) if len(ratios) == len(WIDE_STEPS) * len(CELLS) and None not in ratios else None
 
 
 def narrow_over_pytorch(record: dict) -> float | None:
     """The least speed of packed_bfloat16 over the fastest of PyTorch's at WIDE_STEPS; see `least`."""
-    ratios = [step_speed(case, *TORCH_TRAINING, ours=NARROW) for case in _cases(record, WIDE_STEPS)]
+    ratios = [narrow_over_torch(case) for case in _cases(record, WIDE_STEPS)]
     return min(ratios) if len(ratios) == len(WIDE_STEPS) * len(CELLS) and None not in ratios else None
 
 
 def small_lstm_over_pytorch(record: dict) -> float | None:
     """The speed of the best rung over PyTorch's in float32 for an LSTM of 100×16, 64×128."""
-    (case,) = _cases(record, [(100, 16, 64, 128)], ["lstm"]) or [None]
+    (case,) = _cases(record, [SMALL], ["lstm"]) or [None]
     return speed_over(record, case, PYTORCH) if case else None
 
 
@@ -117,7 +117,13 @@ def gain_of_weights(weights: str, H: int) -> Value:
     return of_steps(min, lambda case: gain(case, weights) if case["workload"]["H"] == H else None)
 
 
-def _gain_of_16_bits(record: dict, case: dict) -> float | None:
+def narrow_over_torch(case: dict) -> float | None:
+    """The speed of packed_bfloat16 over the fastest of PyTorch's."""
+    return step_speed(case, *TORCH_TRAINING, ours=NARROW)
+
+
+def narrow_over_float32(record: dict, case: dict) -> float | None:
+    """The speed of packed_bfloat16 over the best rung in float32."""
     best = best_rung(record, case)
     narrow = median(case, NARROW)
     return median(case, best) / narrow if best and narrow else None
@@ -141,6 +147,13 @@ WIDE_STEPS = [shape for shape in SHAPES if shape[1] >= 32 and shape[3] >= 256]
 NARROW, WHOLE = "packed_bfloat16", "packed_weights"
 TORCH_TRAINING = PYTORCH, "pytorch_bfloat16", "pytorch_autocast"
 OVER_PYTORCH = {"rnn_tanh": 1.2, "gru": 1.2, "lstm": 1.15}
+SMALL = 100, 16, 64, 128  # T, B, I, H, at which an LSTM has a target of its own
+SMALL_OVER_PYTORCH = 1.2
+GAIN_OF_16_BITS = 1.6
+NARROW_OVER_PYTORCH = 1.4
+INT8_OVER_PEERS = 2
+GAINS_OF_WEIGHTS = {"bfloat16": 1.8, "int8": 3}  # of a step of GAINS_AT units
+GAINS_AT = 1024
 STEP_OVER_PEERS = 1.5
 STEP_OVER_WEIGHTS = 1.3
 TARGETS = (
@@ -160,15 +173,27 @@ TARGETS = (
         of_steps(max, step_over_weights),
         is_ceiling=True,
     ),
-    Target("16 bits over the best rung in float32, H ≥ 256, B ≥ 32", 1.6, gain_of_16_bits),
-    Target("16 bits over PyTorch's fastest of float32, bfloat16, autocast", 1.4, narrow_over_pytorch),
-    Target("bytes that such a step adds, over float32's", 0.6, bytes_of_16_bits, is_ceiling=True),
-    Target("one step of 1,024 units, bfloat16 weights over float32", 1.8, gain_of_weights("bfloat16", 1024)),
-    Target("one step of 1,024 units, int8 weights over float32", 3, gain_of_weights("int8", 1024)),
+    Target("16 bits over the best rung in float32, H ≥ 256, B ≥ 32", GAIN_OF_16_BITS, gain_of_16_bits),
     Target(
-        "one step from 256 units on, int8 over PyTorch and ONNX Runtime", 2, of_steps(min, int8_over_peers)
+        "16 bits over PyTorch's fastest of float32, bfloat16, autocast",
+        NARROW_OVER_PYTORCH,
+        narrow_over_pytorch,
     ),
-    Target("lstm 100×16, 64×128 over PyTorch, in float32", 1.2, small_lstm_over_pytorch),
+    Target("bytes that such a step adds, over float32's", 0.6, bytes_of_16_bits, is_ceiling=True),
+    *(
+        Target(
+            f"one step of {GAINS_AT:,} units, {weights} weights over float32",
+            bound,
+            gain_of_weights(weights, GAINS_AT),
+        )
+        for weights, bound in GAINS_OF_WEIGHTS.items()
+    ),
+    Target(
+        "one step from 256 units on, int8 over PyTorch and ONNX Runtime",
+        INT8_OVER_PEERS,
+        of_steps(min, int8_over_peers),
+    ),
+    Target("lstm 100×16, 64×128 over PyTorch, in float32", SMALL_OVER_PYTORCH, small_lstm_over_pytorch),
 )
 
 

@@ -65,7 +65,9 @@ STEPS = (  # one step of one sequence, without gradients
     Candidate("onnxruntime_int8", f"{__name__}.onnx_step", "onnxruntime", precision="int8_weights"),
     Candidate("jax", _STEP, "jax"),
 )
-WEIGHTS = (Candidate("weights", _STEP, "numba"),)  # the bound of a step: its weights read once
+WEIGHTS = tuple(  # the bound of a step: its weights read once
+    Candidate(name, _STEP, "numba") for name in ("weights", "weights_bfloat16", "weights_int8")
+)
 LIMITS = (  # what the BLAS alone reaches: no contestants, but the ceiling above them
     Candidate("gemm_large", f"{__name__}.blas_products"),
     Candidate("gemm_step", f"{__name__}.blas_products"),

@@ -54,6 +54,7 @@ def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[C
     """step and arrays (see bench.peers) of the contestant of that name."""
     ways = {rung: partial(_rung, rung) for rung in RUNG_NAMES}
     ways |= {f"inference_{weights}": partial(_inference, weights=weights) for weights in CONVERSIONS}
+    ways |= {f"weights_{weights}": partial(_narrow_weights_once, weights) for weights in CONVERSIONS}
     ways |= {"inference": _inference, "weights": _weights_once, "jax": _jax}
     ways |= {"pytorch_module": _torch_module, "pytorch_cell": _torch_cell, "pytorch_int8": _torch_int8}
     return ways[name](network, x, start(network, dy))
@@ -86,6 +87,34 @@ def _weights_once(network, x, state):
                 np.dot(weights, vector[0], out=room[0])
             else:
                 product_by_rows(vector, weights, room)
+
+    return step, lambda outcome: {}
+
+
+def _narrow_weights_once(weights, network, x, state):
+    """The bound of narrow weights: a step's products alone, in compiled code, by as many threads."""
+    from numba import njit
+
+    from rnnlab.kernels.compiled import narrow, shared_blocks
+    from rnnlab.ladder.narrow_weights import NarrowWeights, workplace
+
+    own = NarrowWeights(network, weights)
+    own.step(x[0], state)
+    place = workplace()
+    rooms = np.empty((2, place.job[narrow.BLOCKS] * narrow.ROWS), np.float32)
+    for number, room in enumerate(rooms):
+        place.job[narrow.FIRST + number * narrow.FIELDS + narrow.OUT] = room.ctypes.data
+
+    @njit(nogil=True)
+    def products(job):
+        shared_blocks.begin(job)
+        job[narrow.IS_BACKWARD] = 1 - job[narrow.IS_BACKWARD]
+        shared_blocks.compute(job)
+
+    def step():
+        place.wake(place.job[narrow.MEMBERS])
+        products(place.job)
+        return own, rooms  # whose memory the job has the addresses of
 
     return step, lambda outcome: {}
 

@@ -195,6 +195,35 @@ def test_a_missed_step_is_told_beside_what_reading_its_weights_takes(full):
     assert values["one step at B = 1, time over reading the weights once"] == pytest.approx(2.5)
 
 
+def test_a_narrow_step_that_gains_too_little_is_told_beside_reading_its_weights(full):
+    seconds = {"inference": 90e-6, "inference_int8": 60e-6, "weights_int8": 50e-6, "onnxruntime_int8": 90e-6}
+    full["steps"] = record([case("gru", (1, 1, 1024, 1024), seconds)])
+    lines = [line for line in cpu_bounds.missed(full).splitlines() if "int8 weights" in line]
+    # 90 / 60, to be 2 and 3; 3 · 1024 · 2048 bytes in 50 µs; 60 - 50 µs beside them
+    assert len(lines) == 2
+    for line, needed in zip(lines, ("45.0", "30.0"), strict=True):
+        assert holds(line, "1.50", needed, "50.0", "6.3", "126", "10.0")
+
+
+def test_a_step_in_16_bits_that_gains_too_little_is_told_beside_its_products(full):
+    entry = next(entry for entry in full["cases"] if cpu_bounds.shape(entry) in cpu_targets.WIDE_STEPS)
+    entry["seconds"] |= {"packed_bfloat16": [0.8] * 3, "pytorch_autocast": [1.0] * 3}
+    full["contestants"]["packed_bfloat16"] = {"is_rung": True, "precision": "bfloat16"}
+    full["contestants"]["pytorch_autocast"] = {"is_rung": False, "precision": "bfloat16"}
+    entry["seconds"]["gemm_large"] = [0.5 * entry["large_flops"] / entry["flops"]] * 3
+    (line,) = (line for line in cpu_bounds.missed(full).splitlines() if "in 16 bits" in line)
+    whole = 0.8 * cpu_targets.narrow_over_float32(full, entry)
+    assert holds(line, "500.0", f"{1e3 * whole:.1f}", f"{1e3 * whole - 250:.1f}", "800.0")
+
+
+def test_a_small_lstm_has_a_target_of_its_own(full):
+    (small,) = cpu_targets._cases(full, [cpu_targets.SMALL], ["lstm"])
+    ours = cpu_report.median(small, cpu_report.best_rung(full, small))
+    small["seconds"]["pytorch"] = [1.17 * ours] * 3
+    (line,) = (line for line in cpu_bounds.missed(full).splitlines() if "times PyTorch's rate" in line)
+    assert "lstm 100×16" in line
+
+
 def test_bounds_count_bytes_as_they_are_counted_by_hand():
     rnn, lstm = Workload("rnn_tanh", 100, 64, 256, 256), Workload("lstm", 20, 64, 1024, 512)
     assert cpu_bounds.bytes_passed(rnn) == 4 * 6400 * 7 * 256  # x, x, dx, h, h, h, dy
