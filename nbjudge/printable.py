@@ -26,8 +26,9 @@ def printable(text: object, longest: int = LONGEST) -> str:
 
 
 def quantity(number: int, noun: str) -> str:
-    """A number and its noun: 1 point, 2 points."""
-    return f"{number} {noun}{('s' if number != 1 else '')}"
+    """A number and its noun: 1 point, 2 points, 0 launches."""
+    ending = "es" if noun.endswith(("s", "sh", "ch", "x")) else "s"
+    return f"{number} {noun}{ending if number != 1 else ''}"
 
 
 def _shown_line(line: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pocketgpu import imports
+from pocketgpu.quantities import quantity
 
 COUNTS = "counts"  # a further tool, which finds no faults: sectors, bank conflicts and barriers of each line
 TOOLS = {  # name -> kinds of findings (simulator/threads.py)
@@ -36,7 +37,7 @@ class Fault:
     launches: int = 1
 
     def __str__(self) -> str:
-        times = f" ({self.launches} launches)" if self.launches > 1 else ""
+        times = f" ({quantity(self.launches, 'launch')})" if self.launches > 1 else ""
         return f"{self.file}:{self.line}: {self.kernel}: {self.finding}{times}"
 
     def facts(self) -> dict:
@@ -91,15 +92,11 @@ class Collector:
 
     def launched(self) -> str:
         """How much ran: 3 launches of 1 kernel."""
-        return f"{_number(self.launches, 'launch', 'es')} of {_number(len(self.kernels), 'kernel')}"
+        return f"{quantity(self.launches, 'launch')} of {quantity(len(self.kernels), 'kernel')}"
 
     def summary(self) -> str:
         """How much ran, and how many faults there are."""
-        return f"{self.launched()} simulated, {_number(len(self._faults), 'finding')}"
-
-
-def _number(number: int, noun: str, plural: str = "s") -> str:
-    return f"{number} {noun}{plural if number != 1 else ''}"
+        return f"{self.launched()} simulated, {quantity(len(self._faults), 'finding')}"
 
 
 def _file_of(line: int, file: str) -> str:

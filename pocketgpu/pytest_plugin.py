@@ -4,6 +4,8 @@ from argparse import Namespace
 
 import pytest
 
+from pocketgpu.quantities import quantity
+
 COLLECTOR = pytest.StashKey()
 
 
@@ -78,6 +80,6 @@ def pytest_terminal_summary(terminalreporter: object, config: pytest.Config) -> 
         terminalreporter.write_line(f"pocketgpu: {collector.launched()} simulated")
         return
     skipped = len(terminalreporter.stats.get("skipped", []))
-    beside = f"; {skipped} tests were skipped, see pytest -rs" if skipped else ""
+    beside = f"; {quantity(skipped, 'skipped test')}, see pytest -rs" if skipped else ""
     spread = "; pytest-xdist counts launches in its workers" if config.getoption("dist", "no") != "no" else ""
     terminalreporter.write_line(f"pocketgpu: no kernel was launched{beside}{spread}")

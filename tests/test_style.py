@@ -3,6 +3,7 @@
 import ast
 import collections
 import functools
+import itertools
 import re
 import statistics
 
@@ -135,6 +136,22 @@ def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb():
                 openings.append(f"{name(path)}:{getattr(node, 'name', 'module')}: {first} …")
     assert not pronouns, "name the thing, with the noun that the field's manuals print"
     assert not openings, "a docstring begins with a noun or a verb"
+
+
+def bare_counts(path):
+    """Lines of f-strings whose number stands before a plural, be it 1 or more."""
+    nouns = re.compile(r" (launches|sectors|barriers|atomics|bank conflicts)\b")
+    for node in nodes(path):
+        parts = node.values if isinstance(node, ast.JoinedStr) else []
+        for count, text in itertools.pairwise(parts):
+            is_number = isinstance(count, ast.FormattedValue) and isinstance(text, ast.Constant)
+            if is_number and nouns.match(text.value):
+                yield f"{name(path)}:{node.lineno}"
+
+
+def test_what_a_launch_counts_agrees_with_its_noun():
+    sites = [site for path in PACKAGE for site in bare_counts(path)]
+    assert not sites, "write quantity(count, 'launch'): 1 launch, 2 launches"
 
 
 def import_faults(path):

@@ -4,6 +4,8 @@ import textwrap
 from html import escape
 from string import Template
 
+from pocketgpu.quantities import quantity
+
 WIDTH = 720
 LINE = 20  # pixels
 LETTERS = 96
@@ -33,7 +35,7 @@ def in_words(data: dict) -> list[str]:
     ]
     if not sentences:
         dearest = _dearest(data)[2:] if data["requests"] else ()
-        sentences = [f"{data['total']:,} events, no findings", *dearest]
+        sentences = [f"{quantity(data['total'], 'event')}, no findings", *dearest]
     if (shown := len(data["events"]["kind"])) < data["total"]:
         sentences.append(
             f"A replay has at most {shown:,} events: it shows the first of {data['total']:,}. Launch fewer "
@@ -56,10 +58,10 @@ def _dearest(data: dict) -> tuple[int, int, str]:
     """Site of the dearest request, how many sectors or turns, and a sentence."""
     sectors, turns = data["requests"][data["dearest"]]
     site = data["events"]["site"][data["events"]["request"].index(data["dearest"])]
-    what = "turn of the banks" if turns else "sector of 32 bytes"
     count = turns or sectors
-    what = what if count == 1 else what.replace(" of", "s of", 1)
-    return site, count, f"A warp's request on line {data['sites'][site][1]} takes {count} {what}"
+    nouns = ("turn", "the banks") if turns else ("sector", "32 bytes")
+    takes = f"takes {quantity(count, nouns[0])} of {nouns[1]}"
+    return site, count, f"A warp's request on line {data['sites'][site][1]} {takes}"
 
 
 def _code(data: dict, site: int) -> str:

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from pocketgpu.quantities import quantity
 from pocketgpu.simulator.counts import Counts, count_memory, count_sectors
 from pocketgpu.simulator.diagnosis import Diagnosis
 from pocketgpu.simulator.language import refused
@@ -198,19 +199,17 @@ def _count_shown(counts: Counts, name: str) -> int:
 
 def _sentence(c: Counts) -> str:
     parts = [
-        f"{c.global_loads} loads in {c.global_load_sectors} sectors",
-        f"{c.global_stores} stores in {c.global_store_sectors}",
+        f"{quantity(c.global_loads, 'load')} in {quantity(c.global_load_sectors, 'sector')}",
+        f"{quantity(c.global_stores, 'store')} in {quantity(c.global_store_sectors, 'sector')}",
     ]
     if c.shared_requests:
-        parts.append(
-            f"{c.shared_loads + c.shared_stores} shared accesses with {c.bank_conflicts} bank conflicts"
-        )
+        accesses = quantity(c.shared_loads + c.shared_stores, "shared access")
+        parts.append(f"{accesses} with {quantity(c.bank_conflicts, 'bank conflict')}")
     if c.atomics:
-        parts.append(f"{c.atomics} atomics")
+        parts.append(quantity(c.atomics, "atomic"))
     if c.barriers:
-        parts.append(f"{c.barriers} barriers")
-    parts += [
-        f"{n} {kind}" if kind.endswith("functions") else f"{n} FLOPs in {kind}"
-        for kind, n in sorted(c.flops.items())
-    ]
+        parts.append(quantity(c.barriers, "barrier"))
+    for kind, n in sorted(c.flops.items()):
+        is_function = kind.endswith("functions")
+        parts.append(quantity(n, kind[:-1]) if is_function else f"{quantity(n, 'FLOP')} in {kind}")
     return ", ".join(parts)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.printable import quantity
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, Sizes
 
 FORWARD, BACKWARD, WEIGHTS = KINDS = range(3)
@@ -120,7 +121,7 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
             f"{form}; its launches are an array {rows.shape} of {rows.dtype}, expected whole numbers."
         )
     if len(rows) > MOST_LAUNCHES:
-        raise Illegal(f"It has {len(rows)} launches; {MOST_LAUNCHES} are allowed.")
+        raise Illegal(f"It has {quantity(len(rows), 'launch')}; {MOST_LAUNCHES} are allowed.")
     return int(block), rows.tolist()
 
 

@@ -9,6 +9,8 @@ import re
 from statistics import median
 from typing import NamedTuple
 
+from nbjudge.printable import quantity
+
 FEWEST = 6  # measurements: below that, no two of them bracket the median with 95 %
 ROUNDING = 0.005  # relative: a page states three digits
 TEMPLATE = """# Prediction and measurement
@@ -100,9 +102,7 @@ def _wrong_form(text: str, numbers: list[float] | None, count: int | None) -> st
     if count is None or len(numbers) == count:
         return None
     comma = " A comma separates two numbers; the decimal mark is a point." if "," in text else ""
-    return (
-        f"expected {count} number{('s' if count > 1 else '')}, found {len(numbers)} in {text!r:.60}.{comma}"
-    )
+    return f"expected {quantity(count, 'number')}, found {len(numbers)} in {text!r:.60}.{comma}"
 
 
 def _disagreements(verdict: str, values: dict[str, list[float]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.printable import quantity
 from pocketgpu.devices import Device
 from rnncourse.capstone.launches import (
     BACKWARD,
@@ -147,8 +148,7 @@ def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: fl
     first = top + TOP
     below = first + run.lane * len(streams)
     sheet.heading(24, name, f"{run.sentence}, predicted", y=top + 28)
-    words = f"{len(streams)} stream{('s' if len(streams) > 1 else '')}"
-    sheet.text(LEFT - 10, (first + below) / 2 + 5, words, anchor="end")
+    sheet.text(LEFT - 10, (first + below) / 2 + 5, quantity(len(streams), "stream"), anchor="end")
     for (stream, what), intervals in sorted(run.bars.items()):
         box = first + streams.index(stream) * run.lane, run.lane * 0.86
         _draw_bars(sheet, what, list(_joined(intervals, scale)), box)

@@ -210,7 +210,7 @@ class Score(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.microseconds / 1e3:.2f} ms predicted, {self.ratio:.2f} times the lower bound; "
-            f"{self.launches} launches, {self.recomputed} blocks recomputed, "
+            f"{quantity(self.launches, 'launch')}, {quantity(self.recomputed, 'block')} recomputed, "
             f"{self.saved_bytes / 1e6:.1f} MB saved"
         )
 

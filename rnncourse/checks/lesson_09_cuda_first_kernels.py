@@ -38,10 +38,11 @@ def limit_tanh(counts, case):
     """Loads and stores: one an element. Sectors: those of x, and one more a request, which may begin inside
     one: where threads go from the end to the start, neighbours stay on neighbours, too."""
     (n,) = case.arguments[0].shape
+    elements = quantity(n, "element")
     if (loads := counts["global_loads"]) > n:
-        return f"{loads} loads for {n} elements: load every element once, and keep it in a variable"
+        return f"{loads} loads for {elements}: load every element once, and keep it in a variable"
     if (stores := counts["global_stores"]) > n:
-        return f"{stores} stores for {n} elements: every element should be written once"
+        return f"{stores} stores for {elements}: every element should be written once"
     moved = counts["global_load_sectors"]
     threads = case.grid[0] * case.block[0]
     needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32)) if threads % 32 == 0 else moved
@@ -99,7 +100,8 @@ def limit_race(counts, case):
     steps = case.arguments[1]
     most = blocks * (2 * steps + 1)
     if counts["barriers"] > most:
-        return f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"
+        barriers = quantity(counts["barriers"], "barrier")
+        return f"{barriers} where {most} are enough: two a step and block, and one more"
     needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
     if (requests := counts["shared_requests"]) > 2 * needed:
         return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"

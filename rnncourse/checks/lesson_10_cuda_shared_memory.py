@@ -42,7 +42,7 @@ def limit_matmul(counts, case):
         return f"{loads} loads from global memory where {needed} are enough with tiles of 8 by 8"
     most = case.grid[0] * case.grid[1] * (2 * tiles(a.shape[1]) + 1)
     if (barriers := counts["barriers"]) > most:
-        return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
+        return f"{quantity(barriers, 'barrier')} where {most} are enough: two for each tile, and one more"
     if (moved := counts["global_store_sectors"]) > (most := sectors(*case.arguments[2].shape)):
         return Share(
             f"It writes {quantity(moved, 'sector')} where {most} do: thread (j, i) makes row i, column j"
@@ -74,9 +74,11 @@ def limit_block_sum(counts, case):
     blocks = case.grid[0]
     threads = case.block[0]
     if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
-        return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
+        enough = f"{blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
+        return f"{quantity(barriers, 'barrier')} where {enough}"
     if counts["atomics"]:
-        return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
+        atomics = quantity(counts["atomics"], "atomic")
+        return f"It uses {atomics}: atomics take turns; halving adds many pairs at once"
     if repeats := _repeats(counts, case):
         return repeats
     adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
@@ -108,11 +110,13 @@ def check_warp_sum_kernel(submission, rng, n, blocks, threads):
 def limit_warp_sum(counts, case):
     """Registers only, and no barrier."""
     if counts["barriers"]:
-        return f"It has {counts['barriers']} barriers; the lanes of a warp exchange registers without one"
+        return (
+            f"It has {quantity(counts['barriers'], 'barrier')}; a warp's lanes exchange registers without one"
+        )
     if counts["shared_requests"]:
         return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
     if counts["atomics"]:
-        return f"It uses {counts['atomics']} atomics; one store for each warp is enough"
+        return f"It uses {quantity(counts['atomics'], 'atomic')}; one store for each warp is enough"
     return _repeats(counts, case)
 
 
@@ -137,7 +141,8 @@ def check_transpose_without_conflicts(submission, rng, rows, columns):
 def limit_conflicts(counts, case):
     """No conflict, and both sides of global memory along rows."""
     if conflicts := counts["bank_conflicts"]:
-        return f"{conflicts} bank conflicts, of {counts['shared_requests']} requests to shared memory"
+        requests = quantity(counts["shared_requests"], "request")
+        return f"{quantity(conflicts, 'bank conflict')} in {requests} to shared memory"
     rows, columns = case.arguments[0].shape
     whole = lambda r, c: r * c // 8 if c % 8 == 0 else None  # every sector once, where rows are whole sectors
     for verb, moved, needed in (

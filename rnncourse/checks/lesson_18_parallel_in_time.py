@@ -10,6 +10,7 @@ import numpy as np
 
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Proxy, Wrong
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 
@@ -137,7 +138,7 @@ def limit_block_scan(counts, case):
     levels = threads.bit_length() - 1
     warps = -(-threads // 32)
     if counts["atomics"]:
-        return f"It uses {counts['atomics']} atomics; barriers are enough"
+        return f"It uses {quantity(counts['atomics'], 'atomic')}; barriers are enough"
     if (loads := counts["global_loads"]) > 2 * T:
         return f"{loads} loads from global memory where {2 * T} are enough: each number once"
     limits = {

@@ -83,9 +83,10 @@ def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     *lower, top = lengths
     full = "It is full: fewer segments would leave it more room." if top == room else ""
     return (
-        f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
-        f"layers are, and {fewest} are possible. Beside {quantity(len(lower), 'input')} of segments below, "
-        f"the data among them, there is room for {room} of its layers. {full}"
+        f"The last length, {top}, is the top segment's, which is not recomputed. Recomputed: "
+        f"{quantity(sum(lower), 'layer')}, and {fewest} are possible. Beside "
+        f"{quantity(len(lower), 'input')} of segments below, the data among them, "
+        f"there is room for {room} of its layers. {full}"
     ).rstrip()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from nbjudge.printable import quantity
 from pocketgpu import cuda
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 
@@ -69,8 +70,8 @@ def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -
     ends = offsets + itemsize - 1
     moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
     used = len(set(offsets.tolist())) * itemsize
-    moving = f"{moved} sectors of {SECTOR} bytes move: {used / (moved * SECTOR):.0%} of their bytes are used."
-    return f"{len(lanes)} lanes read {used} bytes; {moving}"
+    moving = f"moves {quantity(moved, 'sector')} of {SECTOR} bytes: {used / (moved * SECTOR):.0%} are used."
+    return f"A request of {quantity(len(lanes), 'lane')} for {used} bytes {moving}"
 
 
 def explore_stride() -> View:

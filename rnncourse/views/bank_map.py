@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from nbjudge.printable import quantity
 from pocketgpu import cuda
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.views.access_map import first_request
@@ -69,10 +70,9 @@ def banks_in_words(offsets: np.ndarray) -> str:
     words = offsets // WORD
     banks = len(np.unique(words % BANKS))
     turns = turns_of(words)
-    number = lambda count, noun: f"{count} {noun}" + ("s" if count != 1 else "")
-    parts = number(len(np.unique(words)), "word"), number(banks, "bank"), number(turns, "turn")
-    waits = number(turns - 1, "conflict") if turns > 1 else "no conflict"
-    return "{} lanes read {} in {}: {}, {}.".format(len(words), *parts, waits)
+    waits = quantity(turns - 1, "conflict") if turns > 1 else "no conflict"
+    request = f"{quantity(len(words), 'lane')} for {quantity(len(np.unique(words)), 'word')}"
+    return f"A request of {request} in {quantity(banks, 'bank')}: {quantity(turns, 'turn')}, {waits}."
 
 
 def explore_banks() -> View:

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from nbjudge.printable import quantity
 from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
 from ranks.simulated_transfers import TransferReplay, replay, schedule
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
@@ -113,7 +114,7 @@ def first_steps(settings: RankSliders) -> TransferReplay:
 def finding(settings: RankSliders) -> str:
     """What the picture shows, in a few sentences."""
     one = update(settings)
-    ranks = "1 rank" if settings.ranks == 1 else f"{settings.ranks} ranks"
+    ranks = quantity(settings.ranks, "rank")
     times = _time(one.seconds), _time(one.arithmetic)
     start = f"Predicted, {ranks}: an update takes {times[0]}, {times[1]} of it arithmetic. "
     if settings.ranks == 1:
@@ -200,7 +201,7 @@ def _draw_update(axis: Axes, one: Update, settings: RankSliders) -> None:
     axis.axvline(one.arithmetic, color=PALETTE["black"], lw=1, ls="--")
     axis.set(ylim=(1.5, -0.5), xlabel="ms; marks: gradients are complete; dashed: the arithmetic ends")
     axis.set_yticks([0, 1], labels=["arithmetic", "links"])
-    axis.set_title(f"one update on each of {settings.ranks} ranks, predicted", fontsize=10, loc="left")
+    axis.set_title(f"one update, {quantity(settings.ranks, 'rank')}, predicted", fontsize=10, loc="left")
 
 
 def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> None:

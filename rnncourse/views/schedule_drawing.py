@@ -201,7 +201,7 @@ def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, 
 
 
 def _bytes(stage: Stage) -> tuple[int, str]:
-    return stage.bytes, f"{scaled(stage.bytes, 'B')}, {stage.launches} launches"
+    return stage.bytes, f"{scaled(stage.bytes, 'B')}, {quantity(stage.launches, 'launch')}"
 
 
 def _time(stage: Stage) -> tuple[float, str]:

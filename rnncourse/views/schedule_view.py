@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from nbjudge.printable import quantity
 from pocketgpu.devices import DEVICES, find
 from rnncourse.figures.picture import Page, Slider, View, slider_view
 from rnncourse.views.published_timelines import published
@@ -70,9 +71,9 @@ def finding(settings: Settings) -> str:
     ladder = stage_numbers(settings.direction, settings.cell, settings.sizes)
     ends = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
     ways = (f"keeps {a}" if a == b else f"goes from {a} to {b}" for a, b in zip(*ends, strict=True))
-    steps = "1 step" if settings.steps == 1 else f"{settings.steps} steps"
+    steps = quantity(settings.steps, "step")
     return (
-        f"Predicted for {device.name}, not measured{_part(settings)}: {result.launches} launches, "
+        f"Predicted for {device.name}, not measured{_part(settings)}: {quantity(result.launches, 'launch')}, "
         f"{result.makespan / 1e3:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
         f"{result.idle:.0%} of the time no kernel is on the device. {_beside(settings, result)}From "
         f"{ladder[0].name} to {ladder[-1].name} a pass of {steps} {' and '.join(ways)}."
@@ -134,8 +135,8 @@ def _at(slider: Slider, value: Any) -> Slider:
 
 def _title(settings: Settings, result: Prediction) -> str:
     return (
-        f"predicted, {settings.device}{_part(settings)}: {result.makespan / 1e3:.3g} ms, {result.launches} "
-        f"launches, {result.tflops:.3g} TFLOP/s. {_beside(settings, result)}"
+        f"predicted, {settings.device}{_part(settings)}: {result.makespan / 1e3:.3g} ms, "
+        f"{quantity(result.launches, 'launch')}, {result.tflops:.3g} TFLOP/s. {_beside(settings, result)}"
     )
 
 

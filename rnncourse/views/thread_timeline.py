@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from nbjudge.printable import quantity
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 
 STEP = 100.0  # one thread's work in a step
@@ -75,11 +76,12 @@ def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
     """What the picture shows, in one sentence."""
     often, once = (f(threads, steps, barrier, uneven) for f in (barrier_every_step, barrier_once))
     alone = STEP * steps
+    sizes = f"{quantity(threads, 'thread')}, {quantity(steps, 'step')}"
     return (
-        f"{threads} threads, {steps} steps, a barrier costs {barrier} % of a step. {steps} barriers "
-        f"make the sequence {alone / often.makespan:.2f} times as fast as one thread: the threads work "
-        f"{often.working:.0%} of the time and wait {often.waiting:.0%}. One barrier makes it "
-        f"{alone / once.makespan:.2f} times as fast: working {once.working:.0%}, waiting {once.waiting:.0%}."
+        f"{sizes}, a barrier costs {barrier} % of a step. With {quantity(steps, 'barrier')} it is "
+        f"{alone / often.makespan:.2f} times as fast as one thread: the threads work {often.working:.0%} of "
+        f"the time and wait {often.waiting:.0%}. With one barrier it is {alone / once.makespan:.2f} times "
+        f"as fast: working {once.working:.0%}, waiting {once.waiting:.0%}."
     )
 
 

@@ -315,4 +315,4 @@ def test_a_suite_without_a_launch_says_so_with_the_number_of_skipped_tests(tmp_p
     )
     done = suite(tmp_path, test_it=text)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("pocketgpu: "))
-    assert holds(line, "no kernel", "1 tests")
+    assert holds(line, "no kernel", "1 skipped test,")

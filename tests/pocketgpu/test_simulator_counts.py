@@ -1,11 +1,15 @@
 """Counts of the simulator against counts by hand."""
 
+import re
+
 import numpy as np
 import pytest
 import simulated_kernels as kernels
 from simulated_kernels import CORRECT, numbers
+from values_in import holds
 
-from pocketgpu import cuda
+from nbjudge import printable
+from pocketgpu import cuda, quantities
 from pocketgpu.simulator.counts import count_sectors
 
 HAND = {  # kernel -> counts; requests are a warp's, sectors 32 bytes
@@ -116,3 +120,25 @@ def test_a_launch_that_nobody_observes_moves_as_many_sectors(case):
     kernel, grid, block, arguments = case()
     report = cuda.observe(kernel, grid, block, *arguments)
     assert count_sectors(report.accesses) == report.counts.sectors
+
+
+@cuda.jit
+def _one_of_each(x):
+    part = cuda.shared.array(1, np.float32)
+    part[0] = x[0]
+    cuda.syncthreads()
+    cuda.atomic.add(x, 0, part[0])
+
+
+def test_one_of_a_thing_is_told_in_the_singular():
+    seen = cuda.observe(_one_of_each, 1, 1, np.ones(1, np.float32))
+    sentence = seen.sentence()
+    assert holds(sentence, "1 load", "1 sector", "2 shared accesses", "1 atomic", "1 barrier")
+    assert not re.findall(r"\b1 [a-z ]*s\b", sentence)
+
+
+@pytest.mark.parametrize("quantity", [printable.quantity, quantities.quantity])
+def test_nouns_take_the_plural_of_english(quantity):
+    nouns = {"launch": "launches", "access": "accesses", "box": "boxes", "bank conflict": "bank conflicts"}
+    for noun, plural in nouns.items():
+        assert [quantity(number, noun) for number in (0, 1, 2)] == [f"0 {plural}", f"1 {noun}", f"2 {plural}"]

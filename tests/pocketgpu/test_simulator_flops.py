@@ -161,5 +161,5 @@ def test_warps_add_what_they_exchange():
 def test_the_report_shows_them_beside_the_source():
     kernel = simulated_kernels.tiled_matmul
     shown = str(cuda.observe(kernel, (4, 4), (8, 8), MATRIX, MATRIX, MATRIX.copy()))
-    assert "65536 FLOPs in float32" in shown.splitlines()[0]
+    assert "65,536 FLOPs in float32" in shown.splitlines()[0]
     assert shown.splitlines()[1].split()[-1] == "FLOPs"
