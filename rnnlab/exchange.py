@@ -12,175 +12,112 @@ docs/frameworks.md has the table with the versions for which each framework's ow
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import namedtuple
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rnnlab.cells import find_cell
+from rnnlab.layer_contents import TURN, cell_of, copied, is_array, refuse_extra, shapes, walk, word
 
 Arrays = dict[str, np.ndarray]
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-RESETS = {True: "after", False: "before"}  # Keras's setting
-SIDES = {"ih": ("bias_ih",), "hh": ("bias_hh",), "both": ("bias_ih", "bias_hh")}
+STORES = {  # what an array of TABLE is
+    "Wi": ("weight_ih",), "Wh": ("weight_hh",), "W": ("weight_ih", "weight_hh"),
+    "bi": ("bias_ih",), "bh": ("bias_hh",), "b": ("bias_ih", "bias_hh"),
+}  # fmt: skip
+ALIASES = {"flax": ("linen", "nnx")}  # nnx has a cell that it stores as linen does
+# How a framework stores one layer of a cell, a line of TABLE: arrays are (path, its parts of a network's
+# layer, their gates); swapped and forget are the gates that these facts concern
+Layout = namedtuple("Layout", "framework cell gates arrays reset is_rows swapped forget")
+Parts = namedtuple("Parts", "cell reset layers parameters")  # what makes a Network
 
-
-class Layout(NamedTuple):
-    """How a framework stores one layer of a cell: a line of TABLE."""
-
-    framework: str
-    cell: str
-    gates: str  # their order in its arrays
-    weight_ih: str  # path of the array
-    weight_hh: str
-    biases: tuple[tuple[str, str, str], ...]  # (path, side, gates)
-    transposed: bool  # weights are [I,G·H]
-    reset: str
-    updates_candidate: bool
-    forget_bias: float
-
-    def arrays(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
-        """(path, its parts of a network's layer, their gates) of every array, weights first."""
-        wholes = [(self.weight_ih, ("weight_ih",), self.gates), (self.weight_hh, ("weight_hh",), self.gates)]
-        if self.weight_ih == self.weight_hh:
-            wholes = [(self.weight_ih, ("weight_ih", "weight_hh"), self.gates)]
-        wholes += [(path, SIDES[side], gates) for path, side, gates in self.biases]
-        for path, parts, gates in wholes:
-            for group in gates if "{}" in path else [gates]:
-                yield path.format(group), parts, group
-
-    def signed(self, gate: str, rows: np.ndarray) -> np.ndarray:
-        """Rows of a gate, negated for an update gate of the other sign: 1 − σ(a) = σ(−a)."""
-        return -rows if self.updates_candidate and gate == "z" else rows
-
-
-# Paths of arrays: {} stands for a gate that has an array of its own; one path twice is one array, the rows of
-# the inputs first.  A bias is path:side, and :gates where it has not all.  Facts: rows, weights are [G·H,I]
-# and not [I,G·H]; before, the reset gate; swapped, h' = z·n + (1 − z)·h; forget, 1 is added to the forget
-# gate at run time.  Of one framework, the first line that fits is taken: its own default stands before what
-# only an argument can say.
+# An array is path:what, and :gates where it has not all.  In a path {} stands for a gate that has an array
+# of its own; W holds both weights, those of the inputs first, and b both biases.  Facts: rows, weights are
+# [G·H,I] and not [I,G·H]; before, the reset gate; swapped=z, h' = z·n + (1 − z)·h; forget=f, 1 is added to
+# this gate at run time.  Of one framework, the first line that fits is taken: its own default stands before
+# what only an argument can say.
 TABLE = """
-framework| cells            | gates| weight_ih weight_hh          | biases                   | facts
-torch    | rnn_tanh rnn_relu| h    | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
-torch    | gru              | rzn  | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
-torch    | lstm             | ifgo | weight_ih weight_hh          | bias_ih:ih bias_hh:hh    | rows
-keras    | rnn_tanh rnn_relu| h    | kernel recurrent_kernel      | bias:ih                  |
-keras    | gru              | zrn  | kernel recurrent_kernel      | bias:both                |
-keras    | gru              | zrn  | kernel recurrent_kernel      | bias:ih                  | before
-keras    | lstm             | ifgo | kernel recurrent_kernel      | bias:ih                  |
-linen    | rnn_tanh rnn_relu| h    | i/kernel h/kernel            | i/bias:ih                |
-linen    | gru              | rzn  | i{}/kernel h{}/kernel        | i{}/bias:ih hn/bias:hh:n |
-linen    | lstm             | ifgo | i{}/kernel h{}/kernel        | h{}/bias:ih              |
-nnx      | rnn_tanh rnn_relu| h    | dense_i/kernel dense_h/kernel| dense_i/bias:ih          |
-nnx      | gru              | rzn  | dense_i/kernel dense_h/kernel| dense_i/bias:ih          |
-nnx      | lstm             | ifgo | dense_i/kernel dense_h/kernel| dense_h/bias:ih          |
-equinox  | gru              | rzn  | weight_ih weight_hh          | bias:ih bias_n:hh:n      | rows
-equinox  | lstm             | ifgo | weight_ih weight_hh          | bias:ih                  | rows
-haiku    | rnn_relu         | h    | linear/w linear_1/w          | linear/b:ih linear_1/b:hh|
-haiku    | gru              | zrn  | w_i w_h                      | b:ih                     | before swapped
-haiku    | lstm             | igfo | linear/w linear/w            | linear/b:ih              | forget
-mlx      | rnn_tanh rnn_relu| h    | Wxh Whh                      | bias:ih                  | rows
-mlx      | gru              | rzn  | Wx Wh                        | b:ih bhn:hh:n            | rows
-mlx      | lstm             | ifgo | Wx Wh                        | bias:ih                  | rows
-onnx     | rnn_tanh rnn_relu| h    | W R                          | B:both                   | rows
-onnx     | gru              | zrn  | W R                          | B:both                   | rows before
-onnx     | gru              | zrn  | W R                          | B:both                   | rows
-onnx     | lstm             | iofg | W R                          | B:both                   | rows
+framework| cells             | gates| arrays                                                | facts
+torch    | rnn_tanh rnn_relu | h    | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
+torch    | gru               | rzn  | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
+torch    | lstm              | ifgo | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
+keras    | rnn_tanh rnn_relu | h    | kernel:Wi recurrent_kernel:Wh bias:bi                 |
+keras    | gru               | zrn  | kernel:Wi recurrent_kernel:Wh bias:b                  |
+keras    | gru               | zrn  | kernel:Wi recurrent_kernel:Wh bias:bi                 | before
+keras    | lstm              | ifgo | kernel:Wi recurrent_kernel:Wh bias:bi                 |
+linen    | rnn_tanh rnn_relu | h    | i/kernel:Wi h/kernel:Wh i/bias:bi                     |
+linen    | gru               | rzn  | i{}/kernel:Wi h{}/kernel:Wh i{}/bias:bi hn/bias:bh:n  |
+linen    | lstm              | ifgo | i{}/kernel:Wi h{}/kernel:Wh h{}/bias:bi               |
+nnx      | rnn_tanh rnn_relu | h    | dense_i/kernel:Wi dense_h/kernel:Wh dense_i/bias:bi   |
+nnx      | gru               | rzn  | dense_i/kernel:Wi dense_h/kernel:Wh dense_i/bias:bi   |
+nnx      | lstm              | ifgo | dense_i/kernel:Wi dense_h/kernel:Wh dense_h/bias:bi   |
+equinox  | gru               | rzn  | weight_ih:Wi weight_hh:Wh bias:bi bias_n:bh:n         | rows
+equinox  | lstm              | ifgo | weight_ih:Wi weight_hh:Wh bias:bi                     | rows
+haiku    | rnn_relu          | h    | linear/w:Wi linear_1/w:Wh linear/b:bi linear_1/b:bh   |
+haiku    | rnn_relu          | h    | linear/w:Wi linear_1/w:Wh linear/b:bi                 |
+haiku    | gru               | zrn  | w_i:Wi w_h:Wh b:bi                                    | before swapped=z
+haiku    | lstm              | igfo | linear/w:W linear/b:bi                                | forget=f
+mlx      | rnn_tanh rnn_relu | h    | Wxh:Wi Whh:Wh bias:bi                                 | rows
+mlx      | gru               | rzn  | Wx:Wi Wh:Wh b:bi bhn:bh:n                             | rows
+mlx      | lstm              | ifgo | Wx:Wi Wh:Wh bias:bi                                   | rows
+onnx     | rnn_tanh rnn_relu | h    | W:Wi R:Wh B:b                                         | rows
+onnx     | gru               | zrn  | W:Wi R:Wh B:b                                         | rows before
+onnx     | gru               | zrn  | W:Wi R:Wh B:b                                         | rows
+onnx     | lstm              | iofg | W:Wi R:Wh B:b                                         | rows
 """
 
 
 def _layouts() -> Iterator[Layout]:
     for line in TABLE.strip().splitlines()[1:]:
-        framework, cells, gates, weights, biases, facts = (column.strip() for column in line.split("|"))
-        arrays = tuple((*bias.split(":"), gates)[:3] for bias in biases.split())
-        reset = "before" if "before" in facts else "after"
+        framework, cells, gates, stored, facts = (column.strip() for column in line.split("|"))
+        arrays = []
+        for entry in stored.split():
+            path, what, own = [*entry.split(":"), gates][:3]
+            groups = own if "{}" in path else [own]
+            arrays += [(path.format(group), STORES[what], group) for group in groups]
+        known = dict(fact.partition("=")[::2] for fact in facts.split())
+        reset = "before" if "before" in known else "after"
+        concerned = known.get("swapped", ""), known.get("forget", "")
         for cell in cells.split():
-            yield Layout(
-                framework, cell, gates, *weights.split(), arrays, "rows" not in facts, reset,
-                "swapped" in facts, float("forget" in facts),
-            )  # fmt: skip
+            yield Layout(framework, cell, gates, arrays, reset, "rows" in known, *concerned)
 
 
 LAYOUTS = tuple(_layouts())
-FRAMEWORKS = tuple(dict.fromkeys(layout.framework for layout in LAYOUTS))
 
-TURN = "a Network runs one way: choose one with reverse=False or reverse=True, and turn x and y along time"
-ALLOWED = {  # settings of a layer or attributes of a node: (values that a Network can have, what others mean)
-    "bidirectional": ((False,), f"two directions: {TURN}"),
-    "go_backwards": ((False,), "the layer runs from the last step to the first: turn x and y along time"),
-    "proj_size": ((0,), "a projection of the state, which a Network does not have"),
-    "residual": ((False,), "the input is added to the output, which a Network does not do"),
-    "clip": ((None, 0), "gates are clipped, which a Network does not do"),
-    "input_forget": ((0,), "input and forget gate are one, which a Network's LSTM does not have"),
-    "recurrent_activation": (("sigmoid",), "a Network's gates have a sigmoid"),
-    "gate_fn": (("sigmoid", None), "a Network's gates have a sigmoid"),
-    "activation": (("tanh", "relu"), "a Network has tanh, or relu without gates"),
-    "activation_fn": (("tanh", "relu"), "a Network has tanh, or relu without gates"),
-    "nonlinearity": (("tanh", "relu"), "a Network has tanh, or relu without gates"),
-    "zero_output_for_mask": ((False,), "sequence lengths: a Network computes every step; read y at its ends"),
-}
-EXTRA = (  # arrays that a Network has no place for: a part of their names, and what it means
-    ("_reverse", f"two directions: {TURN}"),
-    ("weight_hr", "a projection of the state"),
-    ("norm|scale|gamma|beta|(?:^|/)ln", "layer normalisation"),
-    ("^P$|peephole", "peepholes"),
-    ("sequence_lens", "sequence lengths: a Network computes every step; read y at each sequence's last one"),
-    ("forward_|backward_", f"two directions: {TURN}"),
-)
 ONNX_INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
+ONNX_VARIABLE = ("X", "initial_h", "initial_c")
 ONNX_VALUES = {1: "f", 2: "i", 3: "s", 6: "floats", 7: "ints", 8: "strings"}  # AttributeProto.type: its field
-TORCH_NAME = re.compile(r"(weight_[ih]h|bias_[ih]h)(?:_l(\d+))?(_reverse)?$")
+ONNX_ATTRIBUTES = {  # direction and activations beside them
+    "activation_alpha", "activation_beta", "clip", "hidden_size", "input_forget", "layout",
+    "linear_before_reset", "output_sequence",
+}  # fmt: skip
+ONNX_FUNCTIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
+ONNX_SIDES = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
 
 
-class Parts(NamedTuple):
-    """What makes a Network."""
-
-    cell: str
-    reset: str
-    layers: int
-    parameters: Arrays
-
-
-def read(
-    framework: str,
-    source: Any,
-    *,
-    cell: str | None = None,
-    reset: str | None = None,
-    reverse: bool | None = None,
-    layer: int | None = None,
-    prefix: str = "",
-) -> Parts:
+def read(framework: str, source: Any, **choices: Any) -> Parts:
     """A network's parts from a layer, its arrays by name, or a list of either, bottom layer first.
 
-    cell and reset decide where arrays alone cannot; without them the framework's default is taken.  reverse
-    and layer choose from a PyTorch module with two directions; prefix is the path of the layer in
-    a larger model.
+    Choices: cell and reset decide where arrays alone cannot; without them the framework's default is taken.
+    reverse and layer choose from a PyTorch module with two directions; prefix is the path of the layer in a
+    larger model.
     Raises ValueError for what a Network cannot express, and names it.
     """
-    is_stack = isinstance(source, list | tuple) and not _is_array(source[0])
-    matches = []
+    is_stack = isinstance(source, list | tuple) and not any(map(is_array, source))
+    layers = []
     for part in source if is_stack else [source]:
-        is_module = hasattr(part, "get_submodule")
-        part = _recurrent_module(part, prefix) if is_module else part
-        settings = _settings(part)
-        _check_settings({**settings, "bidirectional": False} if reverse is not None else settings)
-        own_cell = _cell_of(settings)
-        wanted = cell or own_cell, reset or RESETS.get(settings.get("reset_after"))
-        if framework == "torch":
-            layers = _torch_layers(_named(part), "" if is_module else prefix, reverse, layer)
-            matches += [_layout_of(framework, arrays, *wanted) for arrays in layers]
-        else:
-            matches.append(_layout_of(framework, _named(part), *wanted, prefix))
-    layout = matches[0][0]
-    if any(other is not layout for other, _ in matches):
-        kinds = ", ".join(f"{other.cell} with reset {other.reset}" for other, _ in matches)
-        raise ValueError(f"the layers are of several kinds ({kinds}): a Network has one")
+        layers += _layers(framework, part, **choices)
+    kinds = {(layout.cell, layout.reset) for layout, _ in layers}
+    if len(kinds) != 1:
+        raise ValueError(f"the layers are of several kinds or none, {sorted(kinds)}: a Network has one")
     parameters = {}
-    for index, (_, arrays) in enumerate(matches):
-        parameters |= {f"{name}_l{index}": array for name, array in read_layer(layout, arrays).items()}
-    return Parts(layout.cell, layout.reset, len(matches), parameters)
+    for index, (_, layer) in enumerate(layers):
+        parameters |= {f"{name}_l{index}": array for name, array in layer.items()}
+    return Parts(*kinds.pop(), len(layers), parameters)
 
 
 def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None, **attributes: Any) -> Parts:
@@ -190,63 +127,58 @@ def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None,
     """
     kind = getattr(node, "op_type", node)
     if kind is not node:
-        inputs = dict(zip(ONNX_INPUTS, node.input, strict=False))
         attributes |= {a.name: getattr(a, ONNX_VALUES[a.type]) for a in node.attribute}
-        values = {name: arrays.get(inputs[name], inputs[name]) for name in inputs if inputs[name]}
-        arrays = {name: a for name, a in values.items() if name not in ("X", "initial_h", "initial_c")}
-    cells = {"RNN": "rnn_tanh", "GRU": "gru", "LSTM": "lstm"}  # with 1, 2 and 3 functions
-    if kind not in cells:
-        raise ValueError(f"the operator is {kind!r}, expected one of {', '.join(cells)}")
-    _refuse_extra(set(arrays) - {"W", "R", "B"})
-    direction = _word(attributes.pop("direction", "forward"))
-    if direction != "forward" and reverse is None:
-        raise ValueError(f"direction is {direction!r}: {TURN}")
-    if direction != "bidirectional" and reverse is not None and reverse != (direction == "reverse"):
-        raise ValueError(f"reverse is {reverse}, but the node's only direction is {direction!r}")
-    side = int(direction == "bidirectional" and bool(reverse))
-    count = 1 + [*cells].index(kind)
-    functions = [_word(name) for name in attributes.pop("activations", ())]
-    functions = functions[side * count :][:count]
-    if functions not in ([], ["tanh"], ["relu"], ["sigmoid", "tanh"], ["sigmoid", "tanh", "tanh"]):
+        inputs = zip(ONNX_INPUTS, node.input, strict=False)
+        arrays = {name: arrays.get(path) for name, path in inputs if path and name not in ONNX_VARIABLE}
+    default = ONNX_FUNCTIONS.get(kind)
+    if not default:
+        raise ValueError(f"the operator is {kind!r}, expected one of {', '.join(ONNX_FUNCTIONS)}")
+    refuse_extra({*arrays} - {"W", "R", "B"})
+    direction = word(attributes.pop("direction", "forward"))
+    sides = ONNX_SIDES.get(direction, ())
+    if bool(reverse) not in sides or (reverse is None and len(sides) > 1):
+        raise ValueError(f"direction is {direction!r} and reverse {reverse}: {TURN}")
+    side = sides.index(bool(reverse))
+    functions = [word(name) for name in attributes.pop("activations", ())] or default * len(sides)
+    if not attributes.keys() <= ONNX_ATTRIBUTES:
+        raise ValueError(
+            f"attributes are {', '.join(attributes)}, expected some of {sorted(ONNX_ATTRIBUTES)}"
+        )
+    own = functions[side * len(default) :][: len(default)]
+    if len(functions) != len(default) * len(sides) or own not in (default, ["relu"]):
         raise ValueError(f"activations are {functions}: a Network's gates have a sigmoid, its candidate tanh")
-    _check_settings(attributes)
-    cell = "rnn_relu" if functions == ["relu"] else cells[kind]
-    reset = "before" if kind == "GRU" and not attributes.get("linear_before_reset", 0) else "after"
-    one = {name: _array(array)[side] for name, array in arrays.items()}
-    return read("onnx", one, cell=cell, reset=reset)
+    cell_of(attributes)
+    arrays = {name: copied(name, array) for name, array in arrays.items()}
+    if any(len(array) != len(sides) for array in arrays.values()):
+        raise ValueError(f"arrays are {shapes(arrays)}, expected {len(sides)} directions in each: {TURN}")
+    cell = {"GRU": "gru", "LSTM": "lstm"}.get(kind, f"rnn_{own[0]}")
+    reset = "after" if kind != "GRU" or attributes.get("linear_before_reset") else "before"
+    return read("onnx", {name: array[side] for name, array in arrays.items()}, cell=cell, reset=reset)
 
 
-def write(framework: str, parts: Parts) -> list[Arrays]:
+def write(framework: str, network: Any) -> list[Arrays]:
     """The arrays of every layer by their paths in that framework; the two biases are added where it has one.
 
     Raises ValueError for a cell that the framework does not have.
     """
     for layout in LAYOUTS:
-        if (layout.framework, layout.cell) == (framework, parts.cell) and _has_reset(layout, parts.reset):
-            layers = [{name: parts.parameters[f"{name}_l{k}"] for name in NAMES} for k in range(parts.layers)]
-            return [write_layer(layout, layer) for layer in layers]
-    which = f" with reset {parts.reset!r}" if parts.cell == "gru" else ""
-    raise ValueError(f"{framework} has no layer that computes cell {parts.cell!r}{which}")
+        if layout.framework == framework and _computes(layout, network.cell, network.reset):
+            layers = range(network.layers)
+            return [write_layer(layout, {n: network.parameters[f"{n}_l{k}"] for n in NAMES}) for k in layers]
+    which = f" with reset {network.reset!r}" if network.cell == "gru" else ""
+    raise ValueError(f"{framework} has no layer that computes cell {network.cell!r}{which}")
 
 
-def read_flax(source: Any, **choices: Any) -> Parts:
-    """A network's parts from the variables of a linen cell, or a nnx cell or its state."""
-    first = source[0] if isinstance(source, list | tuple) else source
-    framework = "nnx" if any("dense_" in name for name in _named(first)) else "linen"
-    return read(framework, source, **choices)
-
-
-def write_onnx(parts: Parts) -> list[tuple[str, Arrays, dict[str, Any]]]:
+def write_onnx(network: Any) -> list[tuple[str, Arrays, dict[str, Any]]]:
     """The operator of each layer, its arrays W, R and B [1,…], and its attributes."""
-    layers = write("onnx", parts)
-    attributes = {"hidden_size": layers[0]["R"].shape[1]}
-    extra = {
-        "gru": {"linear_before_reset": int(parts.reset == "after")},
+    kind = network.cell.partition("_")[0].upper()
+    settings = {
+        "gru": {"linear_before_reset": int(network.reset == "after")},
         "rnn_relu": {"activations": ["Relu"]},
-    }
-    attributes |= extra.get(parts.cell, {})
-    add_axis = lambda arrays: {name: array[None] for name, array in arrays.items()}
-    return [(parts.cell.partition("_")[0].upper(), add_axis(arrays), dict(attributes)) for arrays in layers]
+    }.get(network.cell, {})
+    settings["hidden_size"] = network.hidden_size
+    layers = [{name: a[None] for name, a in arrays.items()} for arrays in write("onnx", network)]
+    return [(kind, arrays | {"B": arrays["B"].reshape(1, -1)}, dict(settings)) for arrays in layers]
 
 
 def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -259,26 +191,25 @@ def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 
 def read_layer(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """weight_ih [G·H,I], weight_hh [G·H,H], bias_ih and bias_hh [G·H] from the arrays of one layer."""
-    parts = {}
-    for path, names, gates in layout.arrays():
-        if path not in arrays:
-            continue
-        is_weight = names[0].startswith("weight")
-        array = arrays[path].T if layout.transposed and is_weight else arrays[path]
-        blocks = [array]
-        if len(names) == 2:
-            H = len(array) // len(gates)
-            blocks = (array[:, :-H], array[:, -H:]) if is_weight else array.reshape(2, -1)
-        for name, block in zip(names, blocks, strict=True):
-            rows = zip(gates, np.split(block, len(gates)), strict=True)
-            parts |= {(name, gate): layout.signed(gate, part) for gate, part in rows}
-    zero = np.zeros_like(parts["weight_hh", layout.gates[0]][:, 0])
-    if layout.forget_bias:
-        parts["bias_hh", "f"] = zero + zero.dtype.type(layout.forget_bias)
-    gates = find_cell(layout.cell, layout.reset).gates
-    in_order = lambda name: np.concatenate([parts.get((name, gate), zero) for gate in gates])
-    return {name: np.ascontiguousarray(in_order(name)) for name in NAMES}
+    """weight_ih [G·H,I], weight_hh [G·H,H], bias_ih and bias_hh [G·H] from the arrays of one layer.
+
+    Without any bias they are 0.  Raises LookupError or ValueError for arrays of another layout.
+    """
+    own = _own(layout)
+    weights = [entry for entry in layout.arrays if "weight" in entry[1][0]]
+    has_biases = not {*arrays} <= {path for path, *_ in weights}
+    parts = dict(_rows(layout._replace(arrays=layout.arrays if has_biases else weights), arrays))
+    zero = np.zeros_like(parts["weight_hh", layout.gates[0]][:, :1])
+    parts |= {("bias_hh", gate): zero + 1 for gate in layout.forget}
+    layer = _joined(own, dict.fromkeys(((name, gate) for name in NAMES for gate in own.gates), zero) | parts)
+    rows, H = layer["weight_hh"].shape
+    if (
+        rows != len(own.gates) * H
+        or {len(a) for a in layer.values()} != {rows}
+        or not layer["weight_ih"].size
+    ):
+        raise ValueError(f"arrays are {shapes(arrays)}, not those of a {layout.cell}")
+    return layer
 
 
 def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
@@ -286,208 +217,119 @@ def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
 
     Both biases are added where the framework has one.  Raises ValueError for a bias that it cannot hold.
     """
-    cell = find_cell(layout.cell, layout.reset)
-    parts = {}
-    for name, array in layer.items():
-        rows = zip(cell.gates, np.split(array, len(cell.gates)), strict=True)
-        parts |= {(name, gate): layout.signed(gate, part) for gate, part in rows}
-    if layout.forget_bias:
-        shift = layer["bias_hh"].dtype.type(layout.forget_bias)
-        parts["bias_hh", "f"] = parts["bias_hh", "f"] - shift
-    stored = {(name, gate) for _, names, gates in layout.arrays() for name in names for gate in gates}
-    for gate in cell.gates:
-        if ("bias_hh", gate) in stored and ("bias_ih", gate) in stored:
-            continue
-        if gate == cell.inner_bias and parts["bias_hh", gate].any():
+    parts = dict(_rows(_own(layout), layer))
+    parts |= {("bias_hh", gate): parts["bias_hh", gate] - 1 for gate in layout.forget}
+    stored = {gate for _, names, gates in layout.arrays if "bias_hh" in names for gate in gates}
+    for gate in {*layout.gates} - stored:
+        if gate == find_cell(layout.cell, layout.reset).inner_bias and parts["bias_hh", gate].any():
             raise ValueError(
-                f"{layout.framework} has no bias inside the reset gate, and bias_hh of gate {gate!r} is not 0"
+                f"{layout.framework} has no bias inside the reset gate: bias_hh of {gate!r} is not 0"
             )
-        parts["bias_ih", gate] = parts["bias_hh", gate] = parts["bias_ih", gate] + parts["bias_hh", gate]
+        parts["bias_ih", gate] = parts["bias_ih", gate] + parts["bias_hh", gate]
+    return _joined(layout, parts)
+
+
+def _own(layout: Layout) -> Layout:
+    """The layout of a network's own parameters."""
+    gates = find_cell(layout.cell, layout.reset).gates
+    arrays = [(name, (name,), gates) for name in NAMES]
+    return layout._replace(
+        framework="rnnlab", gates=gates, arrays=arrays, is_rows=True, swapped="", forget=""
+    )
+
+
+def _rows(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Iterator[tuple]:
+    """((weight or bias, gate), its rows [H,·]) of a layer's arrays; a bias is a column."""
+    for path, names, gates in layout.arrays:
+        array = arrays[path]
+        if "bias" in names[0]:
+            array = array.reshape(2, -1).T if len(names) == 2 else array[:, None]
+        elif not layout.is_rows:
+            array = array.T
+        width = 1 if "bias" in names[0] else len(array) // len(gates)
+        columns = [array] if len(names) == 1 else np.split(array, [-width], axis=1)
+        for name, block in zip(names, columns, strict=True):
+            for gate, rows in zip(gates, np.split(block, len(gates)), strict=True):
+                yield (name, gate), -rows if gate == layout.swapped else rows
+
+
+def _joined(layout: Layout, parts: Mapping[tuple, np.ndarray]) -> Arrays:
+    """The arrays of a layer from the rows of every gate: the inverse of _rows."""
     arrays = {}
-    for path, names, gates in layout.arrays():
-        blocks = [np.concatenate([parts[name, gate] for gate in gates]) for name in names]
-        if names[0].startswith("weight"):
-            whole = np.concatenate(blocks, axis=1)
-            arrays[path] = np.ascontiguousarray(whole.T if layout.transposed else whole)
-        else:
-            is_flat = len(blocks) == 1 or layout.framework == "onnx"
-            arrays[path] = np.concatenate(blocks) if is_flat else np.stack(blocks)
+    for path, names, gates in layout.arrays:
+        rows = [np.hstack([parts[name, gate] for name in names]) for gate in gates]
+        signed = [-part if gate == layout.swapped else part for gate, part in zip(gates, rows, strict=True)]
+        array = np.concatenate(signed)
+        if names == ("bias_ih",) or names == ("bias_hh",):
+            array = array[:, 0]
+        elif "bias" in names[0] or not layout.is_rows:
+            array = array.T
+        arrays[path] = np.ascontiguousarray(array)
     return arrays
 
 
-def _layout_of(
-    framework: str, arrays: Arrays, cell: str | None, reset: str | None, prefix: str = ""
-) -> tuple:
-    """The first layout that fits, and the arrays by the paths in it."""
+def _layers(
+    framework: str,
+    source: Any,
+    cell: str | None = None,
+    reset: str | None = None,
+    reverse: bool | None = None,
+    layer: int | None = None,
+    prefix: str = "",
+) -> list[tuple[Layout, Arrays]]:
+    """The layout and the parameters of each layer that a source holds."""
+    leaves = dict(walk(source))
+    start = prefix.replace(".", "/").rstrip("/") + "/" if prefix else ""
+    arrays = {path: leaf for path, leaf in leaves.items() if path.startswith(start) and is_array(leaf)}
     for layout in LAYOUTS:
-        is_wanted = layout.framework == framework and cell in (None, layout.cell)
-        if not is_wanted or not _has_reset(layout, reset):
+        is_asked = layout.framework in ALIASES.get(framework, (framework,))
+        fits = list(_fits(layout, arrays)) if is_asked else []
+        folders = sorted({folder for folder, *_ in fits})
+        if len(folders) > 1:
+            raise ValueError(f"arrays hold several layers, {', '.join(folders)}: choose one by prefix")
+        if not fits or not _computes(layout, *_chosen(leaves, folders[0], cell, reset, reverse)):
             continue
-        for place in _places(layout, arrays, prefix.replace(".", "/")):
-            below = {
-                name.removeprefix(place): array for name, array in arrays.items() if name.startswith(place)
-            }
-            if _fits(layout, below):
-                known = {path for path, *_ in layout.arrays()}
-                depth = layout.weight_ih.count("/")
-                _refuse_extra({name for name in below if name not in known and name.count("/") == depth})
-                return layout, below
-    _refuse_extra(set(arrays), only_known=True)
-    raise ValueError(f"{framework} has no {cell or 'layer'} with arrays {', '.join(arrays) or '(none)'}")
+        unknown = {path for path in arrays if path.startswith(folders[0])}
+        layers = {}
+        for _, is_reverse, index, paths, parameters in fits:
+            if reverse is not None or not is_reverse:
+                unknown -= paths
+            if is_reverse == bool(reverse) and layer in (None, index):
+                layers[index] = layout, parameters
+        refuse_extra(unknown)
+        if not layers or (layer is None and max(layers) >= len(layers)):
+            raise ValueError(f"arrays hold layers {sorted(layers)}, expected 0, 1, …: choose one by layer=")
+        return [layers[index] for index in sorted(layers)]
+    refuse_extra(leaves, only_known=True)
+    choices = "".join(f"{name} {value} " for name, value in (("cell", cell), ("reset", reset)) if value)
+    raise ValueError(f"{framework} has no layer with {choices}arrays {shapes(arrays) or '(none)'}")
 
 
-def _places(layout: Layout, arrays: Arrays, prefix: str) -> list[str]:
-    """The folder below which the layout's arrays stand.  Raises ValueError if there are several."""
-    path = layout.weight_ih.format(layout.gates[0])
-    other = layout.weight_hh.format(layout.gates[0])
-    places = (name.removesuffix(path) for name in arrays if f"/{name}".endswith(f"/{path}"))
-    matches = [place for place in places if place.startswith(prefix) and f"{place}{other}" in arrays]
-    if len(matches) > 1:
-        raise ValueError(
-            f"arrays hold several layers, {', '.join(matches)}: choose one by prefix, or pass a list"
-        )
-    return matches
+def _fits(layout: Layout, arrays: Arrays) -> Iterator[tuple]:
+    """(folder, is it reverse, index, its paths, its parameters) of every layer of that layout."""
+    first = layout.arrays[0][0]
+    for name in arrays:
+        match = re.fullmatch(rf"(.*/|){re.escape(first)}((?:_l(\d+))?(_reverse)?)", name)
+        if match:
+            folder, end, index, turned = match.groups()
+            paths = {path: f"{folder}{path}{end}" for path, *_ in layout.arrays}
+            stored = {path: copied(name, arrays[name]) for path, name in paths.items() if name in arrays}
+            with suppress(LookupError, ValueError):
+                yield folder, bool(turned), int(index or 0), {*paths.values()}, read_layer(layout, stored)
 
 
-def _fits(layout: Layout, arrays: Arrays) -> bool:
-    """True if all weights are there with the number of gates that the cell has, and biases of its kind."""
-    weights = [item for item in layout.arrays() if item[1][0].startswith("weight")]
-    if any(path not in arrays for path, *_ in weights):
-        return False
-    path, names, gates = weights[-1]
-    rows, columns = arrays[path].shape[:: -1 if layout.transposed else 1]
-    if rows % len(gates) or (rows != columns * len(gates) and len(names) == 1):
-        return False
-    if layout.framework == "keras" and "bias" in arrays:
-        return (arrays["bias"].ndim == 2) == (layout.biases[0][1] == "both")
-    return True
+def _chosen(leaves: Mapping, folder: str, cell: str | None, reset: str | None, reverse: bool | None) -> tuple:
+    """The cell and the reset that arguments and the settings of a layer choose; None where neither does."""
+    wrapper = leaves.get(folder.removesuffix("cell/"), {})  # Flax's RNN
+    settings = wrapper | leaves.get(folder, {})
+    if reverse is not None:
+        settings["bidirectional"] = False
+    own = cell_of(settings), {True: "after", False: "before"}.get(settings.get("reset_after"))
+    if any(None not in pair and pair[0] != pair[1] for pair in zip((cell, reset), own, strict=True)):
+        raise ValueError(f"cell and reset are {cell} and {reset}, but the layer's own settings say {own}")
+    return cell or own[0], reset or own[1]
 
 
-def _torch_layers(arrays: Arrays, prefix: str, reverse: bool | None, layer: int | None) -> list[Arrays]:
-    """The arrays of each layer without its number, from a state dictionary."""
-    prefix = prefix.replace(".", "/").rstrip("/") + "/" if prefix else ""
-    matches = {name: TORCH_NAME.search(name) for name in arrays if name.startswith(prefix)}
-    folders = {name[: match.start()] for name, match in matches.items() if match}
-    if len(folders) > 1:
-        raise ValueError(f"arrays hold several layers, {', '.join(sorted(folders))}: choose one by prefix")
-    below = [name for name in matches if name.rpartition("/")[0] == "".join(folders).rstrip("/")]
-    one_way = [] if reverse is not None else [name for name in below if name.endswith("_reverse")]
-    _refuse_extra({*one_way, *(name for name in below if not matches[name])})
-    layers = {}
-    for name in below:
-        kind, index, turned = matches[name].groups()
-        if bool(turned) == bool(reverse) and layer in (None, int(index or 0)):
-            layers.setdefault(int(index or 0), {})[kind] = arrays[name]
-    if not layers:
-        raise ValueError(f"arrays hold no weight_ih_l{layer or 0}: they are {', '.join(arrays) or 'none'}")
-    if layer is None and max(layers) >= len(layers):
-        raise ValueError(f"arrays hold layers {sorted(layers)}, expected 0, 1, …: choose one by layer=")
-    return [layers[index] for index in sorted(layers)]
-
-
-def _recurrent_module(module: Any, path: str) -> Any:
-    """The module of PyTorch at the path, or the recurrent one in it if there is one alone."""
-    module = module.get_submodule(path.replace("/", ".").rstrip("."))
-    recurrent = [
-        part for part in module.modules() if hasattr(part, "weight_ih_l0") or hasattr(part, "weight_ih")
-    ]
-    return recurrent[0] if len(recurrent) == 1 else module
-
-
-def _named(source: Any) -> Arrays:
-    """{path: array} of a layer, of nested dictionaries, or of the list that Keras returns."""
-    if isinstance(source, list | tuple):
-        return dict(zip(("kernel", "recurrent_kernel", "bias"), map(_array, source), strict=False))
-    if hasattr(source, "get_weights"):
-        variables = zip(source.weights, source.get_weights(), strict=True)
-        return {variable.path: _array(array) for variable, array in variables}
-    if hasattr(source, "state_dict"):
-        source = source.state_dict()
-    items = source.items() if isinstance(source, Mapping) else vars(source).items()
-    arrays = {}
-    for name, value in items:
-        path = str(name).replace(".", "/").rstrip("_")
-        if path == "rngs" or (path.startswith("_") and not isinstance(source, Mapping)):
-            continue
-        if _is_array(value):
-            arrays[path] = _array(value)
-        elif isinstance(value, Mapping) or hasattr(value, "__dict__"):
-            arrays |= {f"{path}/{below}": array for below, array in _named(value).items()}
-    return arrays
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "dtype") and hasattr(value, "shape")
-
-
-def _array(value: Any) -> np.ndarray:
-    """A copy of a framework's array, in float64 if it is, else in float32."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):
-        value = value.float()  # NumPy has no such type; every one is a float32
-    array = np.array(value)
-    if array.dtype.kind not in "fV":  # V: the types of ml_dtypes
-        raise ValueError(
-            f"an array has dtype {array.dtype}: weights are floating-point numbers here, without scales"
-        )
-    return array if array.dtype == "float64" else array.astype("float32")
-
-
-def _settings(source: Any) -> dict[str, Any]:
-    """The settings of a layer and of the cell in it by name; arrays have none."""
-    if not hasattr(source, "get_config"):
-        outer = {} if _is_array(source) or not hasattr(source, "__dict__") else dict(vars(source))
-        return outer | _settings(outer["cell"]) if "cell" in outer else outer
-    outer = source.get_config()
-    if "layers" in outer:
-        raise ValueError(
-            "the source is a whole model: pass a list of its recurrent layers, bottom layer first"
-        )
-    if "merge_mode" in outer:
-        one = "pass its forward_layer, or the get_weights() of its backward_layer and turn x and y along time"
-        raise ValueError(f"two directions: {one}")
-    inner = [value.get("config") for value in outer.values() if isinstance(value, Mapping)]
-    return {
-        name: value for part in (outer, *inner) if isinstance(part, Mapping) for name, value in part.items()
-    }
-
-
-def _check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError for a setting that a Network does not have."""
-    for name, (values, why) in ALLOWED.items():
-        if name in settings and _word(settings[name]) not in values:
-            raise ValueError(f"{name} is {_word(settings[name])!r}: {why}")
-    if settings.get("training") and settings.get("dropout"):
-        raise ValueError(f"dropout is {settings['dropout']} in training mode: call module.eval() first")
-
-
-def _word(value: Any) -> Any:
-    """The name of a function, or the word itself in small letters; other values as they are."""
-    value = getattr(value, "__name__", value)
-    value = value.decode() if isinstance(value, bytes) else value
-    return value.lower() if isinstance(value, str) else value
-
-
-def _cell_of(settings: Mapping[str, Any]) -> str | None:
-    """The cell without gates that the settings of a layer name; None for others."""
-    words = [_word(settings.get(name)) for name in ("nonlinearity", "activation", "activation_fn")]
-    word = next((word for word in words if word in ("relu", "tanh")), None)
-    if "recurrent_activation" not in settings and "gate_fn" not in settings:
-        return word and f"rnn_{word}"
-    if word == "relu":
-        raise ValueError("the candidate has a relu: a Network's cells with gates have tanh there")
-    return None
-
-
-def _refuse_extra(names: Iterable[str], only_known: bool = False) -> None:
-    """Raise ValueError for arrays that have no place in a Network."""
-    for name in sorted(names):
-        why = next((why for part, why in EXTRA if re.search(part, name)), None)
-        if why or not only_known:
-            raise ValueError(f"{name} has no place in a Network: {why or 'its cells have no such array'}")
-
-
-def _has_reset(layout: Layout, reset: str | None) -> bool:
-    """Is it that reset, is none wanted, or has the cell none?"""
-    return layout.cell != "gru" or reset in (None, layout.reset)
+def _computes(layout: Layout, cell: str | None, reset: str | None) -> bool:
+    """Is it that cell with that reset, where they are given?"""
+    return cell in (None, layout.cell) and (layout.cell != "gru" or reset in (None, layout.reset))

@@ -100,7 +100,7 @@ class Network:
     @classmethod
     def from_flax(cls, parameters: Any, **choices: Any) -> "Network":
         """A network from a flax.linen cell's variables, a flax.nnx cell or its state, or a list."""
-        return cls._of(exchange.read_flax(parameters, **choices))
+        return cls._of(exchange.read("flax", parameters, **choices))
 
     @classmethod
     def from_equinox(cls, module: Any, **choices: Any) -> "Network":
@@ -161,14 +161,10 @@ class Network:
 
     def to_onnx(self) -> list[tuple[str, dict[str, np.ndarray], dict[str, Any]]]:
         """A node for each layer: operator, arrays W, R, B, and attributes."""
-        return exchange.write_onnx(self._parts)
-
-    @property
-    def _parts(self) -> exchange.Parts:
-        return exchange.Parts(self.cell, self.reset, self.layers, self.parameters)
+        return exchange.write_onnx(self)
 
     def _write(self, framework: str) -> list[dict[str, np.ndarray]]:
-        return exchange.write(framework, self._parts)
+        return exchange.write(framework, self)
 
     @property
     def facts(self) -> Cell:

@@ -59,8 +59,7 @@ def way_back_changes(case, network) -> bool:
         back, original = flat(network.to_torch()), flat(case.arrays)
     else:
         framework = "linen" if case.kind == "LSTMCell" and case.framework == "nnx" else case.framework
-        parts = exchange.Parts(network.cell, network.reset, 1, network.parameters)
-        back, original = exchange.write(framework, parts)[0], flat(case.arrays)
+        back, original = exchange.write(framework, network)[0], flat(case.arrays)
         if case.framework == "keras":
             back = flat(network.to_keras()[0])
         original = {

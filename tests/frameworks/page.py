@@ -47,9 +47,11 @@ flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refu
 | two directions | one Network for each: `from_torch(module, reverse=True)`, `from_onnx(node, arrays, reverse=True)`, Keras's `forward_layer`; run it on `x[::-1]` and turn `y`. A stack of such layers is read one layer at a time (`layer=1`), because a layer reads both directions below it |
 | sequence lengths, masks | refused as an input of a node. No step reads a later one, so padding behind an end changes nothing before it: take `y[lengths - 1, range(B)]`, and let `dy` be 0 behind each end |
 | projections, peepholes, clipped gates, coupled gates, layer normalisation, residual cells | refused by name |
+| weights that other arrays determine: weight normalisation, parametrisations, pruning, low-rank additions | refused by name: make them plain weights first, for example by `torch.nn.utils.parametrize.remove_parametrizations` |
+| some of a layer's biases | refused: all or none, and without any they are 0 |
 | other nonlinearities | refused, also in a GRU's or LSTM's candidate; ReLU is read in a cell without gates |
 | whole models | refused: pass a list of their recurrent layers, bottom layer first, or the path of one by `prefix` |
-| whole numbers | refused: quantised weights are nothing without their scales |
+| whole numbers, floats of 8 bits or fewer | refused: quantised weights are nothing without their scales |
 | dropout | only in training mode does it act: `module.eval()` first |
 """
 
@@ -95,14 +97,16 @@ def _trained(errors) -> str:
 
 def _facts(layout) -> str:
     gated = layout.cell == "gru"
-    weights = "[I, G·H]" if layout.transposed else "[G·H, I]"
-    if "{}" in layout.weight_ih:
+    own = [gates for _, names, gates in layout.arrays if "weight_ih" in names]
+    weights = "[G·H, I]" if layout.is_rows else "[I, G·H]"
+    if len(own) > 1:
         weights = "[I, H] for each gate"
-    if layout.weight_ih == layout.weight_hh:
+    if layout.arrays[0][1] == ("weight_ih", "weight_hh"):
         weights = "[I + H, G·H] in one"
-    biases = ", ".join(f"`{path}`" + (" (two)" if side == "both" else "") for path, side, _ in layout.biases)
+    kinds = [(path, names) for path, names, _ in layout.arrays if "bias" in names[0]]
+    biases = ", ".join(f"`{path}`" + (" (two)" if len(names) == 2 else "") for path, names in kinds)
     return (
         f"| {layout.framework} | {layout.cell} | {' '.join(layout.gates)} | {weights} | {biases} | "
-        f"{layout.reset if gated else '–'} | {('candidate' if layout.updates_candidate else 'state') if gated else '–'} | "
-        f"{layout.forget_bias or '–'} |"
+        f"{layout.reset if gated else '–'} | {('candidate' if layout.swapped else 'state') if gated else '–'} | "
+        f"{'1' if layout.forget else '–'} |"
     )

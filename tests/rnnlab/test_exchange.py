@@ -54,7 +54,7 @@ def test_what_was_read_is_written_back_without_a_changed_bit(key):
     arrays = below(key, "arrays")
     network = network_of(key, arrays)
     target = "linen" if key.startswith("nnx|LSTMCell") else framework  # stored alike
-    layers = exchange.write(target, exchange.Parts(network.cell, network.reset, 1, network.parameters))
+    layers = exchange.write(target, network)
     assert len(layers) == 1
     written = sorted(layers[0].items()) if not framework == "keras" else list(layers[0].items())
     end = lambda path: (
@@ -69,7 +69,7 @@ def test_what_was_read_is_written_back_without_a_changed_bit(key):
 
 PAIRS = [
     (cell, reset, framework)
-    for framework in exchange.FRAMEWORKS
+    for framework in {layout.framework: 0 for layout in exchange.LAYOUTS}
     for cell, reset in {
         (layout.cell, layout.reset): 0 for layout in exchange.LAYOUTS if layout.framework == framework
     }
@@ -85,7 +85,7 @@ def test_a_network_that_is_written_and_read_computes_the_same(cell, reset, frame
         }
         network = network.with_parameters(network.parameters | inner)
     x = np.random.default_rng(2).normal(size=(4, 3, 3))
-    layers = exchange.write(framework, exchange.Parts(cell, reset, 2, network.parameters))
+    layers = exchange.write(framework, network)
     source = network.to_torch() if framework == "torch" else layers
     parts = exchange.read(framework, source, cell=cell, reset=reset)
     again = Network(cell, 3, 5, parts.parameters, 2, reset, "float64")
@@ -173,6 +173,29 @@ def with_extra(**more):
     return Network.create("lstm", 3, 5).parameters | {name: np.ones(5, "f4") for name in more}
 
 
+def without(name, cell="lstm", **more):
+    """The parameters of a layer without one of them, and with others."""
+    return {n: a for n, a in Network.create(cell, 3, 5).parameters.items() if n != name} | more
+
+
+class Array:
+    """An array of a framework whose type NumPy does not have."""
+
+    def __init__(self, values, dtype):
+        self.values = values
+        self.dtype = dtype
+        self.shape = values.shape
+
+    def tolist(self):
+        return self.values.tolist()
+
+
+ONE = np.ones(5, "f4")
+NARROW = {"weight_ih": Array(np.ones((15, 3)), "lib.float8_e4m3fn"), "weight_hh": np.ones((15, 5), "f4")}
+MLX_GRU = exchange.write("mlx", Network.create("gru", 3, 5))[0]
+NNX_RNN = exchange.nested(exchange.write("nnx", Network.create("rnn_tanh", 3, 5))[0])
+SQUARE = np.ones((15, 5), "f4")
+TWO_WAYS = {"W": np.ones((2, 15, 3), "f4"), "R": np.ones((2, 15, 5), "f4")}
 SECOND_IS_RELU = ["Sigmoid", "Tanh", "Sigmoid", "Relu"]
 REFUSED = {  # what a network cannot express: (how it is read, the word that the refusal must hold)
     "two directions": (lambda: Network.from_torch(with_extra(bias_hh_l0_reverse=1)), "bias_hh_l0_reverse"),
@@ -197,12 +220,64 @@ REFUSED = {  # what a network cannot express: (how it is read, the word that the
         "relu",
     ),
     "backwards": (lambda: Network.from_keras(layer(go_backwards=True)), "go_backwards"),
+    "one bias of two": (lambda: Network.from_torch(without("bias_hh_l0")), "bias_ih_l0"),
+    "a bias computed from another": (
+        lambda: Network.from_torch(without("bias_hh_l0", **{"parametrizations.bias_hh_l0.original": ONE})),
+        "parametrizations",
+    ),
+    "weight norm": (
+        lambda: Network.from_torch(without("weight_hh_l0", weight_hh_l0_g=ONE)),
+        "weight_hh_l0_g",
+    ),
+    "norm in a cell": (
+        lambda: Network.from_torch(
+            Module({"norm_i": Module(weight=ONE)}, weight_ih=np.ones((15, 3), "f4"), weight_hh=SQUARE)
+        ),
+        "norm_i",
+    ),
+    "norm in a cell of MLX": (lambda: Network.from_mlx(MLX_GRU | {"ln": {"weight": ONE}}), "ln"),
+    "no inner bias in MLX": (lambda: Network.from_mlx({n: MLX_GRU[n] for n in ("Wx", "Wh", "b")}), "Wh"),
+    "low rank": (
+        lambda: Network.from_flax(NNX_RNN | {"dense_h": NNX_RNN["dense_h"] | {"lora_a": ONE}}),
+        "lora_a",
+    ),
+    "a later layer of another size": (
+        lambda: Network.from_torch(without("", weight_ih_l1=np.ones((20, 7), "f4"), weight_hh_l1=ONE)),
+        "_l1",
+    ),
+    "8-bit floats": (lambda: Network.from_torch(NARROW), "float8_e4m3fn"),
+    "packed weights": (lambda: Network.from_torch({"_all_weight_values.0.param": ONE}), "quantised"),
+    "weights of two layers": (lambda: Network.from_keras([ONE] * 6), "6"),
+    "a layer around another": (lambda: Network.from_keras(layer(name="own")), "SimpleNamespace"),
+    "cells in one layer": (
+        lambda: Network.from_keras(layer(cell={"config": {"cells": [], "activation": "tanh"}})),
+        "cells",
+    ),
+    "a cell that the layer contradicts": (
+        lambda: Network.from_torch(Module(nonlinearity="relu", **without("", "rnn_relu")), cell="rnn_tanh"),
+        "rnn_relu",
+    ),
+    "reverse": (
+        lambda: Network.from_flax(SimpleNamespace(cell=SimpleNamespace(**NNX_RNN), reverse=True)),
+        "reverse",
+    ),
+    "two directions in arrays": (lambda: Network.from_onnx("GRU", TWO_WAYS), "direction"),
+    "functions of one direction": (
+        lambda: Network.from_onnx(
+            "GRU", TWO_WAYS, direction="bidirectional", reverse=True, activations=["Sigmoid", "Tanh"]
+        ),
+        "sigmoid",
+    ),
+    "an attribute of no operator": (lambda: onnx("GRU", linear_before=1), "linear_before"),
+    "nothing": (lambda: Network.from_torch([]), "none"),
+    "the name of a file": (lambda: Network.from_torch("model.pt"), "none"),
 }
 
 
 def onnx(kind, **attributes):
     G = {"GRU": 3, "LSTM": 4}.get(kind, 1)
-    arrays = {"W": np.ones((2, G * 5, 3), "f4"), "R": np.ones((2, G * 5, 5), "f4")}
+    D = 2 if attributes.get("direction") == "bidirectional" else 1
+    arrays = {"W": np.ones((D, G * 5, 3), "f4"), "R": np.ones((D, G * 5, 5), "f4")}
     return Network.from_onnx(kind, arrays, **attributes)
 
 
@@ -215,6 +290,37 @@ def test_what_a_network_cannot_express_is_refused_by_name(name):
     read, word = REFUSED[name]
     with pytest.raises(ValueError, match=word):
         read()
+
+
+def test_a_cell_in_a_list_of_a_model_brings_its_own_settings():
+    arrays = exchange.write("mlx", Network.create("rnn_relu", 3, 5))[0]
+    inner = SimpleNamespace(nonlinearity=SimpleNamespace(__name__="relu"), **arrays)
+    model = SimpleNamespace(layers=[SimpleNamespace(weight=ONE), inner], reverse=True, activation="gelu")
+    assert Network.from_mlx(model).cell == "rnn_relu"
+
+
+def test_arrays_that_belong_to_other_layers_do_not_matter():
+    linen = exchange.nested(exchange.write("linen", Network.create("gru", 3, 5))[0])
+    head = {"dense_head": {"kernel": np.ones((5, 2), "f4")}, "steps": {"count": np.ones(1, "int64")}}
+    assert Network.from_flax({"params": {"rnn": {"cell": linen}, **head}}).cell == "gru"
+
+
+def test_bfloat16_is_read_from_a_framework_that_numpy_cannot_convert():
+    arrays = {name: Array(np.round(a, 1), "lib.bfloat16") for name, a in MLX_GRU.items()}
+    network = Network.from_mlx(arrays)
+    assert network.dtype == "float32"
+    assert np.array_equal(network.parameters["weight_hh_l0"], np.round(MLX_GRU["Wh"], 1))
+
+
+def test_the_forward_layer_of_two_directions_is_read():
+    names = ("kernel", "recurrent_kernel")
+    settings = {"activation": "tanh", "recurrent_activation": "sigmoid", "zero_output_for_mask": True}
+    source = SimpleNamespace(
+        get_config=lambda: settings,
+        get_weights=lambda: [np.ones((3, 20), "f4"), np.ones((5, 20), "f4")],
+        weights=[SimpleNamespace(path=f"forward_lstm/lstm_cell/{name}") for name in names],
+    )
+    assert Network.from_keras(source).cell == "lstm"
 
 
 def test_an_activation_is_that_of_the_direction_that_is_read():

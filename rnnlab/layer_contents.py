@@ -1,0 +1,145 @@
+"""What layers of frameworks hold: arrays by path, settings by folder, and what a Network does not have.
+
+No framework is imported.  A module of PyTorch is read through state_dict() and get_submodule(), a layer of
+Keras through get_weights() and get_config(), any other object through its attributes or as a mapping.
+rnnlab/exchange.py knows what the arrays mean.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+TURN = "a Network runs one way: choose one with reverse=False or reverse=True, and turn x and y along time"
+CANDIDATE = "a Network has tanh, or relu without gates"
+ALLOWED = {  # settings of a layer or attributes of a node: (values that a Network can have, what others mean)
+    "bidirectional": ((False,), f"two directions: {TURN}"),
+    "merge_mode": ((), "two directions: pass its forward_layer, or the get_weights() of its backward_layer"),
+    "layers": ((), "the source is a whole model: pass a list of its recurrent layers, bottom layer first"),
+    "cells": ((), "the source is a stack of cells: pass them as a list, bottom layer first"),
+    "go_backwards": ((False,), "the layer runs from the last step to the first: turn x and y along time"),
+    "reverse": ((False,), "the layer runs from the last step to the first: turn x and y along time"),
+    "proj_size": ((0,), "a projection of the state, which a Network does not have"),
+    "residual": ((False,), "the input is added to the output, which a Network does not do"),
+    "clip": ((None, 0), "gates are clipped, which a Network does not do"),
+    "input_forget": ((0,), "input and forget gate are one, which a Network's LSTM does not have"),
+    "recurrent_activation": (("sigmoid",), "a Network's gates have a sigmoid"),
+    "gate_fn": (("sigmoid", None), "a Network's gates have a sigmoid"),
+    "activation": (("tanh", "relu"), CANDIDATE),
+    "activation_fn": (("tanh", "relu"), CANDIDATE),
+    "nonlinearity": (("tanh", "relu"), CANDIDATE),
+}
+SETTINGS = (*(name for name, (values, _) in ALLOWED.items() if values), "training", "dropout", "reset_after")
+EXTRA = (  # arrays that a Network has no place for: a part of their names, and what it means
+    ("_reverse|forward_|backward_", f"two directions: {TURN}"),
+    ("weight_hr", "a projection of the state"),
+    (r"_[gv]$|parametrizations|_orig$|_mask$", "its weights are computed from others: remove that first"),
+    ("packed|_all_weight|zero_point", "quantised weights are nothing without their scales"),
+    ("norm|scale|gamma|beta|(?:^|/)ln", "layer normalisation"),
+    ("^P$|peephole", "peepholes"),
+    ("sequence_lens", "sequence lengths: a Network computes every step; read y at each sequence's last one"),
+)
+KERAS = ("kernel", "recurrent_kernel", "bias")  # what get_weights() returns
+PRECISIONS = ("float16", "bfloat16", "float32", "float64")
+
+
+def walk(source: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, array) of every array in a layer, and (folder, its settings)."""
+    if is_array(source):
+        yield path.rstrip("/"), source
+    elif hasattr(source, "get_submodule"):  # PyTorch
+        for name, array in source.state_dict().items():
+            folder = name.rpartition(".")[0]
+            yield name.replace(".", "/"), array
+            yield f"{folder}.".lstrip(".").replace(".", "/"), _settings(source.get_submodule(folder))
+    elif hasattr(source, "get_config"):
+        settings = _keras_settings(source)
+        for variable, array in zip(source.weights, source.get_weights(), strict=True):
+            yield variable.path, array
+            yield variable.path[: variable.path.rfind("/") + 1], settings
+    elif isinstance(source, list | tuple) and source and is_array(source[0]):
+        if len(source) > len(KERAS):
+            raise ValueError(f"there are {len(source)} arrays, expected {', '.join(KERAS)} of one layer")
+        yield from zip(KERAS, source, strict=False)
+    elif not hasattr(source, "__name__"):  # neither a function nor a class
+        yield path, _settings(source)
+        is_mapping = isinstance(source, Mapping)
+        inner = dict(source) if is_mapping else getattr(source, "__dict__", {})
+        if isinstance(source, list | tuple):
+            inner = dict(enumerate(source))
+        for name, value in inner.items():
+            below = str(name).replace(".", "/").rstrip("_")
+            if below != "rngs" and (is_mapping or not below.startswith("_")):
+                yield from walk(value, f"{path}{below}/")
+
+
+def _settings(module: Any) -> dict[str, Any]:
+    return {name: getattr(module, name) for name in SETTINGS if hasattr(module, name)}
+
+
+def _keras_settings(layer: Any) -> dict[str, Any]:
+    """The settings of a Keras layer and of the cell in it.  Raises ValueError for other layers and models."""
+    settings = layer.get_config()
+    for value in [*settings.values()]:
+        if isinstance(value, Mapping) and isinstance(value.get("config"), Mapping):
+            settings = settings | value["config"]
+    cell_of(settings)
+    if "activation" not in settings:
+        raise ValueError(f"{type(layer).__name__} is not a recurrent layer: pass a list of those in it")
+    return settings
+
+
+def cell_of(settings: Mapping[str, Any]) -> str | None:
+    """The cell without gates that settings name, or None.
+
+    Raises ValueError for what a Network does not have.
+    """
+    words = {name: word(value) for name, value in settings.items()}
+    for name, (values, why) in ALLOWED.items():
+        if name in words and words[name] not in values:
+            raise ValueError(f"{name} is {words[name]!r:.60}: {why}")
+    if settings.get("training") and settings.get("dropout"):
+        raise ValueError(f"dropout is {settings['dropout']} in training mode: call module.eval() first")
+    function = words.get("nonlinearity") or words.get("activation") or words.get("activation_fn")
+    if "recurrent_activation" not in words and "gate_fn" not in words:
+        return function and f"rnn_{function}"
+    if function == "relu":
+        raise ValueError("the candidate has a relu: a Network's cells with gates have tanh there")
+    return None
+
+
+def word(value: Any) -> Any:
+    """The name of a function, or the word itself in small letters; other values as they are."""
+    value = getattr(value, "__name__", value)
+    value = value.decode() if isinstance(value, bytes) else value
+    return value.lower() if isinstance(value, str) else value
+
+
+def refuse_extra(names: Iterable[str], only_known: bool = False) -> None:
+    """Raise ValueError for arrays that have no place in a Network."""
+    for name in sorted(names):
+        why = next((why for part, why in EXTRA if re.search(part, name)), None)
+        if why or not only_known:
+            raise ValueError(f"{name} has no place in a Network: {why or 'its cells have no such array'}")
+
+
+def copied(name: str, value: Any) -> np.ndarray:
+    """A copy of a framework's array, in float64 if it is, else in float32."""
+    dtype = getattr(value, "dtype", None)
+    precision = getattr(dtype, "name", str(dtype).rpartition(".")[2])
+    if precision not in PRECISIONS:
+        raise ValueError(f"{name} has dtype {precision}, expected one of {', '.join(PRECISIONS)}")
+    if precision == "bfloat16":
+        return np.array(value.tolist(), "float32")  # NumPy has no such type; every one is a float32
+    value = value.detach().cpu() if hasattr(value, "detach") else value
+    return np.array(value, "float64" if precision == "float64" else "float32")
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "dtype") and hasattr(value, "shape")
+
+
+def shapes(arrays: Mapping[str, Any]) -> str:
+    """Name, precision and shape of every array."""
+    return ", ".join(f"{name} {a.dtype}{[*a.shape]}" for name, a in arrays.items())
