@@ -45,6 +45,8 @@ def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
 
 def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The arrays that `save` wrote, weights [G*H,I] and others.  Raises ValueError if a byte has changed."""
+    if Path(path).exists() and not Path(path).is_file():  # reading a device or a pipe may never end
+        raise ValueError(f"the checkpoint {path} is a directory, a device or a pipe: choose a file")
     content = Path(path).read_bytes()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC[:-2]):

@@ -48,7 +48,12 @@ def fit(
       continues from it. It must come from the same call: other settings are refused.
     watch: called as watch(step, model) before the first step and after each one.
     """
-    for name, value in (("steps", steps), ("batch", batch), ("every", every), ("chunk", chunk or 1)):
+    for name, value in (
+        ("steps", steps),
+        ("batch", batch),
+        ("every", every),
+        ("chunk", 1 if chunk is None else chunk),
+    ):
         whole(name, value, at_least=1)
     if isinstance(rung, str):
         rung = find(rung).module

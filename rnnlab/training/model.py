@@ -34,14 +34,12 @@ class Model:
     bias_out: np.ndarray
 
     def __post_init__(self):
-        H = self.network.hidden_size
-        O = self.output_size
-        if self.weight_out.shape != (O, H):
-            raise ValueError(f"weight_out has shape {self.weight_out.shape}, expected ({O}, {H})")
-        if self.bias_out.shape != (O,):
-            raise ValueError(f"bias_out has shape {self.bias_out.shape}, expected ({O},)")
-        for name in READOUT:
-            check_array(name, getattr(self, name), self.network.dtype)
+        O = np.size(self.bias_out)
+        for name, shape in zip(READOUT, ((O, self.network.hidden_size), (O,)), strict=True):
+            array = getattr(self, name)
+            if np.shape(array) != shape:
+                raise ValueError(f"{name} has shape {np.shape(array)}, expected {shape}")
+            check_array(name, array, self.network.dtype)
 
     @classmethod
     def create(

@@ -33,8 +33,6 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
 
     Writing one at once finds a full disk or a missing permission before the work, not after it.
     """
-    if Path(path).is_dir():
-        raise ValueError(f"checkpoint={str(path)!r} is a directory: add a file name")
     wanted = identity(start, recipe)
     if not Path(path).exists():
         save(path, start, recipe)

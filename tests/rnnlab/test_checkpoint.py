@@ -165,3 +165,10 @@ def test_a_place_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         run(tmp_path / "file" / "c")
+
+
+def test_a_pipe_or_a_directory_is_refused_before_it_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(ValueError, match=path.name):
+            run(path)

@@ -62,6 +62,8 @@ def test_a_directory_is_no_checkpoint(tmp_path):
     [
         (np.full((1, 5), np.inf, "float32"), np.zeros(1, "float32"), r"weight_out.*inf"),
         (np.ones((1, 5)), np.zeros(1, "float32"), r"weight_out.*float64"),
+        ([[1.0] * 5], np.zeros(1, "float32"), r"weight_out.*list"),
+        (np.ones((1, 5), "float32"), None, r"bias_out.*\(1,\)"),
         (np.ones((1, 5), "float32"), np.array([np.nan], "float32"), r"bias_out.*nan"),
         (np.ones((1, 5), "float32"), np.zeros((1, 1), "float32"), r"bias_out.*\(1, 1\)"),
         (np.ones((1, 5), "float32"), np.zeros(1, "int64"), r"bias_out.*int64"),

@@ -112,6 +112,7 @@ def test_training_that_breaks_down_says_at_which_step_and_what_to_do():
         ({"steps": 0}, "steps is 0, expected a whole number at least 1"),
         ({"batch": 2.5}, "batch is 2.5"),
         ({"chunk": -1}, "chunk is -1"),
+        ({"chunk": 0}, "chunk is 0"),
     ],
 )
 def test_a_loop_without_sense_is_refused(change, words):
