@@ -20,6 +20,7 @@ ALLOWED = {  # settings of a layer or attributes of a node: (values that a Netwo
     "cells": ((), "the source is a stack of cells: pass them as a list, bottom layer first"),
     "go_backwards": ((False,), "the layer runs from the last step to the first: turn x and y along time"),
     "reverse": ((False,), "the layer runs from the last step to the first: turn x and y along time"),
+    "batch_first": ((False,), "sequences are [T,B,I] here: pass module.state_dict(), and swap x's axes"),
     "proj_size": ((0,), "a projection of the state, which a Network does not have"),
     "residual": ((False,), "the input is added to the output, which a Network does not do"),
     "clip": ((None, 0), "gates are clipped, which a Network does not do"),

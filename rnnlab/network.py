@@ -6,7 +6,7 @@ layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of th
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Network:
     cell: str
     input_size: int
     hidden_size: int
-    parameters: dict[str, np.ndarray]
+    parameters: dict[str, np.ndarray] = field(repr=False)
     layers: int = 1
     reset: str = "after"
     dtype: str = "float32"
@@ -85,7 +85,7 @@ class Network:
         Choices: cell ("rnn_relu" where a state dictionary of nn.RNN cannot say so; tanh is the default),
         prefix (the module's path in a larger model), reverse and layer (of two directions, one
         layer at a time).
-        Sequences are time-major here whatever batch_first says.
+        Sequences are time-major: batch_first=True is refused, its state dictionary read.
         """
         return cls._of(exchange.read("torch", module, **choices))
 

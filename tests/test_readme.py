@@ -19,10 +19,12 @@ from pocketgpu.simulator.report import observe
 from rnncourse import checks, cli
 from rnncourse.course import PACKAGES
 from rnnlab import reference
+from rnnlab.tasks import text as rnnlab_text
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (\d\d) \| \[([^]]+)\]\(notebooks/(\w+)\.ipynb\)", re.M)
+CODE = re.compile(r"```python\n(.*?)```", re.S)
 NOTEBOOKS = {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
 
 
@@ -108,6 +110,17 @@ def test_the_code_for_engineers_runs_as_it_stands():
     exec(compile(code, "README.md", "exec"), names)
     assert names["y"].shape == (7, 4, 5)
     assert names["dx"].shape == (7, 4, 3)
+
+
+def test_a_gru_trains_on_a_text_of_ones_own_as_rnnlab_says(tmp_path, monkeypatch, capsys):
+    code = next(code for code in CODE.findall(of_package("rnnlab")) if "my.txt" in code)
+    own = "A rose is a rose is a rose; the tulip is not. " * 60
+    (tmp_path / "my.txt").write_text(own, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code.replace("steps=300", "steps=2, progress=False"), "README.md", "exec"), {})
+    loss, written = capsys.readouterr().out.split("\n", 1)
+    assert "nats a character" in loss
+    assert {*written} <= {*own, rnnlab_text.UNKNOWN, "\n"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

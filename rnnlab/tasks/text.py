@@ -1,13 +1,14 @@
-"""Text: the network reads Python's own standard library, character by character, and says which comes next.
+"""Text: the network reads a text, character by character, and says which comes next.
 
-The modules below exist in Python 3.11 to 3.14. Their text differs a little from version to version, so
-losses do too. The answer to beat counts, for each character of the training text, what followed it: a
-bigram table.
+The text is Python's own standard library, or one that the caller hands over. The modules below exist in
+Python 3.11 to 3.14; they differ a little from version to version, so losses do too. The answer to beat
+counts, for each character of the training text, what followed it: a bigram table.
 """
 
+from collections import Counter
 from functools import cache, partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,58 +29,102 @@ ALPHABET = "\n" + "".join(map(chr, range(32, 127)))  # printable ASCII; anything
 OTHER = len(ALPHABET)
 UNKNOWN = "�"
 CLASSES = len(ALPHABET) + 1
+MOST = 255  # characters of a caller's text that have a class of their own
+PYTHON = "The next character of Python source text, from modules never trained on."
+HELD_OUT = 10  # a tenth of a caller's text, its end, is for the test
 
 
-def task(steps: int = 48) -> Task:
-    """Pieces of source text, a character a step as a one-hot vector; I = O = 97."""
-    whole("steps", steps, at_least=1, at_most=min(len(characters(split)) for split in MODULES) - 1)
+class Corpus(NamedTuple):
+    """Class numbers of a text, train [n] and test [m]; the last class is any character without its own."""
+
+    train: np.ndarray
+    test: np.ndarray
+    alphabet: str
+
+
+def task(steps: int = 48, text: str | None = None) -> Task:
+    """Pieces of a text, a character a step as a one-hot vector; of Python's library if none is given.
+
+    I = O = 97 for Python's library, for another text one more than it has different characters.
+    """
+    corpus = Corpus(characters("train"), characters("test"), ALPHABET) if text is None else read(text)
+    whole("steps", steps, at_least=1, at_most=min(len(corpus.train), len(corpus.test)) - 1)
+    classes = len(corpus.alphabet) + 1
     return Task(
         name="text",
-        question="The next character of Python source text, from modules never trained on.",
+        question=PYTHON if text is None else "The next character of a text, in its last tenth.",
         steps=steps,
-        input_size=CLASSES,
-        output_size=CLASSES,
+        input_size=classes,
+        output_size=classes,
         loss=cross_entropy,
-        draw=partial(_draw, steps=steps),
-        guess=_bigram_answer,
+        draw=partial(_draw, steps=steps, corpus=corpus),
+        guess=partial(_bigram_answer, corpus=corpus),
         guess_is="how often each character followed this one in the training text (a bigram table)",
-        paint=partial(drawn, "guessed_characters", alphabet=ALPHABET + UNKNOWN),
+        paint=partial(drawn, "guessed_characters", alphabet=corpus.alphabet + UNKNOWN),
         unit=" nats a character",
     )
 
 
-def encode(text: str) -> np.ndarray:
+def read(text: str) -> Corpus:
+    """A text with its alphabet; its last tenth is held out.  Raises ValueError if it is too short."""
+    if not isinstance(text, str) or len(text) < 2 * HELD_OUT:
+        raise ValueError(f"text is {text!r:.40}, expected a str of {2 * HELD_OUT} characters or more")
+    alphabet = alphabet_of(text)
+    end = len(text) - len(text) // HELD_OUT
+    return Corpus(encode(text[:end], alphabet), encode(text[end:], alphabet), alphabet)
+
+
+def alphabet_of(text: str) -> str:
+    """The different characters of a text, sorted; of more than MOST the most frequent."""
+    return "".join(sorted(character for character, _ in Counter(text).most_common(MOST)))
+
+
+def encode(text: str, alphabet: str = ALPHABET) -> np.ndarray:
     """Class numbers [T] of a text's characters."""
-    return np.array([_CLASS.get(character, OTHER) for character in text], dtype=np.int64)
+    classes = {character: number for number, character in enumerate(alphabet)}
+    return np.array([classes.get(character, len(alphabet)) for character in text], dtype=np.int64)
 
 
-def decode(classes: np.ndarray) -> str:
+def decode(classes: np.ndarray, alphabet: str = ALPHABET) -> str:
     """The text of class numbers [T]; a character outside the alphabet shows as �."""
-    return "".join((ALPHABET + UNKNOWN)[c] for c in classes)
+    return "".join((alphabet + UNKNOWN)[c] for c in classes)
 
 
-def one_hot(classes: np.ndarray) -> np.ndarray:
-    """Vectors with a single 1, [T,B,97] from class numbers [T,B] (or other axes)."""
-    return np.eye(CLASSES, dtype=np.float32)[classes]
+def one_hot(classes: np.ndarray, count: int = CLASSES) -> np.ndarray:
+    """Vectors with a single 1, [T,B,count] from class numbers [T,B] (or other axes)."""
+    return np.eye(count, dtype=np.float32)[classes]
 
 
 def write(
-    model: "Model", prompt: str, length: int, rng: np.random.Generator, temperature: float = 1.0
+    model: "Model",
+    prompt: str,
+    length: int,
+    rng: np.random.Generator,
+    temperature: float = 1.0,
+    alphabet: str = ALPHABET,
 ) -> str:
-    """`length` characters that the model writes after the prompt, each drawn by the model's probabilities."""
+    """`length` characters that the model writes after the prompt, each drawn by the model's probabilities.
+
+    alphabet: that of the text which the model was trained on, `alphabet_of(text)`.
+    """
+    if model.output_size != len(alphabet) + 1:
+        raise ValueError(
+            f"the alphabet has {len(alphabet)} characters, expected {model.output_size - 1}, one fewer than "
+            "the model has outputs: pass alphabet=alphabet_of(text) of the text it was trained on"
+        )
     if not prompt:
         raise ValueError("prompt is empty: the network needs a character to start from")
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}, expected above 0: near 0 it takes the likeliest")
     written = []
-    read = encode(prompt)
+    last = encode(prompt, alphabet)
     state = None
     for _ in range(length):
-        logits, state, _ = model.predict(one_hot(read)[:, np.newaxis], state)
+        logits, state, _ = model.predict(one_hot(last, model.output_size)[:, np.newaxis], state)
         probability = np.exp(log_softmax(logits[-1, 0].astype(np.float64) / temperature))
-        read = rng.choice(CLASSES, size=1, p=probability)
-        written.append(int(read[0]))
-    return decode(written)
+        last = rng.choice(model.output_size, size=1, p=probability)
+        written.append(int(last[0]))
+    return decode(written, alphabet)
 
 
 @cache
@@ -101,23 +146,18 @@ def _source(name: str) -> str:
     return source
 
 
-def _draw(rng, B: int, split: str, steps: int) -> Batch:
-    text = characters(split)
+def _draw(rng, B: int, split: str, steps: int, corpus: Corpus) -> Batch:
+    text = getattr(corpus, split)
     starts = rng.integers(0, len(text) - steps, B)
     pieces = text[starts + np.arange(steps + 1)[:, np.newaxis]]  # [T+1,B]
-    return Batch(one_hot(pieces[:-1]), pieces[1:], np.ones(steps, dtype=np.float32))
+    return Batch(one_hot(pieces[:-1], len(corpus.alphabet) + 1), pieces[1:], np.ones(steps, dtype=np.float32))
 
 
-def _bigram_answer(batch: Batch) -> np.ndarray:
-    return bigram_logits()[batch.x.argmax(-1)]
+def _bigram_answer(batch: Batch, corpus: Corpus) -> np.ndarray:
+    return bigram_logits(corpus.train, len(corpus.alphabet) + 1)[batch.x.argmax(-1)]
 
 
-@cache
-def bigram_logits() -> np.ndarray:
-    """log P(next | character) [97,97], counted on the training text; one count more, so that none is 0."""
-    text = characters("train")
-    pairs = np.bincount(text[:-1] * CLASSES + text[1:], minlength=CLASSES**2).reshape(CLASSES, CLASSES) + 1
+def bigram_logits(text: np.ndarray, classes: int = CLASSES) -> np.ndarray:
+    """log P(next | character) [classes,classes] from class numbers [n]; one count more, so that none is 0."""
+    pairs = np.bincount(text[:-1] * classes + text[1:], minlength=classes**2).reshape(classes, classes) + 1
     return np.log(pairs / pairs.sum(1, keepdims=True)).astype(np.float32)
-
-
-_CLASS = {character: number for number, character in enumerate(ALPHABET)}

@@ -53,6 +53,7 @@ flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refu
 | whole models | refused: pass a list of their recurrent layers, bottom layer first, or the path of one by `prefix` |
 | whole numbers, floats of 8 bits or fewer | refused: quantised weights are nothing without their scales |
 | dropout | only in training mode does it act: `module.eval()` first |
+| PyTorch's `batch_first=True` | the weights are the same: pass `module.state_dict()`, and `x` as `[T,B,I]` |
 """
 
 

@@ -219,6 +219,10 @@ REFUSED = {  # what a network cannot express: (how it is read, the word that the
         lambda: onnx("GRU", direction="bidirectional", reverse=True, activations=SECOND_IS_RELU),
         "relu",
     ),
+    "batch first": (
+        lambda: Network.from_torch(SimpleNamespace(batch_first=True, **with_extra())),
+        "batch_first",
+    ),
     "backwards": (lambda: Network.from_keras(layer(go_backwards=True)), "go_backwards"),
     "one bias of two": (lambda: Network.from_torch(without("bias_hh_l0")), "bias_ih_l0"),
     "a bias computed from another": (

@@ -1,5 +1,7 @@
 """Tasks pose real problems: right targets, nothing held out that is trained on, an honest answer to beat."""
 
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from rnnlab.tasks import (
     rotated_images,
     text,
 )
+from rnnlab.training import Model
 from rnnlab.training.task import HELD_OUT_SEQUENCES
 
 FILTERS = [(name, rows) for name in image_filters.FILTERS for rows in (1, 3)]
@@ -136,7 +139,7 @@ def test_encoding_and_decoding_give_the_text_back_and_mark_what_is_unknown():
 
 
 def test_the_bigram_table_is_a_count_of_pairs():
-    logits = text.bigram_logits().astype(float)
+    logits = text.bigram_logits(text.characters("train")).astype(float)
     assert np.allclose(np.exp(logits).sum(1), 1, atol=1e-5)
     training = text.decode(text.characters("train"))
     pairs = lambda a, b: sum(training[k : k + 2] == a + b for k in range(len(training) - 1))
@@ -144,6 +147,50 @@ def test_the_bigram_table_is_a_count_of_pairs():
     following = sum(training[k] == "q" for k in range(len(training) - 1))
     want = (pairs("q", "u") + 1) / (following + text.CLASSES)
     assert np.exp(logits[row, text.encode("u")[0]]) == pytest.approx(want, rel=1e-5)
+
+
+GREEK = "ὦ ξεῖν’, ἀγγέλλειν Λακεδαιμονίοις ὅτι τῇδε κείμεθα.\n" * 40
+
+
+def test_a_callers_text_has_its_own_alphabet_baseline_and_held_out_end():
+    task = text.task(7, text=GREEK)
+    alphabet = "".join(sorted(set(GREEK)))
+    assert task.input_size == task.output_size == len(alphabet) + 1
+    x, target, _ = task.held_out
+    assert np.array_equal(x[1:].argmax(-1), target[:-1])
+    assert text.decode(target[:, 0], alphabet) in GREEK[-len(GREEK) // 10 :]
+    training = GREEK[: len(GREEK) - len(GREEK) // 10]
+    follow = Counter(pairwise(training))
+    before = Counter(training[:-1])
+    letters = [text.decode(classes.ravel(), alphabet) for classes in (x.argmax(-1), target)]
+    odds = [(follow[a, b] + 1) / (before[a] + len(alphabet) + 1) for a, b in zip(*letters, strict=True)]
+    assert task.baseline.value == pytest.approx(-np.log(odds).mean(), rel=1e-5)
+
+
+def test_a_model_of_a_callers_text_writes_in_its_alphabet():
+    task = text.task(5, text=GREEK)
+    model = Model.create("gru", task.input_size, 4, task.output_size)
+    rng = np.random.default_rng(0)
+    written = text.write(model, "ὅτι", 30, rng, alphabet=text.alphabet_of(GREEK))
+    assert set(written) <= {*GREEK, text.UNKNOWN}
+    with pytest.raises(ValueError, match="alphabet"):
+        text.write(model, "ὅτι", 30, rng)
+
+
+def test_rare_characters_of_a_text_with_thousands_share_a_class():
+    many = "".join(map(chr, range(0x4E00, 0x4E00 + 3000))) + "ab" * 100
+    corpus = text.read(many)
+    assert len(corpus.alphabet) == text.MOST
+    assert {"a", "b"} < {*corpus.alphabet}
+    assert corpus.train.max() == text.MOST
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"), [(b"bytes" * 99, "b'bytes"), ("short", "'short'"), ("a" * 200, "to 19")]
+)
+def test_a_text_that_cannot_be_read_is_refused(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        text.task(48, text=wrong)
 
 
 def test_the_sum_is_of_the_two_marked_numbers_one_in_each_half():
