@@ -47,8 +47,8 @@ def check(function: Callable, *, practice: bool = False, **numbers: int | str) -
         _passed[exercise.name] = own
         verdict = replace(verdict, below=own)
     elif _calls[exercise.name] is not None:
-        step = f"{verdict.next_step or ''} See it step by step: {offer('replay', exercise.name)}"
-        verdict = replace(verdict, next_step=step.strip())
+        step = f"See the launch step by step: {offer('replay', exercise.name)}"
+        verdict = replace(verdict, next_step="\n".join(filter(None, (verdict.next_step, step))))
     if not practice:
         progress_file.record(lesson, verdict)
     return verdict

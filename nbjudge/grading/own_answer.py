@@ -52,9 +52,10 @@ class OwnAnswer:
         case, got, own = self.counted
         nouns = {name: name.replace(" ", "s ", 1) if " " in name else f"{name}s" for name in own}
         costs = ", ".join(f"{got[name]} and {own[name]} {noun}" for name, noun in nouns.items())
-        fewer = ", ".join(noun for name, noun in nouns.items() if got[name] > own[name])
-        better = f" One better needs fewer {fewer}." if fewer else ""
-        return f"Yours and the course's own answer cost, with {case or 'the largest case'}: {costs}.{better}"
+        fewer = ", ".join(f"fewer {noun}" for name, noun in nouns.items() if got[name] > own[name])
+        better = f" One better has {fewer}." if fewer else ""
+        where = f" ({case})" if case else ""
+        return f"In counts, yours and the course's own answer{where}: {costs}.{better}"
 
     def __str__(self) -> str:
         text = self.solved and _solution(self.solved, self.name)

@@ -23,8 +23,9 @@ ITEM = 4
 LINE = 8  # bytes of a number, numbers of a cache line
 MARGIN = 1.3  # times the loads of the course's own order
 SAME = 0.02  # relative difference of counts that one known mistake gives in two ways of writing
-LEVELS = "registers", "the first cache", "the second cache"
-COSTS = "number for registers", "line for the first cache", "line for the second cache"  # that is loaded
+COSTS = (
+    "number loaded into registers", "line loaded into the first cache", "line loaded into the second cache",
+)  # fmt: skip
 
 
 class Loads(NamedTuple):
@@ -288,12 +289,11 @@ def _excess(loads: Loads, fewest: Loads) -> Wrong | None:
         "Between two uses of a piece of a panel, only what fits into the first cache may be loaded.",
         "The weights do not fit into the second cache: each piece of a panel should come once, for all rows.",
     )
-    nouns = "numbers", "lines", "lines"
-    for level, own, least, noun, step in zip(LEVELS, loads, fewest, nouns, advice, strict=True):
+    for cost, own, least, step in zip(COSTS, loads, fewest, advice, strict=True):
         if own > MARGIN * least:
             return Wrong(
-                f"The product is complete. Its calls load {own} {noun} into {level}; the course's own order "
-                f"loads {least}, and {MARGIN * least:.0f} are allowed.",
+                f"The product is complete, with {own} {cost.replace(' ', 's ', 1)}; the course's own order "
+                f"has {least}, and {MARGIN * least:.0f} are allowed.",
                 None,
                 step,
             )

@@ -69,6 +69,8 @@ def launched(function: Callable, is_own: bool = False) -> Callable:
 
 def replay(function: Callable, grid: tuple, block: tuple, arguments: tuple) -> object:
     """A launch of a check once more, thread by thread, as far as it gets: cuda.replay of its kernel."""
+    if not _is_kernel(function):
+        raise TypeError(f"replay takes a kernel: write @cuda.jit above the def of {function.__name__}")
     kernel = _simulated(function) if _is_of_numba(function) else function
     words = sys.modules[MODULES[0]]
     own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]

@@ -71,6 +71,10 @@ def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(addres
         assert "✘" in learner.run("check(last_step)")
         learner.type_into("def last_step(y)", RIGHT)
         assert "✔" in learner.run("check(last_step)")
+        folded = learner.cell("check(last_step)").find_element(By.CSS_SELECTOR, ".jp-OutputArea details")
+        assert "solutions/00_start_here.ipynb" not in folded.text
+        folded.find_element(By.CSS_SELECTOR, "summary").click()
+        assert "solutions/00_start_here.ipynb" in folded.text
         assert (course / "work/00_start_here.ipynb").exists()
 
 

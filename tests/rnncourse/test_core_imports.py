@@ -50,6 +50,8 @@ for lesson in {LESSONS}:
     right = {{first.name: first.reference, last.name: last.reference}}
     wrong = first.make(first.mutants[0])
     answers[lesson] = [str(learner.check(answer).status) for answer in (*right.values(), wrong)]
+    if learner._calls[first.name]:  # a kernel's launch
+        assert learner.replay(wrong).html()
 print(json.dumps(answers))
 """
 

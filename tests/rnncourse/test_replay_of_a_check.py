@@ -77,6 +77,12 @@ def test_a_kernel_that_no_gpu_launches_offers_no_replay(body):
         rnnlab.replay(kernel)
 
 
+def test_an_answer_that_became_a_plain_function_is_refused():
+    learner._calls["flag_barrier"] = (1,), (1,), ()
+    with pytest.raises(TypeError, match=r"@cuda\.jit.*flag_barrier"):
+        rnnlab.replay(OWN.function.py_func)
+
+
 def test_a_kernel_of_numba_is_replayed_in_the_simulator():
     numba_cuda = pytest.importorskip("numba.cuda")
     learner._calls["flag_barrier"] = (1,), (1,), (np.ones((3, 1), "float32"), np.zeros(1, "int32"), 2)
