@@ -22,15 +22,12 @@ def checkers(statements: Iterable[ast.stmt]) -> dict[str, set[str]]:
 
 def checked_names(node: ast.AST, known: dict[str, set[str]]) -> set[str]:
     """All that stands beside a name for check, answers among them; empty without one, and for practice."""
-    practice = {part for call in ast.walk(node) if _is_practice(call) for part in ast.walk(call)}
+    keywords = [(call, keyword) for call in ast.walk(node) for keyword in getattr(call, "keywords", ())]
+    practice = {part for call, word in keywords if word.arg == "practice" for part in ast.walk(call)}
     parts = [part for part in ast.walk(node) if part not in practice]
     names = {getattr(part, "id", None) or getattr(part, "attr", None) for part in parts}
     names |= {part.name for part in parts if isinstance(part, ast.alias)}
     return names.union(*(known[name] for name in names & known.keys())) if names & known.keys() else set()
-
-
-def _is_practice(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and any(keyword.arg == "practice" for keyword in node.keywords)
 
 
 def _names_for_check(statement: ast.stmt) -> list[str]:

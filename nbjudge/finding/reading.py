@@ -77,8 +77,7 @@ def cells(text: str, path: Path) -> list[CodeCell]:
             parsed += [CodeCell(n, text, [], SyntaxError(TOO_LONG))] if kind == "code" else []
         elif kind == "code":
             code = parse(n, text)
-            stopped = _ran_to(cell, code.text)
-            ran_to = code.ran_to if stopped is None else stopped
+            ran_to = _ran_to(cell, code)
             ran_once = in_turn and cell.get("execution_count") is not None
             parsed.append(code._replace(newer=newer, ran_to=ran_to, in_turn=ran_once))
         elif named := DEFINITION.findall(text):
@@ -100,27 +99,26 @@ def _newer_python(book: dict) -> str:
 def _ran_in_turn(entries: list) -> bool:
     """Whether the counts of the cells are 1, 2, 3 …: no cell has run twice or in another order."""
     counts = [entry.get("execution_count") for entry in entries if isinstance(entry, dict)]
-    counts = [count for count in counts if count is not None]
-    return bool(counts) and counts == [*range(1, len(counts) + 1)]
+    known = [count for count in counts if count is not None]
+    return known == [*range(1, len(known) + 1)]
 
 
-def _ran_to(entry: dict, text: str) -> int | None:
+def _ran_to(entry: dict, code: CodeCell) -> int | None:
     """The last line of a cell that ran before an error, by the traceback in its outputs.
 
-    None without an error, or where the line of the traceback is another one now: the cell was changed since.
+    An error says nothing where the line of its traceback is another one now: the cell was changed since.
     """
     outputs = entry.get("outputs")
     outputs = [output for output in outputs if isinstance(output, dict)] if isinstance(outputs, list) else []
-    lines = text.split("\n")
+    lines = code.text.split("\n")
     for output in (output for output in outputs if output.get("output_type") in ERRORS):
         trace = output.get("traceback")
-        shown = "\n".join(map(str, trace)) if isinstance(trace, list) else ""
-        arrow = ARROW.search(COLOUR.sub("", shown))
+        arrow = ARROW.search(COLOUR.sub("", "\n".join(map(str, trace)))) if isinstance(trace, list) else None
         number = int(arrow[1]) if arrow else 0
         if 0 < number <= len(lines) and lines[number - 1].strip() == arrow[2].strip():
             # what misses a name changes nothing before it stops
             return number - (output.get("ename") == "NameError")
-    return None
+    return code.ran_to
 
 
 def parse(number: int, text: str) -> CodeCell:

@@ -136,7 +136,10 @@ def _choice(cells: list[CodeCell]) -> "_Choice":
     """What the statements of a notebook do; remembered while its other exercises are looked at."""
     if _latest.get("cells") is not cells:
         parts = [part for cell in cells for part in _parts(cell)]
-        choice = _Choice([part for part in parts if not _is_dead(part)])
+        # what no kernel ran gives nothing, but an answer is judged all the same
+        choice = _Choice(
+            [p for p in parts if not p.is_unrun or not p.cell.in_turn or p.gives & exercise_names()]
+        )
         _latest.update(cells=cells, choice=choice)
     return _latest["choice"]
 
@@ -320,11 +323,6 @@ def _parts(cell: CodeCell) -> Iterator[Part]:
     for index, statement in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
             yield Part(cell, index, statement, Scope([statement]))
-
-
-def _is_dead(part: Part) -> bool:
-    """Did no kernel run it?  Of an exercise, an answer that did not run is judged all the same."""
-    return part.is_unrun and part.cell.in_turn and not part.gives & exercise_names()
 
 
 def _is_result(part: Part) -> bool:

@@ -1,9 +1,11 @@
 """What an answer prints while a notebook checks it: shown up to a limit, and never as an error.
 
 An answer that prints without end would fill the notebook, and a progress bar on standard error makes nbgrader
-count the test cell as failed (0.9.6).  So both streams go to standard output, up to a limit.
+count the test cell as failed (0.9.6).  So both streams go to standard output, up to a limit. What it displays
+has a limit of its own: pictures are larger.
 """
 
+import builtins
 import io
 import sys
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import TextIO
 
 LIMIT = 20_000  # characters, some 250 lines
+DISPLAYS = 1_000_000  # characters or bytes of what is displayed, some thirty plots
 
 
 class Limited(io.TextIOBase):
@@ -21,12 +24,6 @@ class Limited(io.TextIOBase):
         self.left = LIMIT
         self.lost = 0
 
-    def writable(self) -> bool:
-        return True
-
-    def isatty(self) -> bool:
-        return False
-
     def write(self, text: str) -> int:
         shown = text[: self.left]
         if shown:
@@ -35,24 +32,42 @@ class Limited(io.TextIOBase):
         self.lost += len(text) - len(shown)
         return len(text)
 
-    def flush(self) -> None:
-        self.stream.flush()
-
 
 @contextmanager
 def limited_output() -> Iterator[None]:
-    """Send both standard streams to standard output, up to LIMIT characters; a sentence says what is lost."""
+    """Send both standard streams to standard output, up to LIMIT characters; a sentence says what is lost.
+
+    The notebook's displays are limited, too.
+    """
     output = sys.stdout
     errors = sys.stderr
     limited = Limited(output)
+    publisher = getattr(
+        getattr(builtins, "get_ipython", object)(), "display_pub", None
+    )  # built in by IPython
+    show = getattr(publisher, "publish", None)
+    room = [DISPLAYS]
+
+    def publish(data: dict, *arguments: object, **keywords: object) -> None:
+        parts = (part if isinstance(part, str | bytes) else repr(part) for part in data.values())
+        room[0] -= sum(map(len, parts))
+        if room[0] >= 0:
+            show(data, *arguments, **keywords)
+
     with redirect_stdout(limited), redirect_stderr(limited):
         # a logging handler keeps the stream that it was made with: a notebook's stream can be diverted itself
         with suppress(AttributeError):
             errors.write = limited.write
+        with suppress(AttributeError):
+            publisher.publish = publish
         try:
             yield
         finally:
             with suppress(AttributeError):
                 del errors.write
-    if limited.lost:
-        output.write(f"\n… the answer printed {limited.lost:,} more characters, which are left out.\n")
+            with suppress(AttributeError):
+                del publisher.publish
+    lost = {"printed": (limited.lost, "characters"), "displayed": (max(0, -room[0]), "bytes")}
+    for verb, (count, unit) in lost.items():
+        if count:
+            output.write(f"\n… the answer {verb} {count:,} more {unit}, which are left out.\n")

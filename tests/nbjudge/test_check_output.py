@@ -1,13 +1,15 @@
 """What an answer prints under `check`: nothing on standard error, and no more than a page holds."""
 
+import builtins
 import logging
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from nbjudge.grading.output import LIMIT
+from nbjudge.grading.output import DISPLAYS, LIMIT
 from rnncourse import checks
 from rnnlab import check
 
@@ -77,3 +79,34 @@ def test_what_an_answer_prints_is_cut_and_the_verdict_stays():
     assert verdict.passed
     assert LIMIT <= len(output.text) < LIMIT + 200
     assert not errors.text
+
+
+class Publisher:
+    """What displays data in a notebook: shell.display_pub of IPython."""
+
+    def __init__(self):
+        self.shown = []
+
+    def publish(self, data, metadata=None):
+        self.shown.append(data)
+
+
+@pytest.mark.parametrize(("count", "size"), [(1, 3 * DISPLAYS), (100, DISPLAYS // 20)])
+def test_what_an_answer_displays_is_cut_and_what_is_displayed_later_is_not(monkeypatch, count, size):
+    publisher = Publisher()
+    shell = SimpleNamespace(display_pub=publisher)
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+
+    def last_step(y):
+        publisher.publish({"text/plain": "a small one"})
+        for _ in range(count):
+            publisher.publish({"image/png": size * b"x", "text/plain": "a plot"}, metadata={})
+        return y[-1]
+
+    with notebook_streams() as (output, _):
+        assert check(last_step, practice=True).passed
+    assert sum(len(part) for data in publisher.shown for part in data.values()) <= DISPLAYS
+    assert {"text/plain": "a small one"} in publisher.shown
+    assert "left out" in output.text
+    publisher.publish({"text/plain": 2 * DISPLAYS * "x"})
+    assert len(publisher.shown[-1]["text/plain"]) == 2 * DISPLAYS

@@ -165,9 +165,8 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
         late = []
         stopped = set()
         for label, statement in waiting:
-            if label in stopped and _names_given(label, statement) <= namespace.keys():
-                continue
-            error = _run(compiled, label, statement, namespace)
+            is_below = label in stopped and _names_given(label, statement) <= namespace.keys()
+            error = None if is_below else _run(compiled, label, statement, namespace)
             if error is not None:
                 late.append(((label, statement), error))
             if isinstance(error, Exception) and not isinstance(error, OF_GRADER):
@@ -179,10 +178,10 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
 
 def _names_given(label: str, statement: ast.stmt) -> set[str]:
     """The names that a statement gives a meaning at the top of the notebook."""
-    code = compile(ast.Module([statement], []), label, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    return {
-        step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_NAME", "STORE_GLOBAL")
-    }
+    steps = dis.get_instructions(
+        compile(ast.Module([statement], []), label, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    )
+    return {step.argval for step in steps if step.opname in ("STORE_NAME", "STORE_GLOBAL")}
 
 
 def _missing(error: BaseException) -> str | None:
