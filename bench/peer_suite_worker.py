@@ -1,8 +1,8 @@
-"""Run a module of numba-cuda's tests through its own simulator or through ours; a line of JSON for each test.
+"""Run a module of numba-cuda's tests through its simulator or one of our engines; JSON for each test.
 
 peer_suite.py starts it in a process of its own, because a test that hangs can only be ended with its process:
 
-    NUMBA_ENABLE_CUDASIM=1 python -m bench.peer_suite_worker ours numba.cuda.tests.cudapy.test_sync
+    NUMBA_ENABLE_CUDASIM=1 python -m bench.peer_suite_worker lockstep numba.cuda.tests.cudapy.test_sync
 """
 
 import builtins
@@ -137,7 +137,7 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
     result = Lines(sys.__stdout__)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            if simulator == "ours":
+            if simulator != "theirs":
                 replace_numba_names()
                 replace_numba_names_in_children()
                 keep_texts_of_exec()
@@ -157,9 +157,13 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
 
 def _let_races_run(simulator: str):
     """Launch without raising findings: some of these kernels race on purpose, and their results count."""
+    if simulator == "theirs":
+        return contextlib.nullcontext()
+    from pocketgpu.simulator import lockstep
     from pocketgpu.simulator.settings import settings
 
-    return settings(raise_findings=False) if simulator == "ours" else contextlib.nullcontext()
+    lockstep.FEWEST_THREADS = 1  # most of these launches are smaller than what lockstep is for
+    return settings(raise_findings=False, lockstep=simulator == "lockstep")
 
 
 if __name__ == "__main__":

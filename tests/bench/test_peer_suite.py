@@ -41,21 +41,24 @@ def test_only_what_their_simulator_passes_counts_except_for_warps(monkeypatch):
     ours = [outcome("a"), outcome("b"), outcome("c", "failed")]
     run = lambda simulator, module, wanted=(): theirs if simulator == "theirs" else ours
     monkeypatch.setattr(peer_suite, "outcomes", run)
-    assert [entry.test[-1] for entry, _ in peer_suite.compare(MODULE)] == ["a"]
+    assert [theirs.test[-1] for theirs, *_ in peer_suite.compare(MODULE)] == ["a"]
     assert len(peer_suite.compare("numba.cuda.tests.cudapy.test_warp_ops")) == 3
 
 
 def test_the_page_counts_and_names_what_does_not_pass(monkeypatch):
     monkeypatch.setattr(peer_suite.importlib.metadata, "version", lambda _: "1.2")
-    pairs = [
-        (outcome("a"), outcome("a")),
-        (outcome("b"), outcome("b", "failed", "TypeError: a|b <x>")),
-        (outcome("c", "skipped"), outcome("external_cooperative", "failed")),
+    wrong = outcome("b", "failed", "TypeError: a|b <x>")
+    compared = [
+        (outcome("a"), outcome("a"), outcome("a")),
+        (outcome("b"), wrong, wrong),
+        (outcome("b"), wrong, outcome("b")),
+        (outcome("c", "skipped"), *[outcome("external_cooperative", "failed")] * 2),
     ]
-    page = peer_suite.page(pairs)
-    assert holds(page, "2", "1", "(50.0%)")
-    assert "| cudapy.test_slicing | 1 | 3 |" in page
+    page = peer_suite.page(compared)
+    assert holds(page, "3", "1", "(33.3%)", "2", "(66.7%)")
+    assert "| cudapy.test_slicing | 1 | 2 | 4 |" in page
     assert "| cudapy.test_slicing.TestSlicing.test_b | failed: TypeError: a\\|b &lt;x> |" in page
+    assert "failed in lockstep alone: TypeError" in page
     assert "not supported: links CUDA C++" in page
 
 
