@@ -20,6 +20,7 @@ PAGE = "see docs/simulator.md, Not seen"
 NO_COMPILER = (
     "the simulator compiles nothing: pocketgpu.compile_report(kernel, arguments) does, without a GPU"
 )
+MLIR = "numba_cuda_mlir"
 NO_NUMBA = "Numba is not installed, and pocketgpu has no"
 
 
@@ -130,6 +131,8 @@ def modules_of_cuda(words: ModuleType) -> dict[str, dict[str, object]]:
         "cudadrv.runtime": {"runtime": words.runtime},
         "kernels": {},
         "kernels.reduction": {"Reduce": words.Reduce},
+        "api": vars(words),
+        "decorators": {"jit": words.jit},
         "args": {"In": words.In, "Out": words.Out, "InOut": words.InOut},
         "testing": {
             **case, **skips, "skip_unless_cudasim": skip_unless_cudasim, "unittest": unittest,
@@ -185,6 +188,7 @@ def empty_module(name: str) -> ModuleType:
     module = ModuleType(name, "A stand-in of pocketgpu.")
     module.__spec__ = ModuleSpec(name, None, is_package=True)
     module.__path__ = []
+    module.__file__ = f"a stand-in of pocketgpu, {PAGE}"  # where Python says that it lacks a name
     return module
 
 
@@ -276,8 +280,16 @@ def take_over(words: ModuleType) -> None:
     ufuncs = importlib.import_module("pocketgpu.simulator.ufuncs")
     for name in ("vectorize", "guvectorize"):
         setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), vars(numba).get(name)))
-    other = empty_module("numba_cuda_mlir")
+    add_second_compiler(words, reason)
+
+
+def add_second_compiler(words: ModuleType, reason: str) -> None:
+    """Let numba_cuda_mlir, and its modules, be those of numba.cuda."""
+    other = sys.modules[MLIR] = empty_module(MLIR)
+    other.__version__ = "0.6.0"  # whose names these are
     other.cuda = words
     vars(other).update({name: value for name, value in vars(words.types).items() if not name.startswith("_")})
-    sys.modules["numba_cuda_mlir"] = other
-    sys.modules["numba_cuda_mlir.cuda"] = words
+    other.types = sys.modules[f"{MLIR}.types"] = words.types
+    for name in [name for name in sys.modules if name.startswith("numba.cuda")]:
+        sys.modules[f"{MLIR}{name.removeprefix('numba')}"] = sys.modules[name]
+    sys.meta_path.append(Missing(MLIR, reason))

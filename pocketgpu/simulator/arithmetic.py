@@ -167,7 +167,7 @@ def as_bare(array: np.ndarray) -> np.ndarray:
 
 def wrapped(value: int, dtype: np.dtype) -> np.generic:
     """An integer as a register of that width keeps it."""
-    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)
+    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)[()]
 
 
 class Undefined:
@@ -397,6 +397,7 @@ def _as_on_gpu(name: str, function: Callable) -> Callable:
 
 
 PYTHON_MATH = {name: getattr(math, name) for name in (*FUNCTIONS, "nextafter")}
+PYTHON_MATH["ldexp"] = lambda x, n: math.ldexp(x, int(n))  # Python's takes no number of NumPy
 GPU_MATH = {name: _as_on_gpu(name, function) for name, function in PYTHON_MATH.items()}
 GPU_MATH["nextafter"] = np.nextafter
 

@@ -12,7 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from pocketgpu.simulator.host_memory import shared_memory
+from pocketgpu.simulator.host_memory import export, imported, shared_memory
 from pocketgpu.simulator.mapped import MappedArray, check_access, forget_launches, without_check
 from pocketgpu.simulator.memory import poisoned
 
@@ -59,7 +59,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict:
-        return self._ary.__array_interface__ | {"version": 3}
+        return export(self._ary)
 
     @property
     def alloc_size(self) -> int:
@@ -211,8 +211,10 @@ def as_cuda_array(obj: object, sync: bool = True) -> DeviceArray:
 
 
 def from_cuda_array_interface(desc: dict, owner: object = None, sync: bool = True) -> DeviceArray:
-    """Refused: an address alone does not say whether it is the host's."""
-    raise TypeError("the simulator has no memory at that address: pass the array itself to cuda.to_device")
+    """The array of the simulated GPU at that address.  Raises TypeError for any other memory."""
+    if (array := imported(desc)) is None:
+        raise TypeError("the simulator has no memory at that address: pass the array to cuda.to_device")
+    return DeviceArray(array)
 
 
 KINDS_OF_ARGUMENTS = (numbers.Number, np.generic, Enum, DeviceArray, tuple)
@@ -225,6 +227,8 @@ def check_argument(argument: object) -> object:
         raise TypeError(f"{argument} as argument: an integer has at most 64 bits")
     if isinstance(argument, np.ndarray) and argument.dtype.hasobject:
         raise TypeError("an array of objects as argument: give it a dtype of numbers")
+    if isinstance(argument, np.ma.MaskedArray):
+        raise TypeError("a masked array as argument: Numba takes none; pass its data and its mask")
     if argument is None or isinstance(argument, (*KINDS_OF_ARGUMENTS, np.ndarray, Hint)):
         return argument
     if callable(argument) and hasattr(argument, "py_func"):

@@ -218,8 +218,8 @@ class Context:
         return current().sheet.compute_capability
 
     def memory_info(self) -> "MemoryInfo":
-        """What is free, and all: as much as the host has."""
-        return MemoryInfo(float("inf"), float("inf"))
+        """Bytes that are free, and all: a number that hosts have, by which programs choose their sizes."""
+        return MemoryInfo(MEMORY, MEMORY)
 
     get_memory_info = memory_info
 
@@ -243,8 +243,10 @@ class Gpus(list):
     """All devices: one."""
 
     current = property(lambda self: self[0])
+    lst = property(lambda self: self)
 
 
+MEMORY = 4 << 30
 MemoryInfo = namedtuple("MemoryInfo", "free, total")
 gpus = Gpus([Context()])
 

@@ -163,13 +163,9 @@ def _returned(tree: ast.FunctionDef) -> Iterator[int]:
         node = todo.pop()
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             continue
-        if isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
+        if isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
             yield node.lineno
         todo += ast.iter_child_nodes(node)
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _finding(line: int, what: str, remedy: str) -> Finding:

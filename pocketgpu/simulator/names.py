@@ -66,8 +66,10 @@ class Slices:
         match node:
             case ast.Name() if node.id in self.names or node.id in unsure:
                 return True
-            case ast.Name() | ast.Attribute():
+            case ast.Name():
                 return _has_slice(self.value(node))
+            case ast.Attribute():  # of a module, or of a named tuple
+                return _has_slice(self.value(node)) or self.may_be(node.value)
             case ast.Subscript() | ast.Starred():
                 return self.may_be(node.value)
             case ast.Tuple():
@@ -82,5 +84,6 @@ class Slices:
 
 
 def _has_slice(value: object) -> bool:
-    members = value if isinstance(value, tuple) else (value,)
-    return any(isinstance(member, slice) for member in members)
+    if isinstance(value, tuple):
+        return any(map(_has_slice, value))
+    return isinstance(value, slice)

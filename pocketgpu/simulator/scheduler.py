@@ -215,8 +215,10 @@ class RunningGrid:
         thread.warp.lanes &= ~(1 << thread.lane)
         if block.alive == 0:
             del self.open[block.number]
-        if block.waiting:
-            _check_left_early(block)
+        if (
+            0 < len(block.waiting) == block.alive < block.threads
+        ):  # the others can no longer reach the barrier
+            raise ended_before_barrier(block.waiting)
         if thread.warp.collectives:
             _release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
@@ -313,12 +315,6 @@ def _check_grid_barrier(launch: RunningGrid) -> None:
     waiting = launch.at_grid_barrier
     if 0 < len(waiting) == launch.alive < launch.threads:
         raise ended_before_grid_barrier(waiting, launch.threads - launch.alive)
-
-
-def _check_left_early(block: Block) -> None:
-    """Raises LaunchStopped if all live threads of a block wait at a barrier that ended ones cannot reach."""
-    if 0 < len(block.waiting) == block.alive < block.threads:
-        raise ended_before_barrier(block.waiting)
 
 
 def _release_converged_lanes(launch: RunningGrid) -> bool:

@@ -96,7 +96,7 @@ def _check(function: Callable, kinds: tuple[types.Type, ...], is_kernel: bool) -
 
 def _implicit_float64(program: TypedKernel) -> Iterator[Finding]:
     """Findings where float32 takes part; without it float64 is what the kernel is about."""
-    if not any(_is_float32(kind) for kind in program.types.values()):
+    if not any(types.float32 in (kind, getattr(kind, "dtype", None)) for kind in program.types.values()):
         return
     roots: dict = {}
     for line, reasons in ImplicitFloat64(program).operations():
@@ -105,10 +105,6 @@ def _implicit_float64(program: TypedKernel) -> Iterator[Finding]:
     for (line, what, remedy), lines in sorted(roots.items()):
         line = line or min(lines)
         yield Finding("float64", f"line {line}: {what}, so {_computes(lines)} in float64; {remedy}", line)
-
-
-def _is_float32(kind: types.Type) -> bool:
-    return types.float32 in (kind, getattr(kind, "dtype", None))
 
 
 def _returns_value(program: TypedKernel) -> int | None:

@@ -66,6 +66,19 @@ def test_a_random_kernel_has_the_same_outcome(engines, seed):
     print(engines)
 
 
+def test_numbers_of_the_text_are_what_pythons_compiler_makes_of_them(engines):
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = i * 2**-3 + 3 / 2**-1 + (1 << 63) // 2**61
+
+    out = np.zeros(BLOCKS * THREADS)
+    cuda.observe(kernel, BLOCKS, THREADS, out)
+    np.testing.assert_array_equal(out, np.arange(out.size) / 8 + 10)
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
+
+
 def answers_to(name):
     """{label: function or text} of all answers to an exercise that the course knows."""
     lesson, exercise = KERNELS[name]

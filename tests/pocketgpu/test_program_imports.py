@@ -44,6 +44,8 @@ print(Reduce(lambda a, b: a + b)(np.arange(5)), numba.from_dtype(np.int16))
             "from numba.cuda.simulator.kernel import FakeCUDAKernel",
             ["numba.cuda.simulator", "docs/simulator.md"],
         ),
+        ("from numba.cuda.cudadrv import nvvm", ["nvvm", "docs/simulator.md"]),
+        ("from numba_cuda_mlir.lowering import x", ["numba_cuda_mlir.lowering", "docs/simulator.md"]),
         ("cuda.compile_ptx(print, ())", ["compile_report"]),
         ("cuda.jit(lambda x: None).inspect_sass()", ["inspect_sass", "compile_report"]),
     ],
@@ -77,12 +79,13 @@ def test_what_needs_numba_names_the_command_that_installs_it(tmp_path, line):
 def test_kernels_name_types_by_numba_and_by_the_second_compiler(tmp_path, numba):
     program = """
 import numba
-from numba_cuda_mlir import cuda as mlir
+from numba_cuda_mlir import cuda as mlir, types
+from numba_cuda_mlir.cuda.cudadrv.devicearray import DeviceNDArray
 @mlir.jit
 def norms(x, out):
     part = mlir.shared.array(4, numba.float32)
     t = mlir.threadIdx.x
-    part[t] = x[t] * numba.types.float32(2)
+    part[t] = x[t] * types.float32(2)
     mlir.syncthreads()
     out[t] = part[3 - t] + numba.int64(t)
 out = np.zeros(4)
@@ -160,6 +163,32 @@ def double(x):
     x[cuda.threadIdx.x] *= 2
 
 
+class OfSimulator:
+    """An array of another library, in memory that the simulated GPU handed out."""
+
+    def __init__(self, array, first):
+        self.part = array[first:]
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.part.__cuda_array_interface__
+
+
+def test_an_object_with_memory_of_the_simulated_gpu_shares_it_with_the_kernel():
+    x = cuda.to_device(np.arange(6.0))
+    part = OfSimulator(x, 2)
+    double[1, 4](part)
+    double[1, 4](cuda.as_cuda_array(part))
+    double[1, 4](cuda.from_cuda_array_interface(part.__cuda_array_interface__))
+    np.testing.assert_array_equal(x.copy_to_host(), [0, 1, 16, 24, 32, 40])
+
+
+def test_a_program_can_divide_the_memory_that_it_is_told_of():
+    free, total = cuda.current_context().get_memory_info()
+    assert 0 < free // 8 <= total // 8 < 2**63
+    np.zeros(2)[: free % 2]
+
+
 def test_an_object_with_memory_of_the_host_shares_it_with_the_kernel():
     x = np.arange(4.0)
     double[1, 4](Tensor(x))
@@ -171,6 +200,7 @@ def test_an_object_with_memory_of_the_host_shares_it_with_the_kernel():
     "argument",
     [
         OfGpu(),
+        np.ma.array([1.0, 2.0], mask=[False, True]),
         np.float32,
         len,
         lambda x: x,

@@ -100,6 +100,21 @@ def test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code(name, ope
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "m", "n"), [("int8", -100, 200), ("uint16", -5, 70_000), ("int32", 2**31, -7)]
+)
+@pytest.mark.parametrize("operation", ["a * 3", "a // b", "a - b", "-7 // a", "a * a"])
+def test_what_a_conversion_of_an_argument_wraps_is_computed_in_64_bits(name, m, n, operation):
+    kind = getattr(np, name)
+    scope = {"kind": kind, "cuda": cuda}
+    text = f"def kernel(m, n, out):\n    a = kind(m)\n    b = kind(n)\n    out[0] = {operation}\n"
+    exec(text, scope)
+    out = np.zeros(1, np.int64)
+    cuda.jit(scope["kernel"])[1, 1](m, n, out)
+    exact = {part: int(np.array(number).astype(kind)) for part, number in (("a", m), ("b", n))}
+    assert out[0] == eval(operation, exact)
+
+
 def test_numba_types_convert_as_those_of_numpy_do():
     @cuda.jit
     def hashes(signed, unsigned):

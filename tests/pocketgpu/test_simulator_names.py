@@ -1,5 +1,7 @@
 """Names that only some threads set, and names that stand for slices: valid programs run, faults are found."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,8 @@ def test_a_use_of_a_name_without_a_value_is_told_once_with_line_and_thread(kerne
 
 HALVES = (slice(0, 4), slice(4, 8))
 INNER = slice(1, 3)
+Parts = namedtuple("Parts", "low, pair")
+PARTS = Parts(HALVES[0], HALVES)
 
 
 @cuda.jit(device=True)
@@ -118,6 +122,9 @@ def through_parts(way, barrier=True, beyond=0):
             part = whole[high]
         elif way == "module":
             part = whole[HALVES[1]]
+        elif way == "named":
+            parts = PARTS
+            part = whole[parts.pair[1]]
         elif way == "local":
             mine = slice(4, 8)
             part = whole[mine]
@@ -136,7 +143,7 @@ def through_parts(way, barrier=True, beyond=0):
     return kernel
 
 
-WAYS = ("closure", "module", "local", "device", "made", "row")
+WAYS = ("closure", "module", "named", "local", "device", "made", "row")
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,5 +1,7 @@
 """Words that compute: atomics, loads and stores with hints, bits, half precision."""
 
+import math
+
 import numpy as np
 import pytest
 from numba import uint64
@@ -131,6 +133,18 @@ def test_selection_and_fused_multiply_add_are_exact():
     a = np.float32(1 + 2**-12)
     assert cuda.fma(a, a, np.float32(-1)) == np.float32(2**-11 + 2**-24)
     assert a * a - np.float32(1) == np.float32(2**-11)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint16"])
+def test_an_exponent_may_be_an_element_of_any_type_of_integers(dtype):
+    @cuda.jit
+    def kernel(x, exponents, out):
+        i = cuda.grid(1)
+        out[i] = math.ldexp(x[i], exponents[i])
+
+    x, exponents, out = np.array([0.75, -3], np.float32), np.array([5, 100], dtype), np.zeros(2, np.float32)
+    assert not run(kernel, 1, 2, x, exponents, out)
+    np.testing.assert_array_equal(out, np.ldexp(x, exponents.astype(int)))
 
 
 def test_half_precision_has_its_own_words():
