@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## First, a race
 #
-# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number that nobody has written yet?** Then put `cuda.syncthreads()` in the place of the comment, where every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
+# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number that nobody has written yet?** Then replace the comment by `cuda.syncthreads()`, at which every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
 
 # %%
 import numpy as np

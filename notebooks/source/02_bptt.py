@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A network with a loss at every step
 #
-# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. All but the scoreboard's network is float64, so that you compare the algorithms and not their rounding. The drawing shows the question of this lesson.
+# `T` steps, `B` sequences, `I` inputs, `H` units. Each step has a loss of its own, so a gradient arrives at every output: `dy [T,B,H]`, the gradient of the sum of all losses with respect to `y`. Here `dy` holds random numbers; in lesson 03 it comes from data. Everything except the scoreboard's network is float64: you compare the algorithms, not their rounding. The drawing shows the question of this lesson.
 
 # %%
 import numpy as np
@@ -125,7 +125,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 # %% [markdown]
 # `da` stands first because the other five are made from it; the cell computes it outside the function, so its row tests the formula of line 1, not the function. **If all five rows below it are off, line 1 of the function is wrong; if one is off, the line that computes it.**
 #
-# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They are themselves off by 10⁻⁹ at most here; a transposed product is off by about as much as its numbers, one that is 1 % too large by a hundredth of them. The state before the step is random: with a zero state the right $dW_{hh}$ is zero, which hides several mistakes.
+# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. Here they are off by 10⁻⁹ at most. A transposed product would be off by as much as the numbers are large; a product that is 1 % too large, by a hundredth of that. The state before the step is random: with a zero state the right $dW_{hh}$ is zero, which hides several mistakes.
 #
 # **Break it:** write `da @ weight_hh.T` for line 3 and run both cells. Which rows change?
 #
@@ -140,7 +140,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 #
 # ## 3 · Back from every loss
 #
-# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss, and add up all gradients. A tutorial writes back-propagation through time in this way, with a cut (Sources). We call it the **quadratic sweep**.
+# The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss, and add up all gradients. One well-known tutorial (see Sources) computes it this way, truncated. We call it the **quadratic sweep**.
 #
 # **Predict:** how many cell-backwards does that take for a sequence of 16 steps? And by what factor does the number grow when T doubles? Write your two numbers in the cell, then run it.
 
@@ -422,7 +422,7 @@ for k in (1, 2, 4, 8, 16, 48):
 # %% [markdown]
 # ## 10 · Which gradients survive the backward pass
 #
-# How much does a cut cost? That depends on how large the gradient would be on the other side of the cut. Each step back multiplies it by the recurrent weights and by the slope of tanh, which is at most 1. If these factors make vectors shorter, the product over many steps **vanishes**. If the weights make vectors longer by more than the slope of tanh makes them shorter, it **explodes**.
+# How much does a cut cost? That depends on how large the gradient would be on the other side of the cut. Each step back multiplies it by the recurrent weights and by the slope of tanh, which is at most 1. If these factors make vectors shorter, the product over many steps **vanishes**. If the weights stretch vectors more than tanh's slope shrinks them, it **explodes**.
 #
 # The **spectral radius** of a matrix is the largest absolute value of its eigenvalues. Over many steps it decides whether powers of the matrix grow or shrink. Move both sliders.
 

@@ -97,7 +97,7 @@ print(f"{factor:.2f} times NumPy's speed; you guessed {my_guess}")
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# The loop moves 5.7 times fewer bytes. If its factor is well below that, something else takes its time. (`settled` waits until BLAS's threads rest, and runs each once untimed, so that its arrays lie in caches.) Before you read on: which line do you suspect? **Change** it: put the arguments in the place of `exp` and `tanh`, run the cell again, and put the functions back. The results differ then, and the divisions keep a test for zero (section 4).
+# The loop moves 5.7 times fewer bytes. If its factor is well below that, something else takes its time. (`settled=True` waits until BLAS's threads are idle and runs each way once untimed, so that its arrays are in cache.) Before you read on: which line do you suspect? **Change** it: replace `exp` and `tanh` by their arguments, run the cell again, and put the functions back. The results are then meaningless, and each division still tests for zero (section 4).
 #
 # ### Exercise: a GRU's gates in one loop
 #
@@ -145,7 +145,7 @@ print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it takes each of them apart for the calls: one for each number, however often the code names tanh. (A tanh is also more work than a division: 16 lanes alone give a factor of 16 at most.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
+# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it unpacks each vector and calls tanh once per number, however often the name appears in the code. (Vectors alone explain a factor of 16 at most; the rest is that a tanh is more work than a division.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
 #
 # tanh a = a / (1 + a² / (3 + a² / (5 + a² / (7 + …))))
 #

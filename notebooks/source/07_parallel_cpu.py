@@ -78,7 +78,7 @@ print(f"one thread's share of the sequences, alone: {1e3 * share:.1f} ms")
 drawings.show("three_cuts")
 
 # %% [markdown]
-# A factor near the number of cores says that sharing cost nothing. Below it, something was lost. With shared products, NumPy's passes between the products stay on one core. The products in the loop over time are small, too: 32 sequences with 256 units are 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Below 1, this cost more than sharing saved. (`settled` waits until BLAS's threads rest: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# A factor near the number of cores says that sharing cost nothing. Below it, something was lost. With shared products, NumPy's passes between the products stay on one core. The products in the loop over time are small, too: 32 sequences with 256 units are 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Below 1, this cost more than sharing saved. (`settled=True` waits until BLAS's threads are idle: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # The last line is what one thread's share takes alone: its products have fewer rows, but a BLAS usually packs all weights for each of them (lesson 05). What shared sequences take beyond it is serial work (starting, adding up gradients), waiting for the slower thread, and what threads lose by SMT, a shared cache, a lower clock or other programs. With one thread the two differ, too: shared sequences use lesson 06's loops.
 

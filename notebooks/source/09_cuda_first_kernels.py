@@ -77,13 +77,13 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# The simulator stops at the first of them. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies behind the array. **So run a kernel in the simulator before you run it on a GPU.**
+# The simulator stops at the first of them. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies beyond its end. **So run a kernel in the simulator before you run it on a GPU.**
 #
 # ### Exercise: saxpy
 #
 # <!-- exercise: saxpy_kernel -->
 #
-# BLAS's name for y becomes a·x + y. Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb).
+# saxpy is BLAS's name for y ← a·x + y. Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb).
 #
 # ### Exercise: tanh with few threads
 #
@@ -207,9 +207,9 @@ print("you guessed", my_guess)
 drawings.show("transpose_sides")
 
 # %% [markdown]
-# Of each sector written only half is used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
+# Only half of each written sector is used. In blocks of 32 by 8 a warp is 32 columns by 1 row, and its write touches 32 sectors.
 #
-# The next cell replays the kernel on 16 by 16 numbers, step by step. Press *next*, and **look for** the two requests of a warp: whose sectors are full, and whose are half empty?
+# The next cell replays the kernel on 16 by 16 numbers, step by step. Press *next*, and **look for** the two requests of a warp: which one fills its sectors, and which leaves them half empty?
 
 # %%
 small = np.zeros((16, 16), "float32")

@@ -242,7 +242,7 @@ drawings.show("not_resident")
 # %% [markdown]
 # ## 5 · The kernel
 #
-# Now everything together: weights into registers, a loop over time, an exchange of h, a barrier a step. h is exchanged through the history of all states, which the backward pass needs anyway: each element is written once, so no block overwrites a number that is still needed. The barrier prevents that a block reads too early.
+# Now everything together: weights into registers, a loop over time, an exchange of h, a barrier a step. h is exchanged through the history of all states, which the backward pass needs anyway: each element is written once, so no block overwrites a number that is still needed. The barrier keeps a block from reading too early.
 #
 # Below is the barrier of the course's kernels. `load_acquire` is an atomic read with a fence in it; `syncthreads_or` is a barrier that also returns whether any thread passed a value other than 0, here `late`: whether a thread waited too long for one of the flags that it reads.
 #
@@ -352,7 +352,7 @@ print("you guessed", my_guess)
 # 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
-# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So there this kernel ends at 1 024 units, before section 2's 1 039.
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So on an H200 this kernel stops at 1 024 units, just below section 2's 1 039.
 #
 # The kernels were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
 
@@ -376,7 +376,7 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
       f"the layers; you guessed {my_guess}")
 
 # %% [markdown]
-# 7.7 times: the 32 MB of weights, gradients and momenta of a layer weigh as much as the activations of five sequences. (The 700 steps are the group's; 6 GB and two arrays are assumptions, and give 13 layers at 64 sequences where the group states 7.) The paper reports twelve times the parameters in the same memory, and does not say what it counts.
+# 7.7 times: the 32 MB of weights, gradients and momenta of a layer take as much memory as the activations of five sequences. (The 700 steps are the group's; 6 GB and two arrays are assumptions, and give 13 layers at 64 sequences where the group states 7.) The paper reports twelve times the parameters in the same memory, and does not say what it counts.
 #
 # ### Exercise: choose the minibatch
 #

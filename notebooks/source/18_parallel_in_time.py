@@ -48,7 +48,7 @@ print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} "
       "ms")
 
 # %% [markdown]
-# 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (So it is for lesson 16's two kernels; other designs may wait less.)
+# 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (This holds for lesson 16's two kernels; other designs may wait less.)
 #
 # ## 2 · A step is a map
 #
@@ -352,7 +352,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
      f"{256 / stages:.0f} rounds the chain is longer than the loop's.")
 
 # %% [markdown]
-# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. **Where differences fade quickly, time can be parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025). Memory that fades slowly has its price here. Only a cell that is linear in h pays nothing: its tangent is the step itself, and one round is exact.
+# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. **Where differences fade quickly, the steps can run in parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025). So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
 #
 # ## 8 · Is it faster?
 #

@@ -35,7 +35,7 @@ LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
 DOWNLOAD = re.compile(r"Downloading (?:\S*/)?([\w.]+)-\d\S* \(([\d.]+) MB\)")
-UNREACHABLE = "the package index does not answer. See to a network, or name a proxy in HTTPS_PROXY"
+UNREACHABLE = "the package index does not answer. Check your connection, or name a proxy in HTTPS_PROXY"
 FULL = "the disk is full. Free 2 GB"
 CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     (r"No space left on device", FULL),
