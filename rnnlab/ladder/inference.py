@@ -144,10 +144,9 @@ class Inference:
         network = self.network
         dtype = self.network.parameters["bias_ih_l0"].dtype
         shape = network.layers, len(x), network.hidden_size
-        return (
-            x.shape == (min(len(x), FEW), network.input_size)
-            and x.dtype is dtype
-            and x.flags.carray
-            and len(state) == self._states
-            and all(part.shape == shape and part.dtype is dtype and part.flags.carray for part in state)
-        )
+        if x.shape != (min(len(x), FEW), network.input_size) or len(state) != self._states:
+            return False
+        for part in (x, *state):  # a generator would take 0.2 µs
+            if part.dtype is not dtype or not part.flags.carray or (part is not x and part.shape != shape):
+                return False
+        return True

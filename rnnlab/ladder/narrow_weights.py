@@ -60,18 +60,21 @@ class Workplace:
     def __init__(self, members: int):
         self.members = members
         self.job = np.zeros(shared_blocks.size(members), np.int64)
+        self.awake = self.job[shared_blocks.CLAIMS + shared_blocks.AWAKE :: shared_blocks.APART]
         self.lock = threading.Lock()
         self.room = np.empty(0, np.uint32)
 
-    def wake(self, members: int) -> None:
-        """Start those of so many members that are asleep, if this process may use as many threads now."""
+    def wake(self, most: int) -> int:
+        """Members of a job, at most so many: those asleep are started, if the process may use them now."""
+        members = most if most < self.members else self.members
+        awake = self.awake
         for member in range(1, members):
-            place = shared_blocks.CLAIMS + member * shared_blocks.APART + shared_blocks.AWAKE
-            if not self.job[place]:
+            if not awake[member]:
                 if member >= team.count():
-                    return
-                self.job[place] = 1
+                    return members
+                awake[member] = 1
                 threads.start(shared_blocks.serve, self.job, member)
+        return members
 
 
 @cache
@@ -109,9 +112,8 @@ class NarrowWeights:
             for kind in ("weight", "bias")
         }
         self.refresh()
-        self._words = self._layers[:, :, narrow.STEPS].max() * (
-            2 - self._head[narrow.IS_BYTES]
-        )  # of an input
+        words = self._layers[:, :, narrow.STEPS].max() * (2 - self._head[narrow.IS_BYTES])
+        self._row = int(words) + 1  # 32-bit words of an input and its scale
         self._members = max(1, min(team.count(), self.nbytes // network.layers // SHARE))
 
     @property
@@ -161,14 +163,12 @@ class NarrowWeights:
         self.refresh()
         final = tuple(map(np.empty_like, state))
         place = workplace()
-        if not place.lock.acquire(blocking=False):
+        if not place.lock.acquire(False):
             place = Workplace(1)  # another thread steps, too
             place.lock.acquire()
         try:
-            members = min(self._members, place.members)
-            self._head[narrow.MEMBERS] = members
-            place.wake(members)
-            size = 2 * len(x) * (self._words + 1)
+            self._head[narrow.MEMBERS] = place.wake(self._members)
+            size = 2 * len(x) * self._row
             if size > place.room.size:
                 place.room = np.empty(size, np.uint32)
             states = state[0], state[-1], final[0], final[-1]

@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
 
 from rnnlab import Inference, Network, reference
 from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.compiled import threads
 from rnnlab.kernels.packed import team
 from rnnlab.ladder import narrow_weights
 from rnnlab.narrow import quantize, to_bfloat16, widen
@@ -167,6 +169,18 @@ def test_threads_that_share_blocks_give_the_same_steps(monkeypatch, weights):
     parts = Inference(network, weights=weights).run(x, state)
     for got, expected in [(parts[0], whole[0]), *zip(parts[1], whole[1], strict=True)]:
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no system call binds a thread here")
+def test_a_thread_that_is_started_runs_on_other_cores_and_has_its_own_back(monkeypatch):
+    calls = SimpleQueue()
+    own = os.sched_getaffinity(0)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda process, cores: calls.put(cores))
+    threads.start(calls.put, "task")
+    first, task, last = (calls.get(timeout=30) for _ in range(3))
+    assert task == "task"
+    assert first <= last == own
+    assert len(first) == max(1, len(own) - 1)
 
 
 def test_steps_in_two_threads_at_once_give_the_same_as_one_after_the_other():

@@ -57,15 +57,16 @@ def serve(job, member):
     spins = 0
     while spins < SPINS:
         number = read(job, NUMBER)
-        members = job[MEMBERS]
-        blocks = job[BLOCKS]
-        if number == last or number % 2 or add(job, NUMBER, 0) != number:
+        if number == last or number % 2:
             pause()
             spins += 1
         else:
-            _claim_blocks(job, member, number, members, blocks)
-            last = number
-            spins = 0
+            members = job[MEMBERS]
+            blocks = job[BLOCKS]
+            if add(job, NUMBER, 0) == number:
+                _claim_blocks(job, member, number, members, blocks)
+                last = number
+                spins = 0
     add(job, CLAIMS + member * APART + AWAKE, -1)
 
 

@@ -5,6 +5,7 @@ for milliseconds after a product.  So while ours run, every BLAS in the process 
 we split what BLAS would have split.
 """
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -140,8 +141,26 @@ def together(tasks: Sequence[Task]) -> None:
 
 
 def start(task: Callable, *arguments: object) -> None:
-    """Run a task in another thread, and wait for nothing."""
-    _pool(os.getpid()).submit(task, *arguments)
+    """Run a task in another thread, on another core than this thread's, and wait for nothing.
+
+    The system's scheduler leaves both on one core where all are busy, and each then waits for the other.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        _pool(os.getpid()).submit(task, *arguments)
+        return
+    cores = os.sched_getaffinity(0)
+    others = cores - {ctypes.CDLL(None).sched_getcpu()}
+    _pool(os.getpid()).submit(_run_on, others or cores, task, *arguments)
+
+
+def _run_on(cores: set[int], task: Callable, *arguments: object) -> None:
+    """Run a task on these cores; the thread has its own back afterwards."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        task(*arguments)
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def shares(total: int, parts: int) -> list[Share]:
