@@ -32,6 +32,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
+from itertools import groupby
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
@@ -99,11 +100,8 @@ def answer_in(cells: list[CodeCell], name: str, is_kernel: bool = False) -> Lear
         raise _nothing_to_judge(cells, parts, name)
     limit = choice.checked_at(name)
     chosen, names = choice.needed(name, is_kernel, limit)
-    pieces: list[tuple[CodeCell, list[int]]] = []
-    for part in _ordered([parts[index] for index in sorted(chosen)]):
-        if not pieces or pieces[-1][0] is not part.cell:
-            pieces.append((part.cell, []))
-        pieces[-1][1].append(part.index)
+    ordered = _ordered([parts[index] for index in sorted(chosen)])
+    pieces = [[*group] for _, group in groupby(ordered, key=lambda part: part.cell.number)]
     optional = [
         (parts[index].cell.label, parts[index].statement.lineno)
         for index in sorted(chosen)
@@ -113,8 +111,8 @@ def answer_in(cells: list[CodeCell], name: str, is_kernel: bool = False) -> Lear
     repeated = choice.repeated(chosen, names)
     unread = [syntax_error(cell) for cell in cells if cell.error and names & {*GIVEN.findall(cell.text)}]
     newer = next((cell.newer for cell in cells if cell.newer), "")
-    parts = [_piece(*piece) for piece in pieces]
-    return LearnerAnswer(name, parts, sorted(names), optional, lost, repeated, unread, newer)
+    texts = [_piece(piece[0].cell, [part.index for part in piece]) for piece in pieces]
+    return LearnerAnswer(name, texts, sorted(names), optional, lost, repeated, unread, newer)
 
 
 def defined(cells: list[CodeCell]) -> set[str]:
@@ -296,9 +294,7 @@ def _piece(cell: CodeCell, chosen: list[int]) -> tuple[str, str, list[int]]:
     size = 0
     while len(wanted) > size:  # statements that share a line stay together
         size = len(wanted)
-        for first, last in spans:
-            if first in wanted or last in wanted:
-                wanted.update(range(first, last + 1))
+        wanted.update(*(range(first, last + 1) for first, last in spans if {first, last} & wanted))
     lines = cell.text.split("\n")
     text = "\n".join(line if number in wanted else "" for number, line in enumerate(lines, 1))
     remaining = [index for index, (first, _) in enumerate(spans) if first in wanted]
@@ -345,9 +341,8 @@ def _nothing_to_judge(cells: list[CodeCell], parts: list[Part], name: str) -> St
             sentence = f"{cell.label} defines {name}, but it is a cell of {cell.kind}, which does not run."
             remedy = f"make {cell.label} a code cell, run it, and save the notebook"
             return Stopped(Status.not_attempted, sentence[0].upper() + sentence[1:], remedy)
-    others = exercise_names()
     definitions = {n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives}
-    near = get_close_matches(name, sorted(definitions - others), 1, 0.6)
+    near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
     remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
     return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
@@ -380,9 +375,9 @@ def lines_that_look(answer: LearnerAnswer) -> tuple[str, ...]:
     A note for the teacher, never a verdict: what an answer finds there is its own process.
     """
     lines = {}
-    for label, source, chosen in answer.cells:
-        if source.isascii() and not any(word in source for word in LOOKING):
-            continue  # for speed: most answers
+    # for speed: most answers name nothing of it
+    cells = [c for c in answer.cells if not c[1].isascii() or any(word in c[1] for word in LOOKING)]
+    for label, source, chosen in cells:
         text = source.splitlines()
         statements = ast.parse(source).body
         for node in (node for index in chosen for node in ast.walk(statements[index]) if _looks(node)):
