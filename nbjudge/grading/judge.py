@@ -92,17 +92,6 @@ def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
 
 
-def observe(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Transcript:
-    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped).
-
-    A check that names mistakes itself ends with the first case that goes wrong: nothing else is compared.
-    """
-    for _ in _cases(exercise, submission, seed, transcript):
-        if exercise.diagnoses and transcript.first:
-            break
-    return transcript
-
-
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
     cases = exercise.cases
@@ -192,10 +181,15 @@ def run_check(
 ) -> BaseException | None:
     """None where the check passes; Wrong, Stopped, or the exception or Overtime that broke the check.
 
-    The first difference goes before whatever stops a later case.  What was observed is kept with it.
+    All cases are run, up to an exception of the answer; of a check that names mistakes itself, up to the
+    first that goes wrong.  The first difference goes before whatever stops a later case.  What was observed
+    is kept with it.
     """
+    transcript = transcript or Transcript()
     try:
-        transcript = observe(exercise, submission, seed, transcript or Transcript())
+        for _ in _cases(exercise, submission, seed, transcript):
+            if exercise.diagnoses and transcript.first:
+                break
     except (Exception, Overtime) as error:
         return error
     problem = transcript.first or transcript.crash

@@ -73,8 +73,7 @@ class OwnAnswer:
             return ""
         texts = {"yours": source_of(self.function), str(self.solved): _solution(self.solved, self.name)}
         columns = "".join(map(_column, texts, texts.values()))
-        idea = html.escape(f"Its idea: {self.idea}")
-        summary = f"<summary>The course's own answer beside yours</summary><p>{idea}</p>"
+        summary = f"<summary>The course's own answer beside yours</summary><p>{html.escape(self.idea)}</p>"
         return f"<details{state}>{summary}<div style='{IN_TWO_COLUMNS}'>{columns}</div></details>"
 
 

@@ -373,7 +373,7 @@ tries = {
 }
 raced = {}
 for by in filter(find_spec, ("numba", "halide")):
-    try:  # in a process of its own: if its code crashes, this notebook continues
+    try:  # in its own process: if its code crashes, this notebook continues
         raced[by] = call_apart(race_all, tries, sizes, by=by, rounds=3)
     except ProcessEnded as ended:
         print(f"{by} is left out: {ended}")

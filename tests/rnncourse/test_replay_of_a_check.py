@@ -87,3 +87,11 @@ def test_a_kernel_of_numba_is_replayed_in_the_simulator():
     numba_cuda = pytest.importorskip("numba.cuda")
     learner._calls["flag_barrier"] = (1,), (1,), (np.ones((3, 1), "float32"), np.zeros(1, "int32"), 2)
     assert rnnlab.replay(numba_cuda.jit(OWN.function.py_func)).trace["total"] > 0
+
+
+@pytest.mark.parametrize(("patience", "times"), [(-1.0, 1), (1e6, 0)])
+def test_a_check_that_takes_long_prints_its_first_difference_once(patience, times, monkeypatch, capsys):
+    monkeypatch.setattr(learner, "PATIENCE", patience)
+    own = answers("09_cuda_first_kernels")["saxpy_kernel"]
+    verdict = rnnlab.check(own.mutated(own.mutants[0]))
+    assert capsys.readouterr().out.count(verdict.message) == times
