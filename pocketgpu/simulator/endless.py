@@ -17,7 +17,7 @@ from pocketgpu.simulator.threads import machine
 from pocketgpu.simulator.trace import CHUNK, EVENT, KINDS, LOAD, TURN, Trace
 
 ROUNDS = 1_000  # of loops between two looks at the clock
-SECONDS = 1.5  # between two readings of the trace
+SECONDS = 0.5  # between two readings of the trace; 20,000 loads take 0.1
 EVENTS = 20_000  # of one thread in a row, all loads: then it spins
 PLACES = 64  # most elements that a spinning thread loads in turn
 
