@@ -110,12 +110,17 @@ def _execute(path: Path) -> nbformat.NotebookNode:
             raise NotRun(f"{path.name} does not run to its end: {error}") from error
     for cell in book.cells:
         if outputs := cell.get("outputs"):
-            cell.outputs = [output for output in outputs if WIDGET not in output.get("data", {})]
+            cell.outputs = [output for output in outputs if not for_notebooks(output.get("data", {}))]
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
     book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
     text = nbformat.writes(book).replace(folder, "~").replace(str(ROOT), "~/rnnlab")
     return nbformat.reads(text, as_version=4)
+
+
+def for_notebooks(data: dict[str, str]) -> bool:
+    """Whether an output is a widget, or the style of notebooks that the banner shows."""
+    return WIDGET in data or data.get("text/html", "").startswith("<style>")
 
 
 @contextmanager

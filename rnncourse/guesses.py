@@ -1,14 +1,26 @@
-"""Predictions of a lesson: `my_guess = ...` stands for none, and prints as "none".
+"""Predictions of a lesson: until a reader makes one, it prints as "none" and its outcome is covered.
 
 A cell that prints a number which nobody wrote would claim a guess.  So a lesson assigns Python's own `...`,
 which the reader replaces; until then it becomes NOTHING, which any line of a lesson can print, format and
-calculate with.
+calculate with.  What such a cell shows from there on lies under a Cover, as does what a later cell shows that
+reads the guess: a line that the reader opens by a click or a key.  The cell runs to its end all the same.
+The site puts the fields of its pages where these covers are (pages/quiz.py).
 """
 
 import ast
+import json
 import re
+from collections.abc import Iterator
+from html import escape
 
-NAME = re.compile(r"(my_)?guess\w*$|my_(factor|prediction)\w*$")
+NAME = re.compile(r"(my_)?guess\w*$|my_(factor|prediction|exponents|slopes)\w*$")
+LINE = "No guess yet: write yours in place of ..., or"
+# of JupyterLab: behind a closed cover every output is hidden, but errors and warnings are not
+STYLE = """
+.guess-cover summary { cursor: pointer; }
+.jp-OutputArea-child:has(.guess-cover:not([open])) ~ .jp-OutputArea-child:not(
+  :has([data-mime-type$=".error"], [data-mime-type$=".stderr"])) { display: none; }
+"""
 
 
 class NoGuess(str):
@@ -16,10 +28,9 @@ class NoGuess(str):
 
     __slots__ = ()
 
-    def __format__(self, specification: str) -> str:
-        return str(self)
+    __repr__ = str.__str__
 
-    def __repr__(self) -> str:
+    def __format__(self, specification: str) -> str:
         return str(self)
 
     def _itself(self, *others: object) -> "NoGuess":
@@ -36,22 +47,112 @@ class NoGuess(str):
 NOTHING = NoGuess("none")
 
 
+class Cover:
+    """A line above an outcome; in JupyterLab it hides the outcome until the reader opens it."""
+
+    def __init__(self, names: list[str], fields: list[str]):
+        self.names = names  # of the variables that hold the guesses
+        self.fields = fields  # what a page asks for, in words
+
+    def __repr__(self) -> str:
+        return f"{LINE} read on:"
+
+    def _repr_html_(self) -> str:
+        fields = escape(json.dumps(self.fields, ensure_ascii=False))
+        attributes = f'class="guess-cover" data-names="{" ".join(self.names)}" data-fields="{fields}"'
+        return f"<details {attributes}><summary>{LINE} open the outcome</summary></details>"
+
+
+def cover(**guesses: object) -> None:
+    """Cover what the cell shows from here on, unless a part of a guess is there."""
+    if any(part is not NOTHING for part in _parts([*guesses.values()])):
+        return
+    from IPython.display import display
+
+    display(Cover([*guesses], _fields(guesses)))
+
+
+def _parts(guess: object) -> Iterator[object]:
+    """The numbers and words that a guess consists of."""
+    if isinstance(guess, dict):
+        guess = [*guess.values()]
+    if not isinstance(guess, list | tuple | set):
+        yield guess
+        return
+    for part in guess:
+        yield from _parts(part)
+
+
+def _fields(guesses: dict[str, object]) -> list[str]:
+    """One field for a number or words, one for each key of a dictionary."""
+    fields = []
+    for name, guess in guesses.items():
+        if isinstance(guess, dict):
+            fields += [f"{key:g}" if isinstance(key, float) else str(key) for key in guess]
+        else:
+            fields.append(re.sub("^(my_)?(guess_)?", "", name).replace("_", " "))
+    return fields
+
+
 class Guesses(ast.NodeTransformer):
-    """Replaces `...` by NOTHING where a cell assigns it to a guess."""
+    """Replaces `...` by NOTHING where a cell assigns it to a guess, and covers what the cell shows then."""
+
+    def visit_Module(self, module: ast.Module) -> ast.Module:
+        assigned = assigned_guesses(module)
+        place = max(assigned.values(), default=0)
+        names = [*assigned] or _read_guesses(module)
+        self.generic_visit(module)
+        if names and shows(module.body[place:]):
+            call = f"cover({', '.join(f'{name}={name}' for name in names)})"
+            module.body.insert(place, _from_here(call, module.body[max(place - 1, 0)], "exec"))
+        return module
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
-        names = [name.id for name in ast.walk(node.targets[0]) if isinstance(name, ast.Name)]
-        if any(NAME.match(name) for name in names):
+        if _guesses_of(node):
             node.value = _Nothing().visit(node.value)
         return node
 
 
 class _Nothing(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if node.value is not ...:
-            return node
-        source = f"__import__({__name__!r}, fromlist=['NOTHING']).NOTHING"
-        return ast.copy_location(ast.parse(source, mode="eval").body, node)
+        return _from_here("NOTHING", node, "eval") if node.value is ... else node
+
+
+def _from_here(source: str, place: ast.AST, mode: str) -> ast.AST:
+    """The node of an attribute of this module, on the line of another node."""
+    tree = ast.parse(f"__import__({__name__!r}, fromlist=['cover']).{source}", mode=mode)
+    node = tree.body[0] if mode == "exec" else tree.body
+    for part in ast.walk(node):
+        ast.copy_location(part, place)
+    return node
+
+
+def _names(tree: ast.AST, context: type) -> list[str]:
+    """Names of guesses that a tree stores or loads, each once."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context))
+    return [*dict.fromkeys(node.id for node in nodes if NAME.match(node.id))]
+
+
+def _guesses_of(statement: ast.stmt) -> list[str]:
+    return _names(statement.targets[0], ast.Store) if isinstance(statement, ast.Assign) else []
+
+
+def assigned_guesses(module: ast.Module) -> dict[str, int]:
+    """{name of a guess: number of the statements up to the one that assigns it}."""
+    numbered = enumerate(module.body, 1)
+    return {name: number for number, statement in numbered for name in _guesses_of(statement)}
+
+
+def _read_guesses(module: ast.Module) -> list[str]:
+    """Guesses of an earlier cell."""
+    stored = _names(module, ast.Store)
+    return [name for name in _names(module, ast.Load) if name not in stored]
+
+
+def shows(statements: list[ast.stmt]) -> bool:
+    """Whether statements print or show something: one of them, outside functions, is an expression."""
+    run = [statement for statement in statements if not isinstance(statement, ast.FunctionDef)]
+    return any(isinstance(node, ast.Expr) for statement in run for node in ast.walk(statement))
 
 
 def prepare(shell: object) -> None:

@@ -14,6 +14,12 @@ from rnncourse.lab import driver
 from rnnlab import resources
 
 ROOT = Path(__file__).resolve().parents[1]
+# of JupyterLab: a narrow window shows 80 columns in smaller letters, and no line ends within a word
+STYLE = f"""<style>{guesses.STYLE}
+.jp-OutputArea {{ container-type: inline-size; }}
+.jp-OutputArea .jp-OutputArea-output pre {{ word-break: normal; overflow-wrap: anywhere;
+  font-size: clamp(9px, calc((100cqw - 80px) / 49), var(--jp-code-font-size)); }}
+</style>"""
 
 
 def banner() -> None:
@@ -21,6 +27,8 @@ def banner() -> None:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell:
         guesses.prepare(shell)
+    if hasattr(shell, "kernel"):
+        shell.display_pub.publish({"text/html": STYLE, "text/plain": ""})
     if resources.in_browser():
         return _banner_in_browser()
     version = metadata.version("numpy")

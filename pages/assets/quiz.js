@@ -23,6 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const state = { open: false };
     state.draw = () => {
       const guess = answers[form.dataset.key];
+      fields.forEach((field, at) => { if (guess) field.value = guess[at] || ""; });
       const isOpen = Boolean(state.open || guess || !cover.checked);
       form.classList.toggle("open", isOpen);
       if (isOpen) outcome.removeAttribute("hidden");
@@ -36,13 +37,12 @@ document.addEventListener("DOMContentLoaded", () => {
       form.querySelector("[role=status]").textContent = guess ? `You predicted ${words.join(", ")}. It came out like this:`
         : state.open && places.length ? "You have not predicted." : "";
     };
-    fields.forEach((field, at) => { field.value = (answers[form.dataset.key] || [])[at] || ""; });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const written = fields.map((field) => field.value.trim());
       if (!written.some(Boolean)) { fields[0].focus(); return; }
       keep(form.dataset.key, written);
-      state.draw();
+      guesses.forEach((one) => one.draw()); // a second outcome may wait for the same guess
     });
     form.querySelector(".show").addEventListener("click", () => { state.open = true; state.draw(); });
     outcome.addEventListener("beforematch", () => { state.open = true; state.draw(); }); // found by the browser's search

@@ -37,6 +37,11 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
         learner.run_all()
         assert "✘" in learner.output("rnnlab.check(last_step, practice=True)")
 
+        outcome = learner.wait_for(".jp-OutputArea-child:has(.guess-cover) + .jp-OutputArea-child")
+        assert not outcome.is_displayed()
+        learner.click(".guess-cover summary")
+        until(outcome.is_displayed, "a covered outcome is seen once its line was clicked")
+
         learner.type_into("def last_step(y)", RIGHT)
         assert "✔" in learner.run("rnnlab.check(last_step, practice=True)")
 
@@ -137,7 +142,7 @@ def test_pictures_have_words_and_numbers_and_the_keyboard_goes_through_sliders_a
         words = [one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures]
         assert pictures
         assert all(len(text or "") > 30 for text in words), words
-        summary = learner.wait_for(f"{OUTPUTS} details > summary")
+        summary = learner.wait_for(f"{OUTPUTS} details:not(.guess-cover) > summary")
         learner.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
         summary.send_keys(Keys.ENTER)
         table = learner.wait_for(f"{OUTPUTS} details[open] table")

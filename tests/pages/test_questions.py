@@ -5,20 +5,23 @@ import re
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from page_browser import PageBrowser, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
+from traitlets.config import Config
 
 from nbjudge.authoring.course import ROOT
 from pages import build, covers, frames, moving, quiz, run
 from pages.opening import openings
 from pages.run import LessonRun
 from pages.site import OWN, Site
+from rnncourse import guesses
 from rnncourse.figures.picture import Page, Slider, slider_view
 
 soup = lambda text: BeautifulSoup(text, "html.parser")
-MARKED = re.compile(r"^my_(?:guess|factor|prediction)\w*\b.*=", re.M)
 
 
 def view(monkeypatch, **sliders):
@@ -75,37 +78,48 @@ def test_a_lesson_runs_again_when_a_package_that_it_uses_has_changed(package, mo
     assert run.content_number(tmp_path / "lesson.ipynb") != before
 
 
-def test_every_guess_of_every_lesson_has_a_field():
-    cells = [
-        cell.source
-        for path in build.all_lessons()
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code"
-    ]
-    asking = [source for source in cells if MARKED.search(source)]
-    assert len(asking) > 100
-    assert not [source for source in asking if not quiz.guesses(source)]
+def covered(cell, printed):
+    """The HTML of a cell that prints behind a cover, as the template writes what a kernel gave the site."""
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    guesses.prepare(shell)
+    with capture_output() as shown:
+        shell.run_cell(f"{cell}\nprint({printed!r}, end='')").raise_error()
+    InteractiveShell.clear_instance()
+    blocks = [f'<div class="shown">{output.data["text/html"]}</div>' for output in shown.outputs]
+    blocks.append(f'<pre class="printed">{shown.stdout}</pre>')
+    attributes = quiz.guess_attribute(cell)
+    return f'<div class="cell"{attributes}><div class="output">{"".join(blocks)}</div></div>'
 
 
 @pytest.mark.parametrize(
-    ("source", "printed", "marked"),
+    ("cell", "printed", "fields", "marked"),
     [
-        ("my_guess = 64", "64 take 9.1 times as long; you guessed 64\n", ["64"]),
-        ("my_guess = 0.5", "the part is 61%; you guessed 50%\n", ["50%"]),
-        ("my_guess, my_factor = 16, 2", "guesses: 16 at T = 16, a factor of 2\n", ["16", "2"]),
-        ("my_guess = {2: 4, 4: 4}", "you guessed 4, 8 are\nyou guessed 4, 16 are\n", ["4", "4"]),
-        ("my_guess = 'T'", "your guess: T\n", ["T"]),
-        ("my_guess = 4", "4 launches; you guessed nothing of 4.5 or 42\n", []),
+        ("my_guess = ...", "none of 64; you guessed none\n", 1, ["none"]),
+        ("my_guess, my_factor = ..., ...", "guesses: none at 16, none\n", 2, ["none", "none"]),
+        ("my_guess = {2: ..., 4: ...}", "you guessed none, 8\nyou guessed none, 16\n", 2, ["none", "none"]),
+        ("my_guess = (..., ...)", "you guessed (none, none)\n", 1, ["(none, none)"]),
+        ("my_guess = [...]", "your guess: [none]; nonesuch\n", 1, ["[none]"]),
+        ("my_guess = ...", "the guess of nonetheless\n", 1, []),
     ],
 )
-def test_a_printed_guess_is_marked_where_it_stands(source, printed, marked):
-    html = f'<div class="cell"{quiz.guess_attribute(source)}><div class="output"><pre class="printed">'
-    page = soup(quiz.add_quizzes(f"{html}{printed}</pre></div></div>"))
+def test_a_covered_outcome_has_a_form_and_the_guess_is_marked_where_it_is_printed(
+    cell, printed, fields, marked
+):
+    page = soup(quiz.add_quizzes(covered(cell, printed)))
     assert [span.text for span in page.select(".guessed")] == marked
-    assert page.select_one("pre").text == printed
-    assert len(page.select("form.guess input")) == len(quiz.guesses(source))
-    fields = [int(span["data-field"]) for span in page.select(".guessed")]
-    assert fields == [*range(len(marked))]
+    assert page.select_one("form.guess + .outcome pre").text == printed
+    assert len(page.select("form.guess input")) == fields
+    assert [int(span["data-field"]) for span in page.select(".guessed")] == [*range(len(marked))]
+    assert not page.select("details")
+
+
+def test_a_later_outcome_waits_for_the_cell_that_asks():
+    asks = f'<div class="cell"{quiz.guess_attribute("my_guess = ...")}></div>'
+    others = covered("my_guess_b = ...", "1")
+    shell = '<div class="cell"><div class="output"><div class="shown">'
+    later = f"{shell}{guesses.Cover(['my_guess'], ['guess'])._repr_html_()}</div><pre></pre></div></div>"
+    keys = [form["data-key"] for form in soup(quiz.add_quizzes(asks + others + later)).select("form")]
+    assert keys == [quiz.key_of("my_guess_b = ..."), quiz.key_of("my_guess = ...")]
 
 
 @pytest.mark.parametrize(
@@ -135,16 +149,17 @@ def test_the_field_stands_behind_a_folded_question_and_before_a_folded_answer(su
     assert [element.name for element in page.select(".prose > :not(p)")].index("form") == place
 
 
-def test_the_fields_of_a_guess_are_named_as_the_cell_names_them():
-    assert [*quiz.guesses("my_guess = {1e3: 'ring', 100e6: 'ring'}")] == ["1e3", "100e6"]
+def test_the_fields_of_a_guess_are_named_by_its_keys():
+    page = soup(quiz.add_quizzes(covered("my_guess = {1e3: ..., 'read': ...}", "")))
+    assert [label.text for label in page.select("label")] == ["1000", "read"]
 
 
 def test_every_lesson_has_a_cover_of_its_own_that_it_shows():
-    assert [lesson.name for lesson in openings()] == [*covers.COVERS]
+    assert [lesson.stem for lesson in openings()] == [*covers.COVERS]
     assert len({*covers.COVERS.values()}) == len(openings())
     for lesson in openings():
         source = (ROOT / f"notebooks/source/{lesson.stem}.py").read_text(encoding="utf-8")
-        drawing = re.sub(r"_\d+$", "", covers.COVERS[lesson.name])
+        drawing = re.sub(r"_\d+$", "", covers.COVERS[lesson.stem])
         assert f'drawings.show("{drawing}")' in source
         image = soup(covers.cover(lesson, lambda content, kind: "a.svg")).img
         assert 20 <= len(image["alt"]) < 250
@@ -169,7 +184,9 @@ def page(tmp_path_factory):
         for cell in code:
             printed = next((line for words, line in PRINTED.items() if words in cell.source), None)
             if printed:
-                cell.outputs = [nbformat.v4.new_output("stream", text=printed)]
+                cover = guesses.Cover(["my_guess", "my_factor"], ["guess", "factor"])
+                html = nbformat.v4.new_output("display_data", {"text/html": cover._repr_html_()})
+                cell.outputs = [html, nbformat.v4.new_output("stream", text=printed)]
         folder = tmp_path_factory.mktemp("site")
         (folder / "lessons").mkdir()
         site = Site(folder)
@@ -187,7 +204,8 @@ def browser(tmp_path_factory):
 def test_without_scripts_all_outcomes_and_pictures_are_there_and_no_field(page):
     text = soup(page.read_text(encoding="utf-8"))
     assert all(form.has_attr("hidden") for form in text.select(".quiz, .controls"))
-    assert not text.select(".output[hidden]")
+    assert text.select(".outcome")
+    assert not text.select(".outcome[hidden]")
     assert text.select_one(".moves .frame p").text.strip() == "1 0"
     assert "factor of none" in text.text
 
@@ -221,7 +239,7 @@ def test_sliders_load_frames_when_they_are_moved_and_say_the_finding(page, brows
 def test_an_outcome_is_covered_until_the_reader_predicts_and_the_answer_stays(page, browser):
     browser.show(page.as_uri())
     find = lambda selector: browser.browser.find_element(By.CSS_SELECTOR, selector)
-    outcome = lambda: find(".quiz.guess + .output")
+    outcome = lambda: find(".quiz.guess + .outcome")
     covered = lambda: browser.browser.execute_script("return arguments[0].hidden", outcome())
     assert covered() == "until-found"
     one, other = browser.browser.find_elements(By.CSS_SELECTOR, ".quiz.guess input")[:2]

@@ -1,6 +1,8 @@
 """A prediction that nobody has made is printed as none, in each way in which lessons print one."""
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -38,6 +40,35 @@ def run(shell, cell):
 )
 def test_a_guess_that_was_not_made_is_none(shell, guess, line, printed):
     assert run(shell, f"my_guess = {guess}\n{line}") == printed
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (["print(1)\nmy_guess = ...\nprint(2)\nprint(3)"], "1|23"),
+        (["my_guess = {'a': ..., 'b': (..., ...)}\nprint(1)"], "|1"),
+        (["my_guess = {'a': 5, 'b': ...}\nprint(1)"], "1"),
+        (["my_guess, other = 0, ...\nprint(1)"], "1"),
+        (["my_guess_a, b = ..., 2\nmy_guess_c = ...", "print(b, my_guess_c)"], "|2 none"),
+        (["my_slopes = {...}\ndef f():\n    print(1)", "f()\nlen(my_slopes)\nf()"], "|11"),
+        (["my_guess = ...", "for guess in (1, 2):\n    print(guess)"], "12"),
+        (["my_guess = 3", "print(my_guess)"], "3"),
+    ],
+)
+def test_what_follows_a_guess_that_was_not_made_lies_under_a_cover(cells, shown, monkeypatch):
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    guesses.prepare(shell)
+    monkeypatch.setattr(guesses.Cover, "__repr__", lambda self: "|")
+    with redirect_stdout(StringIO()) as printed:
+        for cell in cells:
+            shell.run_cell(cell).raise_error()
+    InteractiveShell.clear_instance()
+    assert printed.getvalue().replace("\n", "") == shown
+
+
+def test_a_cell_that_fails_behind_a_cover_fails_on_its_own_line(shell):
+    result = shell.run_cell("my_guess = ...\nprint(my_guess)\nmy_guess.nothing")
+    assert result.error_in_exec.__traceback__.tb_next.tb_lineno == 3
 
 
 def test_a_number_of_the_readers_own_stays(shell):
