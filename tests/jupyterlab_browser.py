@@ -42,6 +42,10 @@ KERNEL = """const shown = [...(window.jupyterapp?.shell.widgets("main") ?? [])].
     widget => widget.isVisible && widget.sessionContext);
 const kernel = shown?.sessionContext.session?.kernel;
 return kernel ? [kernel.connectionStatus, kernel.status] : []"""
+PROMPTS = """const shown = [...window.jupyterapp.shell.widgets("main")].find(
+    widget => widget.isVisible && widget.sessionContext);
+const cells = shown.content.widgets.filter(cell => cell.model.type === "code");
+return cells.map(cell => `[${cell.prompt || " "}]:`)"""
 SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
     cell => (cell.querySelector(".cm-content") || cell).textContent)"""
 
@@ -143,8 +147,7 @@ class Learner:
 
     def prompts(self) -> list[str]:
         """ "[ ]:", "[*]:" or "[3]:", of each code cell."""
-        result = self.browser.find_elements(By.CSS_SELECTOR, f"{CELL} .jp-InputPrompt")
-        return [prompt.get_attribute("textContent") for prompt in result]
+        return self.browser.execute_script(PROMPTS)  # the page shows none of a folded cell
 
     def type_into(self, words: str, code: str) -> None:
         """Replace the code of the cell that holds `words`, and run it."""

@@ -55,7 +55,13 @@ def notebook(cells: list[SourceCell], ids: list[str]) -> str:
     """The notebook of these cells, byte for byte as nbformat writes it, without outputs."""
     entries = []
     for cell, name in zip(cells, ids, strict=True):
-        entry = {"cell_type": cell.kind, "id": name, "metadata": {}, "source": cell.text.splitlines(True)}
+        metadata = {"jupyter": {"source_hidden": True}} if cell.is_folded else {}
+        entry = {
+            "cell_type": cell.kind,
+            "id": name,
+            "metadata": metadata,
+            "source": cell.text.splitlines(True),
+        }
         entries.append(entry | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
     book = {"cells": entries, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,9 +1,10 @@
 """Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
 
-`# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
-line may continue with a title, for the author. Cells of the kinds in HIDDEN are in no notebook: the text of
-an exercise (nbjudge/authoring/exercise_text.py) says with them what its check needs. A mistake in a source is
-a SourceError that names file and line.
+`# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code, and
+`# %% [folded]` one of code that JupyterLab shows folded: of its text the first line alone, a comment that
+says what the cell does. Each of these lines may continue with a title, for the author. Cells of the kinds
+in HIDDEN are in no notebook: the text of an exercise (nbjudge/authoring/exercise_text.py) says with them what
+its check needs. A mistake in a source is a SourceError that names file and line.
 """
 
 import re
@@ -17,6 +18,7 @@ OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
 # kinds of cells that no notebook shows
 HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference", "variant")
 CODE = ("code", "right", "wrong", "reference")  # kinds whose text is a program; all others are prose
+FOLDED = "folded"  # kind of a cell of code that only prints, draws or imports
 INCLUDE = "exercise"  # kind of an empty cell that stands for the exercise named in its title
 DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)
 
@@ -35,6 +37,7 @@ class SourceCell:
     line: int = 1  # of the source, where the text begins
     title: str = ""  # the rest of the opening line
     opening: int = 0  # line of the source that opens the cell
+    is_folded: bool = False  # its notebook shows the first line alone
 
     def error(self, offset: int, message: str) -> SourceError:
         """The error that stands `offset` lines into the text of this cell; -1 is the opening line."""
@@ -57,10 +60,13 @@ def parse(text: str, where: str) -> list[SourceCell]:
 
 def _cell(opening: str, lines: list[str], where: str, first: int) -> SourceCell:
     match = OPENING.match(opening)
-    kind = match["kind"] or "code"
+    is_folded = match["kind"] == FOLDED
+    kind = "code" if is_folded else match["kind"] or "code"
     title = (match["title"] or "").strip()
     if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
-        message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
+        message = (
+            f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join((*HIDDEN, FOLDED))}]"
+        )
         raise SourceError(f"{where}:{first - 1}: {message}")
     prose = kind not in CODE
     opened = first - 1
@@ -70,11 +76,13 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> SourceCell:
         first = first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
-    cell = SourceCell(kind, "\n".join(lines), where, first, title, opened)
+    cell = SourceCell(kind, "\n".join(lines), where, first, title, opened, is_folded)
     if kind == INCLUDE and (lines or not title.isidentifier()):
         raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
     if not lines and kind != INCLUDE:
         raise cell.error(-1, "an empty cell")
+    if is_folded and not lines[0].startswith("# "):
+        raise cell.error(0, f"a [{FOLDED}] cell begins with a comment that says what the cell does")
     return replace(cell, text="\n".join(_uncommented(cell))) if prose else cell
 
 

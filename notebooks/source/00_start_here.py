@@ -134,18 +134,15 @@ for B in (1, 64):
 # %% [markdown]
 # ## 4 · Predict, then measure
 #
-# How many times as long as the product for one sequence will those for two and for 64 take? Put your two guesses in place of `...` in the next cell. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
-
-# %%
-guess_2 = ...  # times as long as for one sequence: put your own numbers here
-guess_64 = ...
-
-# %% [markdown]
-# The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower.
+# How many times as long as the product for one sequence will those for two and for 64 take? Put your guesses in place of `...` in the next cell. Until you do, a line covers the outcome; a click opens it. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
+#
+# The cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower.
 #
 # The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was probably using the cores. Then the first line of the output is a warning: do not believe the numbers below it, and run the cell again later.
 
 # %%
+my_guess = {2: ..., 64: ...}  # times as long as for one sequence
+
 import timeit
 from functools import partial
 
@@ -160,15 +157,16 @@ for B in minibatches:
     products[f"B = {B}"] = partial(np.matmul, h, weight_hh.T)
 timings = take_turns(products, rounds=31)
 seconds = {B: timings[f"B = {B}"].median for B in minibatches}
+
+# %% [folded]
+# Print the times, with a warning if something disturbed them.
 print(disturbance(timings))
 for B in minibatches:
     microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
     print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs per "
           f"sequence, spread {spread:.0%}")
-
-# %%
 ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}
-for B, guess in ((2, guess_2), (64, guess_64)):
+for B, guess in my_guess.items():
     print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your "
           f"guess was {guess}.")
 
@@ -185,7 +183,8 @@ drawings.show("shared_weights")
 #
 # A **rate** says how well the processor is used: FLOP divided by seconds. One GFLOP/s is 10⁹ FLOP a second. The next picture shows the rate against the minibatch. If time depended on arithmetic alone, the line would be level.
 
-# %%
+# %% [folded]
+# Draw the rate against the minibatch.
 from rnncourse.figures.picture import PALETTE, canvas, show
 
 rate = {B: 2 * B * H * H / seconds[B] / 1e9 for B in minibatches}
@@ -243,6 +242,9 @@ my_guess = ...  # FLOP/byte for one sequence: put your own number here
 intensity = {B: 2 * B * H * H / (4 * (H * H + 2 * B * H)) for B in minibatches}
 most = {B: roof.attainable(intensity[B]) for B in minibatches}
 print(f"your guess {my_guess}, the formula {intensity[1]:.3f} FLOP/byte")
+
+# %% [folded]
+# Print intensity and rate of each minibatch.
 for B in minibatches:
     print(f"B = {B:3}: {intensity[B]:5.1f} FLOP/byte, at most {most[B]:4.0f} "
           f"GFLOP/s; measured {rate[B]:5.3g}")
@@ -275,25 +277,30 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
-alone = {}
+my_guess, runs, alone = ..., {}, {}
+for B in (1, 64):
+    h = rng.standard_normal((B, H), dtype=np.float32)
+    runs[B] = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1,
+                            repeat=15)
+    alone[B] = 1e6 * np.median(runs[B])
+
+# %% [folded]
+# Draw the runs, and print what each of the three values says.
 figure, axes = canvas(1, 2, width=7.4, height=2.8)
 for axis, B in zip(axes, (1, 64), strict=True):
-    h = rng.standard_normal((B, H), dtype=np.float32)
-    runs = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1,
-                         repeat=15)
-    relative = np.array(runs) / np.median(runs)
+    relative = np.array(runs[B]) / np.median(runs[B])
     axis.plot(range(1, 16), relative, "o", color=PALETTE["blue"])
     axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--",
                  label="mean")
     axis.axhline(1, color=PALETTE["black"], label="median")
     axis.set(title=f"B = {B}", xlabel="run", xticks=(1, 5, 10, 15))
     axis.set(ylabel="time / median", ylim=0)
-    first, mean, alone[B] = (1e6 * runs[0], 1e6 * np.mean(runs),
-                             1e6 * np.median(runs))
+    first, mean = 1e6 * runs[B][0], 1e6 * np.mean(runs[B])
     print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median "
           f"{alone[B]:5.0f} µs")
 print(f"By these medians, 64 sequences take {alone[64] / alone[1]:.0f} times "
       f"as long as one; it was {ratios[64]:.0f} times in section 4.")
+print("you guessed", my_guess)
 axes[0].legend(frameon=False)
 show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")
@@ -310,7 +317,8 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
 #
 # The next cell also opens a **scoreboard**. From lesson 01 to 08 you compute networks of one size (16 steps, 64 sequences, 256 units) in different ways; each lesson adds its rows, measured by you: on one core, and in lessons 07 and 08 on all cores, too. 100 % is the rate of one large product on one core. The amounts of work differ: compare times within a lesson, percentages between lessons. Different runs of the same code may differ by a third.
 
-# %%
+# %% [folded]
+# Print what this run says of the claim, and your progress.
 from rnncourse import scoreboard
 
 print("sequences      MFLOP    time (µs)    µs a sequence  GFLOP/s")

@@ -111,6 +111,9 @@ flash[0] = 1
 grey = np.zeros_like(flash)
 with_flash, without = (reference.forward(network, inputs)[0][:, 0]
                        for inputs in (flash, grey))
+
+# %% [folded]
+# Draw the trace of the flash, and print what is left of it.
 figure, axis = canvas(height=2.6)
 for unit in range(3):
     axis.plot(with_flash[:, unit] - without[:, unit], marker="o",
@@ -190,9 +193,9 @@ explore_filter()
 # %%
 drawings.show("minibatch_in_memory")
 
-guess = 10  # times faster: put your own number here
-
 # %%
+my_guess = ...  # times faster
+
 from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.ladder import one_step_at_a_time
 
@@ -209,7 +212,8 @@ print(disturbance(timings))
 for way, timing in timings.items():
     print(f"{way:17} {1e3 * timing.median:7.1f} ms")
 faster = timings["one after another"].median / timings["as a minibatch"].median
-print(f"the minibatch is about {faster:.0f} times faster; your guess: {guess}")
+print(f"the minibatch is about {faster:.0f} times faster; your guess: "
+      f"{my_guess}")
 
 # %% [markdown]
 # The arithmetic is the same. The weights are so few that memory cannot be the reason. What else is saved? The **calls**: in a minibatch, the same few calls of a step serve all rows. A call costs time before its first multiplication: Python looks up names, and NumPy checks shapes and allocates memory for the result.
@@ -234,6 +238,9 @@ print(disturbance(timings))
 milliseconds = np.array([1e3 * timing.median for timing in timings.values()])
 per_sequence = milliseconds / minibatches
 only_calls = per_sequence[0] / np.array(minibatches)
+
+# %% [folded]
+# Draw the time of one sequence against the minibatch.
 figure, axis = canvas()
 axis.plot(minibatches, per_sequence, "o-", color=PALETTE["blue"],
           label="measured")
@@ -306,12 +313,14 @@ show(task.picture(prediction, batch), task.alt(prediction, batch))
 # Which filter has the network learned? Use an input like that of section 3: one flash, then zeros. For a filter, the answers to a flash of size 1 *are* the kernel, one number a step. This is its **impulse response**. The network is not linear, so we use a small flash, 0.1, and divide by 0.1. Biases answer, too, so we subtract the answers without a flash.
 
 # %%
-# sequence 0 stays mid-grey, sequence 1 has the flash
-flash = np.zeros((8, 2, 1), np.float32)
+flash = np.zeros((8, 2, 1), np.float32)  # sequence 0 stays mid-grey
 flash[0, 1] = 0.1
 answers_to = lambda model: model.predict(flash)[0][:, :, 0]
 impulse_response = lambda model: np.diff(answers_to(model))[:, 0] / 0.1
 sobel, learned = np.array([1, 0, -1, 0, 0, 0, 0, 0]), impulse_response(trained)
+
+# %% [folded]
+# Draw the impulse responses.
 figure, axis = canvas(height=2.8)
 step = np.arange(8)
 axis.bar(step - 0.25, sobel, 0.25, color=PALETTE["black"], label="Sobel")
@@ -330,7 +339,8 @@ show(figure, "The trained network's impulse response differs from 1, 0, -1, "
 #
 # Now the whole photograph, which was not used in training: 640 steps (the training sequences had 32), and all 427 rows as one minibatch.
 
-# %%
+# %% [folded]
+# Draw the photograph as the trained network sees it, beside Sobel's.
 drawn = trained.predict(photograph.x)[0][:, :, 0].T  # [rows,columns]
 figure, axes = canvas(1, 2, width=7.4, height=2.9)
 wanted = photograph.target[:, :, 0].T
@@ -382,7 +392,8 @@ print(f"your guess for the trained network at contrast 10: {my_guess}%")
 #
 # **A recurrent network that is trained on rows of one photograph learns Sobel's filter (1, 0, −1), for pictures of that contrast, from examples alone, and draws the edges of a photograph that it has never seen.**
 
-# %%
+# %% [folded]
+# Print what this run says of the claim, and your progress.
 from rnnlab.network import parameter_count
 
 print("network    cell       units   parameters*  impulse response")

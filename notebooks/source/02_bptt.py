@@ -223,7 +223,7 @@ print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 # If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven: a fit needs undisturbed times, and other programs only make a run longer. If the first line of the output is a warning, run the cell again.
 
 # %%
-my_exponents = {"quadratic": 1, "linear": 1}
+my_exponents = {"quadratic": ..., "linear": ...}
 lengths = [16, 32, 64, 128]
 sweeps = {"quadratic": reference.bptt_quadratic,
           "linear": reference.bptt_linear}
@@ -242,7 +242,8 @@ print(disturbance(timings))
 print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms"
                                          for name, s in seconds.items()))
 
-# %%
+# %% [folded]
+# Draw both times over T, and print their exponents.
 from rnncourse.views.powers import (figure_powers, fitted_exponent,
                                     powers_in_words)
 
@@ -264,10 +265,13 @@ for name, guess in my_exponents.items():
 T = lengths[-1]
 forward_step = shortest["forward"] / T
 cell_backward = seconds["linear"][-1] / T - forward_step
-print(f"one step forward {forward_step * 1e6:.0f} µs")
-print(f"one cell-backward {cell_backward * 1e6:.0f} µs")
 predictions = [T * forward_step + T * (T + 1) / 2 * cell_backward
                for T in lengths]
+
+# %% [folded]
+# Print the predictions beside the measured times.
+print(f"one step forward {forward_step * 1e6:.0f} µs")
+print(f"one cell-backward {cell_backward * 1e6:.0f} µs")
 for T, predicted, measured in zip(lengths, predictions, seconds["quadratic"],
                                   strict=True):
     error = measured / predicted - 1
@@ -332,7 +336,7 @@ def remainders(gradient, direction, steps):
             for eps in steps]
 
 
-my_slopes = {"exact gradient": 1, "gradient to test": 1}
+my_slopes = {"exact gradient": ..., "gradient to test": ...}
 steps = np.logspace(-5, -2, 7)
 direction = np.random.default_rng(5).standard_normal(weight_hh.shape)
 gradients = {"exact gradient": exact, "gradient to test": 1.01 * exact}
@@ -471,7 +475,8 @@ print(f"your guess: radius {my_guess}; furthest off: radius "
 #
 # **T cell-backwards give the exact gradient of a layer over T steps; going back from every loss separately takes T(T+1)/2 of them and gives the same numbers, up to rounding.**
 
-# %%
+# %% [folded]
+# Print the costs of all ways, what this run says of the claim, your progress.
 T, k = 48, 8
 rows = [
     ("back from every loss", T * (T + 1) // 2, T, "yes"),

@@ -117,6 +117,7 @@ from rnncourse.views.learned_filter import (
     watch_learned_filter,
 )
 
+my_guess = ...
 recording = watch_learned_filter("laplacian")
 explore_learned_filter(recording)
 for lag, number in [(lag, number) for lag, number in enumerate(recording.kernel)
@@ -209,6 +210,7 @@ show_prediction(trained["text"], tasks[3])
 # %%
 import re
 
+my_guess = ...
 RECORDED = """_thread(n mame)
 
         if but moke is mold.equasnall(), self.pringsiffore is spaseidiciligh
@@ -255,6 +257,7 @@ print(f"least below:    {least} (your guess: {my_guess_least})")
 # %%
 from rnncourse.views.cliff import explore_cliff
 
+my_guess = ...
 explore_cliff()
 
 # %% [markdown]
@@ -346,7 +349,8 @@ outcomes = {name: [outcome(rule(rate)) for rate in rates]
 print(f"{len(messages)} of {len(rates) * len(rules)} trainings failed",
       *messages[:1], sep="\n")
 
-# %%
+# %% [folded]
+# Draw the loss against the learning rate, by rule.
 figure, axis = canvas()
 for (name, values), marker in zip(outcomes.items(), "os^", strict=True):
     axis.loglog(rates, values, marker=marker, label=name)
@@ -419,7 +423,8 @@ def reach(network, T=30):
     return np.abs(reference.backward(network, saved, dy)[0]).mean(axis=(1, 2))
 
 
-# %%
+# %% [folded]
+# Draw how far gradients reach, before and after training.
 cells, (figure, axis) = ("rnn_tanh", "lstm", "gru"), canvas()
 for cell, colour in zip(cells, LINES, strict=False):
     axis.semilogy(reach(Model.create(cell, 2, 24, 1, seed=1).network), "--",
@@ -473,7 +478,8 @@ update = lambda: rule.update(network.parameters, sweep(), memory)
 ways = {"training, one sweep back and Adam": update}
 timings = scoreboard.measure("03", ways, network, scoreboard.TRAINING)
 
-# %%
+# %% [folded]
+# Print remedies, what this run says of the claim, and your progress.
 print(f"{'what you see':31} {'likely cause':19} remedy")
 for seen, cause, remedy in (
     ("loss and gradient jump up", "exploding gradient", "clip by global norm"),

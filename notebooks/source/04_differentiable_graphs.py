@@ -336,6 +336,7 @@ for name, saved in plans.items():
 # Variant 4 saves the product **instead of** n. It needs the same memory, and elementwise operations, a tanh among them, recompute n. **Predict:** is there a better plan with three wires, or with two? One step has few wires, so `cheapest` simply tries all subsets.
 
 # %%
+my_guess = ...
 wire = 4 * 64 * 512  # bytes
 print(f"{len(all_plans(after, reverse, alive))} plans tried")
 for wires in range(5):
@@ -381,6 +382,9 @@ for rung in VARIANTS:
     gradient[rung.name] = gradients_of["weight_hh_l0"]
     ledger = rung.facts.ledger  # a test of the course counts these calls
     stated[rung.name] = ledger.forward(eight), ledger.backward(eight)
+
+# %% [folded]
+# Print how far the gradients lie apart, and the calls.
 for name in gradient:
     from_V1, from_V3 = (
         relative_error(gradient[name], gradient[other])
@@ -402,8 +406,12 @@ print(f"your guess: {my_guess} different gradients")
 # Below it stands the spread, the distance between the quartiles as a share of the median. Where the quartiles of two variants overlap, the measurement cannot say which is faster; the next cell then calls the order undecided, unless another pair is reversed and more than 5 % apart. **Change** `rounds` to 20 while your machine is idle: does the answer stay?
 
 # %%
+my_guess = ...
 sizes = (128, 256, 512, 1024)
 cases = measure(sizes, (128,), T=3, rounds=5)
+
+# %% [folded]
+# Print the speeds beside those of a TitanX.
 for case in cases:
     if warning := disturbance(case.timings):
         print(f"hidden {case.hidden_size}: {warning}")
@@ -423,6 +431,7 @@ for case in cases:
     spreads = "  ".join(f"{timing.relative_spread:.0%}"
                         for timing in case.timings.values())
     print(f"hidden {case.hidden_size:4}: {spreads}")
+print("you guessed", my_guess)
 
 # %%
 def has_titan_order(case):
@@ -523,7 +532,8 @@ for name, rung, reset in (("V1", gru_textbook, "before"),
     ways[f"training a GRU, {name}"] = step
 timings = scoreboard.measure("04", ways, networks["V1"], scoreboard.TRAINING)
 
-# %%
+# %% [folded]
+# Print the variants with their calls and speeds.
 published = PUBLISHED[cases[-1].hidden_size]
 measured = cases[-1].relative_speed()
 rows = [
@@ -538,7 +548,8 @@ for k, (name, forward, again) in enumerate(rows):
     on_titan = f"{published[k]:.2f}" if k < len(published) else "-"
     print(f"{name:22}{forward:15}{again:17}{on_titan:>6}{measured[k]:6.2f}")
 
-# %%
+# %% [folded]
+# Print what this run says of the claim, and your progress.
 steps = {name: graph.gemms() for name, graph in variants.items()}
 counted = list(steps.values())  # section 6
 programs = [forward for forward, _ in stated.values()]  # section 8, V1 to V5

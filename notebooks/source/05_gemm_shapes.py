@@ -89,6 +89,9 @@ roof = roofline.measure(seconds=1.0)
 print(f"peak {roof.peak:.3g} GFLOP/s, bandwidth {roof.bandwidth:.3g} GB/s: "
       f"they meet at {roof.balance:.1f} FLOP a byte")
 print(roof.disturbed)
+
+# %% [folded]
+# Print the rates, and draw them under the roof of your machine.
 best = max(rates.values())
 enough = next(B for B in minibatches if rates[B] >= 0.8 * best)
 print("GFLOP/s:", ", ".join(f"B = {B}: {rates[B]:.3g}" for B in minibatches))
@@ -121,6 +124,9 @@ from rnncourse.lab import svail_gemm
 my_guess = {"32 sequences": ..., "125 for 128": ...}
 measured = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560],
                     strict=True))
+
+# %% [folded]
+# Print the rates of the libraries of 2016.
 for k, library in enumerate(svail_gemm.LIBRARIES):
     print(f"{library:8}: {measured[32][k] / svail_gemm.PEAK:.0%} of the peak "
           "with 32 sequences; with 125 a sequence takes "
@@ -238,6 +244,9 @@ my_guess = ...
 parts = take_turns({"inputs": ways["1 product of 256 rows"],
                     "recurrent": lambda: [h_t @ weights for h_t in x]}, 9)
 fast, recurrent = (parts[name].median for name in ("inputs", "recurrent"))
+
+# %% [folded]
+# Print the time of each kind of product.
 print(disturbance(parts))
 print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by "
       f"one: {1e3 * recurrent:.2f} ms")
@@ -251,6 +260,7 @@ print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you "
 from rnncourse import scoreboard
 from rnnlab.ladder import one_big_gemm, one_step_at_a_time
 
+my_guess = ...
 network, x, state, _ = scoreboard.problem("rnn_tanh")
 ways = {
     "inputs step by step": lambda:
@@ -266,7 +276,8 @@ timings = scoreboard.measure("05", ways, network)
 #
 # **However few its multiply-adds, a product takes no less time than bringing its weights from memory, or from a cache. With few rows that, and probably the library's copying, can take longer than the arithmetic. What an odd size or a transposed layout costs depends on the library.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("arithmetic intensity", "FLOP a byte moved; about B/2 for a recurrent "
      "product"),

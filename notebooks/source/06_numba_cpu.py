@@ -241,6 +241,9 @@ tanh_ways["np.tanh"] = partial(np.tanh, x, y)
 
 # %% needs a compiler
 tanh_times = take_turns(tanh_ways)
+
+# %% [folded] needs a compiler
+# Print the times and errors of the five, fastest first.
 print(disturbance(tanh_times))
 for name in sorted(tanh_ways, key=lambda name: tanh_times[name].median):
     tanh_ways[name]()
@@ -267,6 +270,9 @@ widths = take_turns(
     {dtype: partial(loops["seven levels, numpy"], x, y, values)
      for dtype, values in coefficients.items()}
 )
+
+# %% [folded] needs a compiler
+# Print the times of both widths.
 print(disturbance(widths))
 for dtype, timing in widths.items():
     print(f"coefficients in {dtype}: {1e9 * timing.median / x.size:.2f} ns a "
@@ -413,6 +419,9 @@ with tempfile.TemporaryDirectory() as folder:
         seconds = subprocess.check_output([sys.executable, "-c", program],
                                           env=inside, text=True)
         first[state], again[state] = map(float, seconds.split())
+
+# %% [folded] needs a compiler
+# Print the times of the first call and of the second.
 for state, seconds in first.items():
     steps = (f"{seconds / saved_by_loop:.0f} steps of {B} sequences"
              if saved_by_loop > 0 else "no steps: the loop saved nothing")
@@ -451,7 +460,8 @@ print(f"faster by {plain / one_pass:.2f}; you guessed {my_guess}")
 #
 # **One compiled loop makes one pass where NumPy makes 18. What that saves depends on the functions in the loop: with a call for each number it can lose; with functions that are arithmetic alone it can run in vectors.**
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Print what this run says of the claim.
 says = verdict(of_passes > 0.5, disturbed)
 if abs(of_passes - 0.5) < 0.05 and not disturbed:
     says = "is undecided: the part is too near one half"
@@ -459,7 +469,8 @@ elif by_functions < 0 and not disturbed:
     says = "is undecided: step_in_passes is slower than NumPy"
 print(f"claim: {says}; here fewer passes save {of_passes:.0%} of NumPy's time")
 
-# %%
+# %% [folded]
+# Print the lesson in a table, and your progress.
 rows = [
     ("an operation of NumPy", "one pass; a new array, unless `out=` names one"),
     ("a fused loop", "one pass; results in between stay in registers"),

@@ -35,6 +35,9 @@ from rnnlab.ladder import numba_parallel
 from rnnlab.resources import usable_cores
 from rnnlab.network import Network
 
+drawings.show("three_cuts")
+print(usable_cores(), "cores")
+
 my_guess = {"products shared": ..., "sequences shared": ...}
 network = Network.create("rnn_tanh", 128, 256, seed=0)
 rng = np.random.default_rng(0)
@@ -47,9 +50,6 @@ def training_step(rung, threads, B=32):
     with threadpool_limits(threads):
         _, _, saved = rung.forward(network, x[:, :B])
         rung.backward(network, saved, dy[:, :B])
-
-
-print(usable_cores(), "cores")
 
 # %% needs a compiler
 from functools import partial
@@ -64,6 +64,9 @@ ways = {
                                    -(-32 // cores)),
 }
 times = take_turns(ways, 7, settled=True)
+
+# %% [folded] needs a compiler
+# Print how many times as fast each way is.
 disturbed, speedups = disturbance(times), {}
 print(disturbed)
 for kind in ("products", "sequences"):
@@ -75,7 +78,6 @@ for kind in ("products", "sequences"):
           f"you guessed {my_guess[f'{kind} shared']}")
 share = times["a share, one thread"].median
 print(f"one thread's share of the sequences, alone: {1e3 * share:.1f} ms")
-drawings.show("three_cuts")
 
 # %% [markdown]
 # A factor near the number of cores says that sharing cost nothing. Below it, something was lost. With shared products, NumPy's passes between the products stay on one core. The products in the loop over time are small, too: 32 sequences with 256 units are 4 MFLOP, a few hundredths of a millisecond for two cores, and each step starts the other thread and waits for it. Below 1, this cost more than sharing saved. (`settled=True` waits until BLAS's threads are idle: section 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
@@ -131,6 +133,9 @@ def in_pieces(steps):
 
 pieces = (1, 2, 5, 20, 100)
 times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
+
+# %% [folded] needs a compiler
+# Print the time for each distance between barriers.
 print(disturbance({str(steps): timing for steps, timing in times.items()}))
 for steps in pieces:
     ms = 1e3 * times[steps].median
@@ -209,6 +214,9 @@ def gradient(threads):
 
 my_guess = ..., ...
 once, again, alone = gradient(cores), gradient(cores), gradient(1)
+
+# %% [folded] needs a compiler
+# Print whether the bits are equal.
 print("two runs, same threads: equal bits?", np.array_equal(once, again))
 print("one thread: equal bits?", np.array_equal(once, alone),
       "largest difference "
@@ -279,6 +287,9 @@ one, many = times[1].median, times[cores].median
 gained = max(one - many, 0.0)
 shared = min(gained / (1 - 1 / cores), one) if cores > 1 else one
 serial = one - shared
+
+# %% [folded] needs a compiler
+# Print what was not shared, and Amdahl's limit.
 print(f"one thread {1e3 * one:.1f} ms, {cores} threads {1e3 * many:.1f} ms")
 print(f"not shared, or lost {1e3 * serial:.1f} ms, "
       f"shared {1e3 * shared:.1f} ms")
@@ -294,7 +305,8 @@ else:
 print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. "
       f"{disturbance({str(n): times[n] for n in times})}")
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Draw Amdahl's limit for several shares, and for your machine.
 from rnncourse.figures.picture import PALETTE, canvas, show
 
 n, mine = np.arange(1, 65), serial / one
@@ -412,6 +424,9 @@ except ValueError as refused:
 
 # %%
 my_guess = ...
+
+# %% [folded]
+# Draw the record of the ladder that comes nearest to your machine.
 from rnncourse.records import cpu_picture, cpu_report
 
 newest_first = map(records.read, reversed(records.stored("bench cpu")))
@@ -451,7 +466,8 @@ print(f"{one / many:.2f} times as fast with {cores} threads; you guessed "
 #
 # **The smaller the steps, the more a barrier in each of them costs: shared sequences need one a layer and pass. BLAS is held to one thread, and gradients are added up in a fixed order. Whether two cores are then twice as fast depends on the machine: products with fewer rows, serial work and shared hardware can cost time.**
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Print what this run says of the claim.
 reached = ", ".join(f"{kind} shared {speedup[0]:.2f} times"
                     for kind, speedup in speedups.items())
 least, low, high = min(speedups.values())
@@ -461,7 +477,8 @@ if cores == 1 or (low < 0.9 * cores < high and not disturbed):
 print(f"claim: {says}; cores here: {cores} ({0.9 * cores:.1f} times "
       f"counts as reached): {reached}")
 
-# %%
+# %% [folded]
+# Print the lesson in a table, and your progress.
 rows = [
     ("what can be shared", "products, units, sequences; not time directly"),
     ("a barrier", "threads wait for the last one: as few as possible"),

@@ -158,6 +158,9 @@ ways = {f"{B} rows": repeated(np.matmul, 20, a, weights, a.copy())
 with threadpool_limits(1):
     packing = lambda: [pack(weights, panels) for _ in range(20)]
     times = take_turns(ways | {"packing": packing}, 9)
+
+# %% [folded] needs a compiler
+# Print what packing costs beside a product.
 print(disturbance(times))
 for B_of_product, guess in my_guess.items():
     part = times["packing"].median / times[f"{B_of_product} rows"].median
@@ -238,7 +241,8 @@ for registers, guess in my_guess.items():
           f"loads for each FMA; you guessed {guess[0]} × {guess[1]}: "
           f"{loads.get(guess, 'it does not fit')}")
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Print what the model assumes of this processor.
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
 
 print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The "
@@ -314,6 +318,9 @@ tiles = [(1, 1), (2, 1), (4, 1), (4, 2), (4, 3), (8, 2), (8, 3), (5, 5),
          (16, 2), (12, 3), (12, 4), (16, 4)]
 measured, timings = measure_tiles(tiles)
 peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
+
+# %% [folded] needs a compiler
+# Print and draw the rate of each tile.
 print(disturbance(timings))
 print("rows × vectors   registers   predicted   measured                stack")
 for tile, (gflops, loop) in measured.items():
@@ -567,7 +574,8 @@ for H, guess in my_guess.items():
 print(disturbed[last])
 print(f"{describe_library()}; vectors here: {VECTOR_BYTES} bytes")
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Draw the rate after each idea.
 figure, axis = canvas(height=3.6)
 for H, marker in zip(SIZES, "os", strict=True):
     axis.plot([row[H][1] for row in table.values()], f"{marker}-",
@@ -617,7 +625,8 @@ print("you guessed", my_guess)
 #
 # The lines below the table divide each row's part of NumPy's rate by that of the row before, on one core. These rows were measured at different moments, and a tenth decides nothing; sections 7 and 8 compared in turns.
 
-# %% needs a compiler
+# %% [folded] needs a compiler
+# Print what this run says of the claim.
 from itertools import pairwise
 
 show_table()
@@ -638,7 +647,8 @@ else:
     says = f"holds here, at {' and '.join(map(str, SIZES))} units"
 print(f"\nclaim: {says}")
 
-# %%
+# %% [folded]
+# Print the lesson in a table, and your progress.
 rows = [
     ("panel", "columns of the weights, term after term; packed once"),
     ("tile", "r rows by v vectors of sums in registers"),

@@ -196,7 +196,8 @@ naive = cuda.observe(naive_transpose, (8, 8), (8, 8), x, y)
 print("right:", np.array_equal(y, x.T))
 naive
 
-# %%
+# %% [folded]
+# Print the sectors of a read and of a write.
 if naive.counts:
     requests = naive.counts.global_load_requests
     print(f"a read moves {naive.counts.global_load_sectors / requests:g} "
@@ -367,7 +368,8 @@ print("you guessed:", my_guess)
 #
 # **Two kernels that read and write the same numbers may ask for different numbers of sectors, here 1.9 times as many: what counts is how many the lanes of a warp touch in one request.** How many of them reach memory itself depends on the caches, too.
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("a thread's place", "cuda.grid(1), threadIdx, blockIdx"),
     ("more threads than elements", "if i < x.size"),

@@ -54,7 +54,8 @@ naive = cuda.observe(naive_matmul, (4, 4), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
 naive
 
-# %%
+# %% [folded]
+# Print how many numbers were loaded.
 different = a.size + b.size
 if naive.counts:
     loads = naive.counts.global_loads
@@ -152,6 +153,9 @@ def matmul_with_register_tiles(a, b, c):
 
 registers = cuda.observe(matmul_with_register_tiles, (2, 2), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
+
+# %% [folded]
+# Print the loads of both kernels.
 if registers.counts:
     print(f"{registers.counts.global_loads} loads, "
           f"{registers.counts.global_load_requests} requests of warps; naive "
@@ -233,6 +237,9 @@ def sum_of_neighbours(x, out):
 halving = 8 + 3 * sum(max(1, 256 // 2**k // 32) for k in range(1, 9)) + 1
 neighbours = cuda.observe(sum_of_neighbours, 1, 256, np.ones(256, "float32"),
                           out).counts
+
+# %% [folded]
+# Print the requests of both orders.
 print(f"sum {out[0]:g}; halving takes {halving} requests")
 if neighbours:
     print(f"neighbours first takes {neighbours.shared_requests}, "
@@ -409,6 +416,7 @@ def matmul_with_one_barrier(a, b, c):
     c[row, column] = total
 
 
+my_guess = ...
 result = np.zeros((8, 8), "float32")
 short_a, short_b = a[:8, :16].copy(), b[:16, :8].copy()
 report = cuda.observe(matmul_with_one_barrier, (1, 1), (8, 8), short_a, short_b,
@@ -425,7 +433,8 @@ for finding in report.findings if cuda.is_simulated else ():
 #
 # **Tiles of 8 by 8 divide the loads of a matrix by 8, the width of the result's tile: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("loads of a product, 32 by 32", "65 536 naive, 2 · 4 096 in tiles of 8"),
     ("barriers a tile", "2: full, and free again"),

@@ -48,7 +48,8 @@ print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 #
 # A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
 
-# %%
+# %% [folded]
+# Print the first and the last operations, and the share of the products.
 for operation in [*step.operations[:3], *step.operations[-3:]]:
     sizes = (operation.gemm_shape if operation.kind == "gemm"
              else operation.writes[0].shape)
@@ -148,6 +149,8 @@ from pocketgpu.devices import DEVICES
 
 my_guess = ...
 
+# %% [folded]
+# Print the prices of a launch on four GPUs.
 for name in ("M40", "V100", "A100", "H200"):
     device = DEVICES[name]
     print(f"{name:5}{'*' * device.assumed:2} host {device.launch} µs, device "
@@ -178,6 +181,9 @@ def often(array):
 calls = {str(size): (lambda array=array: often(array))
          for size, array in arrays.items()}
 timed = take_turns(calls, 5)
+
+# %% [folded]
+# Print the time of a call.
 print(disturbance(timed) or "measured here, nothing disturbed it:")
 for size, timing in timed.items():
     print(f"{size:>7} numbers: {timing.median / 200 * 1e6:7.2f} µs a call")
@@ -250,6 +256,7 @@ from rnncourse.views.schedule_view import (
     prediction,
 )
 
+my_guess = ...
 small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
                  device="H200")
 draw_schedule(small, launches_shown=30)
@@ -360,6 +367,9 @@ for H in (64, 512):
 
 # %%
 my_guess = ...
+
+# %% [folded]
+# Print the launches of one step, by cell.
 print(f"you guessed {my_guess} for the LSTM")
 print("cell         forward = products + others   backward = products + others "
       "+ sums")
@@ -382,6 +392,9 @@ whole = Sizes(T=100, B=64, I=512, H=512, L=4)
 forward, backward = forward_plan("lstm", whole), backward_plan("lstm", whole)
 launches = forward.count() + backward.count()
 gflops = (forward.flops + backward.flops) / 1e9
+
+# %% [folded]
+# Print the launches and the least times of a pass.
 print(f"{forward.count()} + {backward.count()} = {launches} launches")
 print(f"at {H200.launch} µs each {launches * H200.launch / 1e3:.0f} ms")
 print("all kernels of the forward pass alone, in the model: "
@@ -422,7 +435,8 @@ print("you guessed", my_guess)
 #
 # **A GPU that always runs a kernel can be nearly empty: in the model, 512 units and 64 sequences keep an H200 busy all the time and reach 1.6 % of its peak.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("kernels a step, forward",
      "one per operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),

@@ -47,7 +47,8 @@ def named(region):
         return region.buffer
     return f"{region.buffer}[{region.rows[0] // B}]"
 
-
+# %% [folded]
+# Print what the operations of step 1 read and write.
 for direction, plan in plans.items():
     for operation in plan.operations:
         if operation.steps == (1, 2):
@@ -77,7 +78,7 @@ for direction, plan in plans.items():
 from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.passes import batch_inputs, weight_gradient_after_loop
 
-my_guess = set()  # names such as "gemm → gates_l0"
+my_guess = {...}  # names such as "gemm → gates_l0"
 
 leaving = set()
 for direction, plan in plans.items():
@@ -87,8 +88,7 @@ for direction, plan in plans.items():
     stay = {operation.name for operation in moved.operations} - leaving
     print(f"{direction:8} stay in the loop: {', '.join(sorted(stay))}")
 print("may leave:", ", ".join(sorted(leaving)))
-print(f"{len(leaving)} of 9; {len(leaving & my_guess)} of them are among your "
-      f"{len(my_guess)}")
+print(f"{len(leaving)} of 9; you guessed {len(leaving & my_guess)} of them")
 drawings.show("products_of_a_loop")
 
 # %% [markdown]
@@ -99,6 +99,7 @@ drawings.show("products_of_a_loop")
 # %%
 from rnnlab.schedule.order import reorder
 
+my_guess = ...
 plan = plans["forward"]
 names = [str(operation) for operation in plan.operations]
 recurrent = next(k for k, name in enumerate(names)
@@ -149,6 +150,7 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed "
 # **Break it:** batch the inputs of both layers of a network. Layer 1 reads what layer 0 computes step by step. **Predict:** is that refused? Which step of layer 0 does the first product of layer 1 wait for, before and after?
 
 # %%
+my_guess = ...
 two = fuse_pointwise(group_gates(forward_plan("lstm", Sizes(4, 2, 3, 5, 2))))
 for name, way in (("step by step", two),
                   ("all steps at once", batch_inputs(two))):
@@ -311,6 +313,9 @@ ways = {"inputs": (lambda: [x_t @ W.T for x_t in x],
         "gradients": (gradients_in_loop, lambda: d_rows.T @ state_rows)}
 timed = {name: take_turns({"loop": loop, "once": once}, 5)
          for name, (loop, once) in ways.items()}
+
+# %% [folded]
+# Print both times, and what is saved.
 print(" ".join(disturbance(timing) for timing in timed.values()).strip()
       or "nothing disturbed these times:")
 for name, timing in timed.items():
@@ -336,7 +341,8 @@ explore_schedule(passes=("transpose_once", "batch_inputs",
 #
 # **An operation may leave the loop if it never waits for itself; here five of nine may. In the model, in one stream and with 64 sequences, the inputs gain most: their products have 8 or 32 blocks in a step, those of the weight gradients 256 already. With few sequences the weight gradients do: on an M40 with 16 or 1, on an H200 with 1.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("waits for itself", "recurrent products and pointwise kernels: they stay"),
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),

@@ -37,6 +37,9 @@ for t in range(steps):
         earliest[l, t] = 1 + max(earliest.get((l - 1, t), -1),
                                  earliest.get((l, t - 1), -1))
 rounds = 1 + max(earliest.values())
+
+# %% [folded]
+# Print and draw the rounds.
 print(f"{layers * steps} cells in {rounds} rounds; you guessed {my_guess}")
 figure, axis = canvas(height=2.4)
 table = [[earliest[l, t] for t in range(steps)] for l in range(layers)]
@@ -89,6 +92,9 @@ for wavefront in (False, True):
         times[wavefront, streams] = result.makespan
         print(f"wavefront {wavefront!s:5}, streams: {streams!s:11} "
               f"{result.makespan / 1e3:5.2f} ms, {result.tflops:4.1f} TFLOP/s")
+
+# %% [folded]
+# Print what order and streams gain.
 none = times[False, "one for all"]
 for name, time in {"order alone": times[True, "one for all"],
                    "a stream a layer alone": times[False, 1]}.items():
@@ -106,12 +112,11 @@ for steps in (10, 50, 100):
 # How long do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
 # %%
+my_guess = ...
 draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2),
               launches_shown=60)
 
 # %%
-my_guess = ...
-
 long = base | {"steps": 100, "wavefront": True, "streams": 2}
 of_layers = {}
 for device, k in (("H200", 2), ("H200", "off"), ("H200", "T"), ("M40", 2)):
@@ -201,6 +206,7 @@ from rnnlab.network import Network
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.run_numpy import allocate, execute
 
+my_guess = ...
 network = Network.create("lstm", 3, 4, layers=2, seed=0)
 x = np.random.default_rng(0).normal(size=(6, 2, 3)).astype("float32")
 state = tuple(np.zeros((2, 2, 4), "float32") for _ in range(2))
@@ -313,6 +319,9 @@ def milliseconds(**move):
 with_all = milliseconds()
 slower = {name: np.divide(milliseconds(**move), with_all)
           for name, move in moves.items()}
+
+# %% [folded]
+# Print how many times as long the pass takes.
 print("times as long         launches  as a graph")
 for name, (launches, graph) in sorted(slower.items(),
                                       key=lambda item: -item[1][0]):
@@ -344,7 +353,8 @@ print("you guessed", my_guess)
 #
 # All of this is a model; docs/timeline_model.md holds it against eighteen published figures: sixteen are within a quarter. On a GPU, `rnnlab bench gpu` measures lesson 11's five ways to launch a pass, beside PyTorch and cuDNN.
 
-# %%
+# %% [folded]
+# Print the record of a GPU, if there is one.
 from rnncourse import records
 from rnncourse.records import gpu_report as report
 
@@ -357,7 +367,8 @@ print(report.page(records.read(stored[-1])) if stored
 #
 # **Layers overlap because of queues, not because of the order of launches: in the model a stream a layer alone gains 2.7 times on an H200, the order alone nothing. With 512 units and 64 sequences four layers take 1.4 times as long as one there (with k = T 4.0 times), and on an M40, which has less room, 2.8 times.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("diagonal", "cells with the same layer + step: they can run at once"),
     ("wavefront", "one diagonal after another: L + T − 1 rounds"),

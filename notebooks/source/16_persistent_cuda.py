@@ -31,6 +31,9 @@ prices = {"launch": H200.launch, "graph node": H200.node,
           "barrier of the chip": H200.grid_barrier,
           "exchange": H200.grid_exchange, "push": H200.push,
           "read of the second-level cache": H200.l2}
+
+# %% [folded]
+# Print the prices, the highest first.
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
 print(f"bandwidths: second-level cache {H200.l2_bandwidth} GB/s for all "
@@ -151,6 +154,9 @@ print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums "
 
 # %%
 my_guess = ...
+
+# %% [folded]
+# Print which lane holds what.
 print("h: the lane that holds each word, its two registers a and b")
 for word in range(8):
     print(f"  word {word}", *(f"{4 * sequence + word % 4:3}{'ab'[word // 4]}"
@@ -185,6 +191,7 @@ drawings.show("fragment_of_a_lane")
 # %%
 import numpy as np
 
+my_guess = ...
 rng = np.random.default_rng(0)
 weights, h = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (16, 8))
 tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)]
@@ -214,6 +221,9 @@ from pocketgpu.compiling import compilers
 from rnncourse.records import register_table
 
 my_guess, beside, totals, by_kernel = ..., [], [], {}
+
+# %% [folded]
+# Print the registers that each kernel has, from the stored table.
 print("words: weights of a thread in registers, and in shared memory")
 print("kernel       units dtype      threads words  shared  registers  spilled")
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
@@ -248,6 +258,9 @@ print(f"beside the weights, all forward kernels: {min(beside)} to "
 
 # %%
 my_guess = {"bytes spilled": ...}
+
+# %% [folded]
+# Print what a kernel spills that has too many weights.
 print("cluster kernel, lstm, 512 units, bfloat16")
 if compilers.missing():
     print("recorded:", next(line for line in page if line.startswith("with ")),
@@ -372,6 +385,9 @@ parts = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100)
 least = parts.step
 # no barrier was measured on an H100
 by_flags = least - parts.exchange + H200.grid_barrier + H200.l2  # reads h
+
+# %% [folded]
+# Print the published times beside the floor.
 for name, milliseconds in published.items():
     step = milliseconds * 1000 / 1024
     print(f"{name:32}{milliseconds:6.2f} ms,{step:6.2f} µs a "
@@ -404,7 +420,8 @@ explore_minibatch()
 #
 # **By its floor, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of the floor, the broadcast the rest. A real step has more parts, so its share is smaller for the same exchange.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("floor", "exchange, broadcast, product; a cluster overlaps the last"),
     ("bfloat16", "8 bits: sums and master weights stay in 32"),

@@ -18,7 +18,8 @@ rnnlab.banner()
 # %% [markdown]
 # Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. All times on simulated ranks are predictions.
 
-# %%
+# %% [folded]
+# Take real ranks where Open MPI runs, and simulated ones elsewhere.
 from rnncourse import drawings
 from ranks.launch import why_not
 
@@ -84,6 +85,9 @@ from ranks.costs import ALGORITHMS, all_reduce_seconds, fastest
 
 my_guess = {1e3: ..., 100e6: ...}
 sizes_in_bytes = 1e3, 1e6, 100e6
+
+# %% [folded]
+# Print the time of each algorithm.
 print(f"{'ms':18}", *(f"{size / 1e6:16g} MB" for size in sizes_in_bytes))
 for name in ALGORITHMS:
     times = (1e3 * all_reduce_seconds(name, 128, size, link)
@@ -270,6 +274,9 @@ my_guess = ...
 series = published.find("ring all-reduce, 40 GPUs")
 lines = model_fit.lines(model_fit.alternate, [series])
 ms = [line.point.seconds for line in lines]
+
+# %% [folded]
+# Draw the published times and those of the model.
 print(f"efficiency on 40 GPUs: {ms[0] / ms[-1]:.0%}; you guessed "
       f"{my_guess:.0%}")
 figure, axis = canvas()
@@ -296,7 +303,8 @@ print({name: round(value, 2) for name, value in constants.cost.items()},
 # 2. "independent of the number of GPUs".
 # 3. An update takes 370 ms on one GPU and 650 to 700 ms on 40.
 
-# %%
+# %% [folded]
+# Print how near the model comes to runs that it has not seen.
 entries = model_fit.lines(model_fit.alternate)
 worst = sorted((line for line in entries if not line.is_fitted),
                key=lambda line: -abs(line.error))
@@ -332,6 +340,9 @@ from rnncourse.scaling.model import Training, stops_paying, strong_scaling
 
 my_guess = {"persistent": ..., "GEMM, figure": ..., "GEMM, text": ...}
 counts, factors, scaled = (16, 32, 64, 128, 256, 512), {}, {}
+
+# %% [folded]
+# Print and draw the times of three kernels on up to 512 GPUs.
 print(f"{'ms on GPUs:':13}" + "".join(f"{count:6}" for count in counts),
       " 16 to 128")
 for name, rates in published.RATES.items():
@@ -416,6 +427,7 @@ from pathlib import Path
 from ranks.faults import RankFailure
 from ranks.simulated_ranks import RankLost
 
+my_guess = ...
 saved = Path(tempfile.mkdtemp()) / "run.npz"
 long_job = job | {"steps": 400, "every": 50, "checkpoint": str(saved)}
 
@@ -488,7 +500,8 @@ for algorithm in ("ring", "two-level"):
 #
 # **Eight times the GPUs are nearly eight times as fast only if the kernel stays efficient at small minibatches and messages are fast: from 16 to 128 GPUs 7.7 times with the persistent kernel and section 6's links, 1.1 to 1.3 times with products launched step by step. From 64 to 512 GPUs the persistent kernel gains only 2.5 times: a GPU then has one sequence. With section 5's slow messages two-level sums gain 1.4 times, and a ring is slower. All predicted.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("all-reduce", "a sum for everybody; a ring sends 2(p − 1)/p of the array"),
     ("α and β", "short arrays want few messages, long ones few bytes"),

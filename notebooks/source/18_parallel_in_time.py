@@ -334,9 +334,11 @@ for gain in gains:
     rates.append(newton.growth_rate(newton.jacobians(steps, after)))
     rounds.append(newton.solve(steps, np.zeros((1, 32)), 1e-10).iterations)
 
-# %%
+# %% [folded]
+# Draw the rounds over the exponent.
 from rnncourse.figures.picture import PALETTE, canvas, show
 
+print("you guessed", my_guess)
 figure, axis = canvas(width=6.4, height=3.2)
 axis.plot(rates, rounds, "o-", color=PALETTE["blue"])
 stages = 2 * 8  # of a round: the tangents, then 15 levels of Blelloch's scan
@@ -421,7 +423,8 @@ print(f"the last row by tensor cores, 16 bits: Newton {fast[2]:.0f}, with "
 #
 # **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each with such a scan. The nearer a network is to chaos, the more rounds it needs, until the loop is the shorter chain.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
         ("scan", "all prefixes in log₂T levels; order matters, grouping does "
          "not"), ("look-back", "one pass over blocks: flags of three values, "

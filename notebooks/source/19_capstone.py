@@ -57,7 +57,8 @@ for name, rung in rungs.items():
           f"lowest / top {norms[name][0] / norms[name][-1]:.2g}, you guessed "
           f"{my_guess[name]}")
 
-# %%
+# %% [folded]
+# Draw the gradient norms over the layers.
 from rnncourse.figures.picture import canvas, show
 
 figure, axis = canvas()
@@ -110,6 +111,9 @@ for name, rung in rungs.items():
 turned = {angle: rotate(now.reshape(1, 8, 8), angle).reshape(64)
           for angle in range(-30, 31, 5)}
 distance = lambda one, other: np.mean((one - other) ** 2)
+
+# %% [folded]
+# Draw one digit as each of them predicts it.
 figure, axes = canvas(1, len(drawn), width=9.6, height=2.3)
 words = {}
 for axis, (name, picture) in zip(axes, drawn.items(), strict=True):
@@ -256,6 +260,7 @@ def layer_by_layer(layers, steps, minibatch, hidden_size, memory):
     return steps, np.array(up + down)
 
 
+my_guess = ...
 small = Problem(layers=3, steps=4, minibatch=2, hidden_size=8, memory=40)
 block, rows = layer_by_layer(*small)
 broken = {"1": rows[[1, 0, *range(2, 9)]], "2": rows[:-1],
@@ -392,7 +397,8 @@ print(*check_page(fill_in(numbers)), sep="\n")
 #
 # **A hundred layers can be trained with less than a fifth of their activations in memory, for 30 % more products: skips and small first weights hand the gradient down, and all segments but the top one run forward once more.**
 
-# %%
+# %% [folded]
+# Print the lesson in a table, what this run says of the claim, your progress.
 rows = [
     ("skip through depth", "with small first weights: 100 layers can be "
      "trained"),

@@ -47,7 +47,7 @@ class Area(NamedTuple):
 
 def code_cells(stem):
     text = (ROOT / f"notebooks/source/{stem}.py").read_text(encoding="utf-8")
-    return [cell for cell in text.split("# %%")[1:] if not cell.startswith(" [")]
+    return [cell for cell in text.split("# %%")[1:] if not cell.startswith(" [markdown]")]
 
 
 def words_of(text):

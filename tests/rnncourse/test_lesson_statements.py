@@ -82,7 +82,7 @@ def test_the_claim_is_a_question_and_its_answer_stands_in_the_recap(lesson):
 )
 def test_the_drawing_that_answers_a_lesson_stands_behind_a_prediction(lesson, answer):
     before, _ = source_of(lesson).split(f'drawings.show("{answer}")')
-    assert re.search(r"guess_64 =|\*\*Predict:\*\*", before)
+    assert re.search(r"my_guess = \{2: \.\.\.|\*\*Predict:\*\*", before)
     assert 'drawings.show("' in before
 
 

@@ -1,5 +1,6 @@
 """Every notebook runs top to bottom as it lies there, and every lesson keeps the grammar of lessons."""
 
+import ast
 import json
 import re
 import statistics
@@ -11,11 +12,12 @@ from nbclient import NotebookClient
 from notebook_cells import run_cells, time_left
 
 from nbjudge.authoring.course import ROOT, exercises_of
+from nbjudge.authoring.percent import parse
 from nbjudge.clock import PATIENCE
-from rnncourse import checks
+from rnncourse import checks, guesses
 
 SECONDS = 90  # for one notebook on two cores that do nothing else
-CELLS = 25, 45
+CELLS = 25, 45  # folded ones do not count among the most
 WORDS = 200  # in a cell of prose
 WORDS_MEDIAN = 30, 120
 CODE_LINES = 30
@@ -37,6 +39,7 @@ ASKS = (
 )
 DOES = r"\b(explore_\w+|check|hint|progress)\(|guess"
 VERDICT = re.compile(r"^(?:✔|✘|○|!|⚠) ([a-z ]+?) · (\w+) · (\d+) of (\d+) points", re.M)
+NEVER_FOLDED = {"rnnlab.check", "rnnlab.hint", "take_turns", "cuda.observe", "cuda.replay"}  # is the lesson
 IMAGE = re.compile(r"<img\b[^>]*>")
 COLUMNS = re.compile(r"\S {3,}\S|\S  +\S(.*\S)?  +\S")  # a row of a table; a sentence may continue below
 PAGE = 78  # letters
@@ -123,6 +126,12 @@ def test_a_table_that_is_too_wide_is_found_and_a_sentence_is_not():
     assert width("a  1234.567") == width("a  1.23") == width("a  1234  /home/somebody/a")
 
 
+def source_cells(path):
+    """The cells of the text that a lesson is built from."""
+    text = (ROOT / f"notebooks/source/{path.stem}.py").read_text(encoding="utf-8")
+    return parse(text, path.stem)
+
+
 def cells(path, kind):
     book = json.loads(path.read_text(encoding="utf-8"))
     return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
@@ -202,20 +211,37 @@ def test_exercises_come_in_the_order_in_which_their_lesson_reaches_them(path):
 @pytest.mark.parametrize("path", LESSONS, ids=stem)
 def test_a_lesson_keeps_its_budget(path):
     prose, code = cells(path, "markdown"), cells(path, "code")
-    assert CELLS[0] <= len(prose) + len(code) <= CELLS[1]
+    folded = [cell.text for cell in source_cells(path) if cell.is_folded]
+    assert CELLS[0] <= len(prose) + len(code) <= CELLS[1] + len(folded)
     words = [len(text.split()) for text in prose]
     assert max(words) <= WORDS, prose[words.index(max(words))]
     assert WORDS_MEDIAN[0] <= statistics.median(words) <= WORDS_MEDIAN[1]
-    lines = [len(text.split("\n")) for text in code]
+    lines = [1 if text in folded else len(text.split("\n")) for text in code]
     assert max(lines) <= CODE_LINES, code[lines.index(max(lines))]
     assert statistics.median(lines) <= CODE_LINES_MEDIAN
     assert not [line for text in code for line in text.split("\n") if len(line) > CODE_COLUMNS]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_folded_cell_prints_or_draws_and_holds_nothing_to_edit_or_to_learn(path):
+    book = json.loads(path.read_text(encoding="utf-8"))
+    hidden = ["".join(cell["source"]) for cell in book["cells"] if cell["metadata"]]
+    assert hidden == [cell.text for cell in source_cells(path) if cell.is_folded]
+    for text in hidden:
+        assert len(text.partition("\n")[0]) <= PAGE
+        program = ast.parse(text)
+        calls = {ast.unparse(node.func) for node in ast.walk(program) if isinstance(node, ast.Call)}
+        assert not calls & NEVER_FOLDED
+        assert calls & {"print", "show"}
+        assert not guesses.assigned_guesses(program)
+        assert not [node for node in ast.walk(program) if isinstance(node, ast.FunctionDef)]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
 def test_a_lesson_lets_the_learner_act_often(path):
     book, idle = json.loads(path.read_text(encoding="utf-8")), 0
-    for number, cell in enumerate(book["cells"]):
+    unfolded = [cell for cell in book["cells"] if not cell["metadata"]]
+    for number, cell in enumerate(unfolded):
         acts = re.search(ASKS if cell["cell_type"] == "markdown" else DOES, "".join(cell["source"]), re.I)
         idle = 0 if acts else idle + 1
         assert idle <= CELLS_WITHOUT_ACTION, f"cell {number}: {idle} cells without anything to do"
