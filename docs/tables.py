@@ -13,7 +13,7 @@ from rnncourse import records
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
-from rnncourse.paths import PATHS, cell_backwards, in_words
+from rnncourse.paths import NEEDS, PATHS, cell_backwards, in_words
 from rnncourse.records import cpu_report
 from rnnlab import reference
 
@@ -77,8 +77,10 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
         if sentence is None:
             raise ValueError(f"notebooks/source/{stem}.py does not begin with a line '# Course map: …'")
         hours = f"{stated_minutes(sources[lesson]) / 60:.1f}"
-        rows.append([number, f"[{title}](notebooks/{stem}.ipynb)", sentence[1], hours, len(answers[lesson])])
-    return _table(["#", "lesson", "what you build or find out", "hours", "exercises"], rows)
+        needs = ", ".join(sorted(NEEDS.get(number, ())))
+        link = f"[{title}](notebooks/{stem}.ipynb)"
+        rows.append([number, link, sentence[1], needs, hours, len(answers[lesson])])
+    return _table(["#", "lesson", "what you build or find out", "needs", "hours", "exercises"], rows)
 
 
 def _figures(sources: Mapping[str, str], answers: Answers, before: str) -> str:
@@ -102,8 +104,9 @@ def _paths(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
     for name, path in PATHS.items():
         hours = _hours(sources, [by_number[number] for number in path.lessons])
-        rows.append([f"to {path.aim}", in_words(path.lessons), f"{hours:.0f}", f"`paths.test({name!r})`"])
-    return _table(["three paths", "lessons", "hours", "may I skip it?"], rows)
+        lessons, needs = in_words(path.lessons), in_words(path.outside())
+        rows.append([f"to {path.aim}", lessons, needs, f"{hours:.0f}", f"`paths.test({name!r})`"])
+    return _table(["three paths", "lessons", "they need", "hours", "may I skip it?"], rows)
 
 
 def _hours(sources: Mapping[str, str], lessons: Iterable[str]) -> float:

@@ -26,6 +26,7 @@ from pages.prose import Prose
 from pages.run import STORED, LessonRun, run_lesson
 from pages.site import OWN, Site
 from rnncourse.checks.answers import ModelAnswer, answers
+from rnncourse.paths import NEEDS, in_words
 
 EXERCISE_NOTE = (
     "This is the text of the exercises, with their hints. To answer them, and to have answers checked, "
@@ -162,7 +163,9 @@ def list_entry(site: Site, lesson: Opening) -> str:
     afterwards = prose.html(f"Afterwards you can {lesson.afterwards}") if lesson.afterwards else ""
     link = f'<a href="{lesson.stem}.html">{escape(str(lesson))}</a>'
     picture = cover(lesson, site.keep("lessons/index.html"))
-    return f"<li>{picture}<div><h2>{link}</h2><p>{lesson.minutes} minutes.</p>{claim}{afterwards}</div></li>"
+    needs = f" Builds on {in_words(NEEDS[lesson.number])}." if lesson.number in NEEDS else ""
+    facts = f"<p>{lesson.minutes} minutes.{needs}</p>"
+    return f"<li>{picture}<div><h2>{link}</h2>{facts}{claim}{afterwards}</div></li>"
 
 
 def write_exercises(site: Site, stems: list[str]) -> None:

@@ -2,13 +2,14 @@
 
     paths.show()                            the paths, with their hours
     paths.test("cpu")                       its questions; every answer is a number
-    paths.test("cpu", 8, 0.5, 1, 1)         what the answers say
+    paths.test("cpu", 8, 0.5, ..., 1)       what the answers say; ... is a gap
 
 The answers are computed when the test runs, most of them by the functions that the lessons use.
 """
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,27 @@ from pocketgpu.simulator.report import observe
 from rnnlab import reference
 from rnnlab.network import Network
 
+NEEDS = {  # lessons, by number, that a lesson builds on
+    "01": ("00",),
+    "02": ("01",),
+    "03": ("02",),
+    "04": ("02",),
+    "05": ("04",),
+    "06": ("01", "04"),
+    "07": ("06",),
+    "08": ("07",),
+    "09": ("02",),
+    "10": ("09",),
+    "11": ("10", "04"),
+    "12": ("11",),
+    "13": ("12", "05"),
+    "14": ("13",),
+    "15": ("14", "10"),
+    "16": ("15", "14"),
+    "17": ("14", "15"),
+    "18": ("02", "03", "16"),
+    "19": ("03", "04", "14"),
+}
 WIDTH = 78  # letters of a printed line
 TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
 
@@ -36,6 +58,10 @@ class Path(NamedTuple):
     aim: str
     lessons: tuple[str, ...]
     questions: tuple[Question, ...]
+
+    def outside(self) -> set[str]:
+        """Lessons that it does not hold and some of its own build on."""
+        return {other for lesson in self.lessons for other in NEEDS.get(lesson, ())}.difference(self.lessons)
 
 
 def numbers_of(first: int, last: int) -> tuple[str, ...]:
@@ -135,13 +161,16 @@ def show() -> None:
     """Print the paths."""
     for name, path in PATHS.items():
         line = f"{name}: to {path.aim}, lessons {in_words(path.lessons)}"
+        if outside := path.outside():
+            line += f"; they build on {in_words(outside)}"
         print(textwrap.fill(line, WIDTH, subsequent_indent="    "))
 
 
 def test(name: str, *answers: float) -> None:
     """Print the questions of a path, or what your answers to them say.
 
-    Raises ValueError for a path that does not exist, or another number of answers.
+    Raises ValueError for a path that does not exist, or another number of answers, TypeError for an answer
+    that is not a number.
     """
     if name not in PATHS:
         raise ValueError(f"There is no path {name!r}; the paths are {', '.join(PATHS)}.")
@@ -149,29 +178,38 @@ def test(name: str, *answers: float) -> None:
     if not answers:
         for number, question in enumerate(path.questions, 1):
             print(textwrap.fill(f"{number}. {question.text}", WIDTH, subsequent_indent="   "))
-        print(f"Answer with {len(path.questions)} numbers: paths.test({name!r}, …)")
+        gaps = ", ".join("..." for _ in path.questions)
+        print(f"Put {len(path.questions)} numbers in place of ...: paths.test({name!r}, {gaps})")
         return
     if len(answers) != len(path.questions):
         raise ValueError(f"{len(answers)} answers to {len(path.questions)} questions; write ... for a gap.")
     to_read = set()
     for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
-        right = question.answer()
-        if answer is ... or abs(answer - right) > TOLERANCE * abs(right):
+        if answer is ...:
             to_read.add(question.lesson)
-            print(f"{number}. {right:,.4g} is right: lesson {question.lesson}.")
+            print(f"{number}. No answer: lesson {question.lesson}.")
+            continue
+        if not isinstance(answer, Real):
+            raise TypeError(f"Answer {number} is {answer!r}; answers are numbers, and ... is a gap.")
+        right = question.answer()
+        if not abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
+            to_read.add(question.lesson)
+            print(f"{number}. {right:,.4g} is right, not {answer:,.4g}: lesson {question.lesson}.")
     if to_read:
-        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {', '.join(sorted(to_read))} at least.")
+        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {in_words(to_read)} at least.")
     else:
         print(f"All right: you may skip {in_words(path.lessons)}, or do their exercises alone.")
 
 
-def in_words(lessons: tuple[str, ...]) -> str:
+def in_words(lessons: Iterable[str]) -> str:
     """Numbers of lessons as a sentence has them: "00, 02 and 09 to 16"."""
     runs: list[list[str]] = []
-    for lesson in lessons:
+    for lesson in sorted(lessons):
         if runs and int(lesson) == int(runs[-1][-1]) + 1:
             runs[-1].append(lesson)
         else:
             runs.append([lesson])
-    parts = [run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    parts = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))

@@ -54,12 +54,13 @@ cuda.replay(reverse[1, 8], np.arange(8, dtype="float32"))
 # %% [markdown]
 # ## Three paths
 #
-# You need not take every lesson. The next cell prints three paths: which one is yours? Try `paths.test("cpu")` below it: it asks four questions about one path, and says what you may skip.
+# You need not take every lesson. The next cell prints three paths: which one is yours? Then it asks four questions about the first. Put your numbers in place of `...` and run it again: it says what you may skip. Lessons 05 and 09 ask about the other two.
 
 # %%
 from rnncourse import paths
 
 paths.show()
+paths.test("understand")
 
 # %% [markdown]
 # ## 1 · What this machine is

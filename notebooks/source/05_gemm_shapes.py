@@ -16,6 +16,14 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
+# **May you skip lessons 05 to 08?** The cell asks four questions. To answer, put four numbers behind the path's name, `...` for a gap, and run it again.
+
+# %%
+from rnncourse import paths
+
+paths.test("cpu")
+
+# %% [markdown]
 # ## 1 · The same work in different shapes
 #
 # A recurrent product is h [B,H] times weights [H,H]: B·H² multiply-adds. Lesson 00 kept H, so its work grew with B. Here the work is kept: four products of 67 million multiply-adds, each with a quarter of the sequences and twice the units of the one before.

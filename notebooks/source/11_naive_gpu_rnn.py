@@ -8,7 +8,7 @@
 # You will count the kernels of an LSTM, write a GRU step in four launches and a model of a product's time, and read from a timeline who waits for whom. The recap answers the question for the course's model of an H200.
 #
 # - **Time:** 90 minutes, exercises included.
-# - **You need:** [10 · Shared memory](10_cuda_shared_memory.ipynb), and what an LSTM computes. No GPU.
+# - **You need:** [10 · Shared memory](10_cuda_shared_memory.ipynb), and what an LSTM computes (section 4 of [lesson 04](04_differentiable_graphs.ipynb)). No GPU.
 # - **Afterwards you can** count what a network launches, predict the time of a product by hand, and tell a GPU that is idle in time from one that is idle in space.
 
 # %%

@@ -8,7 +8,7 @@
 # You have built every part: cells, gradients, schedules, kernels, ranks. Now you put them together: a network of 100 layers, made trainable by skips, made to fit by recomputation, and a schedule of your own that a model judges. You end with one page of prediction and measurement. The recap tests the claim.
 #
 # - **Time:** 190 minutes, exercises included.
-# - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
+# - **You need:** [03 · Training](03_training.ipynb), [04 · Gradients read off a picture](04_differentiable_graphs.ipynb), [14 · Do four layers take four times as long?](14_network_schedule.ipynb). No GPU.
 # - **Afterwards you can** train very deep RNNs, choose what to recompute, schedule a training pass within a memory budget, and report a measurement with its interval.
 
 # %%

@@ -1,9 +1,18 @@
 """Paths through the course name its lessons, and their questions have the answers computed by hand."""
 
+import re
+
+import numpy as np
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from rnncourse import paths
-from rnncourse.checks import LESSONS
+from rnncourse.checks import LESSONS, catalogue
+
+SOURCES = {
+    path.name[:2]: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("notebooks/source/*.py"))
+}
+EXERCISES = {name: stem[:2] for lesson, stem in LESSONS.items() for name in catalogue(lesson)}
 
 BY_HAND = {
     "understand": (327_680, 4 * 7 * (5 + 7), 10 * 11 / 2, 0.25),
@@ -23,6 +32,67 @@ def test_right_answers_skip_a_path_and_a_wrong_one_names_its_lesson(name, capsys
             answers[place] = wrong
             paths.test(name, *answers)
             assert f"lesson {question.lesson}" in capsys.readouterr().out
+
+
+NOT_A_NUMBER = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("answers", "said", "unsaid"),
+    [
+        ((1600, 0.5, 1.5, 9600), ["05 to 08"], ["lesson 0"]),
+        ((np.float32(1600), 1 / 2, 3 / 2, np.int64(9600)), ["05 to 08"], ["lesson 0"]),
+        ((1601, 0.5, 1.5, NOT_A_NUMBER), ["4. 9,600", "lesson 08"], ["lesson 05", "05 to 08"]),
+        ((1600, -0.5, float("inf"), 9600), ["2. 0.5", "3. 1.5", "05 and 06"], ["lesson 08", "05 to 08"]),
+        ((..., ..., ..., ...), ["1.", "4.", "05, 06 and 08"], ["1,600", "0.5", "1.5", "9,600", "05 to 08"]),
+    ],
+)
+def test_answers_that_are_right_wrong_or_no_numbers_are_told_apart(answers, said, unsaid, capsys):
+    paths.test("cpu", *answers)
+    printed = capsys.readouterr().out
+    assert not [words for words in said if words not in printed]
+    assert not [words for words in unsaid if words in printed]
+
+
+@pytest.mark.parametrize("answer", ["1600", None, 1600j, [1600]])
+def test_an_answer_that_is_not_a_number_is_named(answer):
+    with pytest.raises(TypeError, match=f"3.*{re.escape(repr(answer))}"):
+        paths.test("cpu", 1600, 0.5, answer, ...)
+
+
+@pytest.mark.parametrize("name", paths.PATHS)
+def test_the_first_lesson_of_a_path_asks_its_questions(name):
+    first = "09" if name == "kernels" else paths.PATHS[name].lessons[0]
+    assert f'\npaths.test("{name}")' in SOURCES[first]
+
+
+@pytest.mark.parametrize("lesson", SOURCES)
+def test_a_lesson_says_what_it_builds_on_and_relies_on_no_other(lesson):
+    """An earlier lesson that prose refers to, but not in passing in brackets, or an exercise of one."""
+    line = next(line for line in SOURCES[lesson].splitlines() if "**You need:**" in line)
+    needs = paths.NEEDS.get(lesson, ())
+    assert sorted(re.findall(r"\((\d\d)_\w+\.ipynb\)", line)) == sorted(needs)
+    prose = re.sub(r"\([^()]*\)|## Sources.*", "", SOURCES[lesson], flags=re.S)
+    named = {
+        number
+        for numbers in re.findall(r"[Ll]essons? ([\d, and]+)", prose)
+        for number in re.findall(r"\d\d", numbers)
+    }
+    asked = {EXERCISES[word] for word in re.findall(r"`(\w+)`", prose) if word in EXERCISES}
+    assert {other for other in named | asked if other < lesson} <= everything_below(lesson)
+
+
+def everything_below(lesson):
+    """The lessons that a lesson builds on, and those that they build on."""
+    needs = paths.NEEDS.get(lesson, ())
+    return {*needs}.union(*map(everything_below, needs))
+
+
+def test_paths_and_pages_say_what_lessons_outside_a_path_it_builds_on(capsys):
+    assert paths.PATHS["understand"].outside() == set()
+    assert paths.PATHS["kernels"].outside() == {"01", "04", "05"}
+    paths.show()
+    assert "01, 04 and 05" in capsys.readouterr().out.replace("\n    ", " ")
 
 
 def test_paths_name_lessons_that_exist():
