@@ -38,7 +38,7 @@ NOT_A_NUMBER = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("answers", "said", "unsaid"),
+    ("answers", "present", "absent"),
     [
         ((1600, 0.5, 1.5, 9600), ["05 to 08"], ["lesson 0"]),
         ((np.float32(1600), 1 / 2, 3 / 2, np.int64(9600)), ["05 to 08"], ["lesson 0"]),
@@ -47,11 +47,11 @@ NOT_A_NUMBER = float("nan")
         ((..., ..., ..., ...), ["1.", "4.", "05, 06 and 08"], ["1,600", "0.5", "1.5", "9,600", "05 to 08"]),
     ],
 )
-def test_answers_that_are_right_wrong_or_no_numbers_are_told_apart(answers, said, unsaid, capsys):
+def test_answers_that_are_right_wrong_or_no_numbers_are_told_apart(answers, present, absent, capsys):
     paths.test("cpu", *answers)
     printed = capsys.readouterr().out
-    assert not [words for words in said if words not in printed]
-    assert not [words for words in unsaid if words in printed]
+    assert not [words for words in present if words not in printed]
+    assert not [words for words in absent if words in printed]
 
 
 @pytest.mark.parametrize("answer", ["1600", None, 1600j, [1600]])
@@ -78,8 +78,8 @@ def test_a_lesson_says_what_it_builds_on_and_relies_on_no_other(lesson):
         for numbers in re.findall(r"[Ll]essons? ([\d, and]+)", prose)
         for number in re.findall(r"\d\d", numbers)
     }
-    asked = {EXERCISES[word] for word in re.findall(r"`(\w+)`", prose) if word in EXERCISES}
-    assert {other for other in named | asked if other < lesson} <= everything_below(lesson)
+    of_exercises = {EXERCISES[word] for word in re.findall(r"`(\w+)`", prose) if word in EXERCISES}
+    assert {other for other in named | of_exercises if other < lesson} <= everything_below(lesson)
 
 
 def everything_below(lesson):
