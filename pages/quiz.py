@@ -46,7 +46,12 @@ def add_quizzes(html: str) -> str:
         is_question = answer.summary.text.strip()[-1] in "?."  # else "Answer" or the like, behind a question
         question = answer.summary if is_question else answer.find_previous("p")
         own = form(next(numbers), key_of(question.text + answer.text), "answer")
-        (answer.insert_after if is_question else answer.insert_before)(own)
+        if is_question:  # it is asked above the reader's answer, and the lesson's is folded below
+            paragraph = soup.new_tag("p")
+            paragraph.extend([*answer.summary.contents])
+            answer.summary.string = "Answer"
+            answer.insert_before(paragraph)
+        answer.insert_before(own)
     for question in open_questions(soup):
         question.insert_after(form(next(numbers), key_of(question.text), "note"))
     return str(soup)

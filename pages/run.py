@@ -22,7 +22,7 @@ from traitlets.config import Config
 
 from nbjudge.files import ROOT, write_whole
 from pages import frames
-from rnncourse.lab import turns
+from rnncourse.lab import crowd, turns
 from rnnlab import resources
 
 # a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
@@ -47,11 +47,12 @@ class LessonRun:
     date: str
     seconds: float
     is_stored: bool = False  # it ran before, not now
+    others: float = 0.0  # part of the cores' time that went to other programs before and behind the run
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether an output says that something else was using the cores while the lesson measured."""
-        return any(turns.OTHERS in text for text in printed(self.book))
+        """Whether something else was using the cores: an output says so, or it was seen beside the run."""
+        return self.others > crowd.CROWDED or any(turns.OTHERS in text for text in printed(self.book))
 
 
 def run_lesson(path: Path, folder: Path = STORED) -> LessonRun:
@@ -62,7 +63,8 @@ def run_lesson(path: Path, folder: Path = STORED) -> LessonRun:
         write_whole(stored, nbformat.writes(_execute(path)).encode())
     book = nbformat.read(stored, as_version=4)
     facts = book.metadata["rnnlab_run"]
-    return LessonRun(book, facts["machine"], facts["date"], facts["seconds"], is_stored)
+    others = facts.get("others", 0.0)
+    return LessonRun(book, facts["machine"], facts["date"], facts["seconds"], is_stored, others)
 
 
 def stored_run(path: Path, folder: Path) -> Path:
@@ -98,6 +100,7 @@ def machine() -> str:
 def _execute(path: Path) -> nbformat.NotebookNode:
     """The lesson with outputs, which name no folder of the builder's and show no bar that stands still."""
     book = nbformat.read(path, as_version=4)
+    before = crowd.others_part()
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
         resources_of_run = {"metadata": {"path": folder}}
@@ -113,7 +116,9 @@ def _execute(path: Path) -> nbformat.NotebookNode:
             cell.outputs = [output for output in outputs if not for_notebooks(output.get("data", {}))]
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
-    book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
+    others = round(max(before, crowd.others_part()), 3)
+    facts = {"machine": machine(), "date": date, "seconds": seconds, "others": others}
+    book.metadata["rnnlab_run"] = facts
     text = nbformat.writes(book).replace(folder, "~").replace(str(ROOT), "~/rnnlab")
     return nbformat.reads(text, as_version=4)
 

@@ -107,6 +107,7 @@ def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(
     book.cells[0].outputs = [nbformat.v4.new_output("stream", text=loud + "\n")]
     noisy = LessonRun(book, "m", "d", 1.0)
     assert noisy.is_disturbed
+    assert LessonRun(nbformat.v4.new_notebook(), "m", "d", 1.0, others=0.4).is_disturbed, "no cell said so"
     site = Site(tmp_path, runs={"02_bptt": noisy})
     assert site.disturbed() == ["02_bptt"]
     assert 'class="disturbed"' in build.lesson_facts(site, "02_bptt", noisy)
@@ -114,11 +115,14 @@ def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(
     assert " 02." in soup((tmp_path / "index.html").read_text()).select_one(".disturbed").text
 
 
-def test_a_lesson_with_outputs_names_no_folder_of_the_builders_and_shows_no_bar(tmp_path):
+def test_a_lesson_with_outputs_names_no_folder_of_the_builders_and_shows_no_bar(tmp_path, monkeypatch):
     source = f"import os; print({str(ROOT)!r}, os.getcwd())\nfrom tqdm.auto import tqdm; [*tqdm([1])]"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source + ";")])
     nbformat.write(book, tmp_path / "lesson.ipynb")
-    (cell,) = run._execute(tmp_path / "lesson.ipynb").cells
+    monkeypatch.setattr(run.crowd, "others_part", iter([0.1, 0.6]).__next__)
+    ran = run._execute(tmp_path / "lesson.ipynb")
+    (cell,) = ran.cells
+    assert ran.metadata["rnnlab_run"]["others"] == 0.6
     assert [output.get("text") for output in cell.outputs] == ["~/rnnlab ~\n"]
 
 
