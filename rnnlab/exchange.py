@@ -301,8 +301,9 @@ def _layers(
             raise ValueError(f"arrays hold layers {sorted(layers)}, expected 0, 1, …: choose one by layer=")
         return [layers[index] for index in sorted(layers)]
     refuse_extra(leaves, only_known=True)
-    choices = "".join(f"{name} {value} " for name, value in (("cell", cell), ("reset", reset)) if value)
-    raise ValueError(f"{framework} has no layer with {choices}arrays {shapes(arrays) or '(none)'}")
+    choices = {"cell": cell, "reset": reset, "prefix": prefix}
+    chosen = "".join(f"{name} {value!r}, " for name, value in choices.items() if value)
+    raise ValueError(f"{framework} has no layer with {chosen}arrays {shapes(arrays) or '(none)'}")
 
 
 def _fits(layout: Layout, arrays: Arrays) -> Iterator[tuple]:

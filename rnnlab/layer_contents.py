@@ -35,8 +35,8 @@ SETTINGS = (*(name for name, (values, _) in ALLOWED.items() if values), "trainin
 EXTRA = (  # arrays that a Network has no place for: a part of their names, and what it means
     ("_reverse|forward_|backward_", f"two directions: {TURN}"),
     ("weight_hr", "a projection of the state"),
-    (r"_[gv]$|parametrizations|_orig$|_mask$", "its weights are computed from others: remove that first"),
-    ("packed|_all_weight|zero_point", "quantised weights are nothing without their scales"),
+    (r"_[ih]h\w*_(g|v|orig|mask)$|parametrizations", "weights computed from others: make them plain first"),
+    ("packed_params|_all_weight|zero_point", "quantised weights are nothing without their scales"),
     ("norm|scale|gamma|beta|(?:^|/)ln", "layer normalisation"),
     ("^P$|peephole", "peepholes"),
     ("sequence_lens", "sequence lengths: a Network computes every step; read y at each sequence's last one"),

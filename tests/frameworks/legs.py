@@ -238,6 +238,7 @@ def mlx_cases() -> Iterator[Case]:
     kinds = {
         ("RNN", "rnn_tanh"): nn.RNN,
         ("RNN relu", "rnn_relu"): lambda I, H: nn.RNN(I, H, nonlinearity=nn.relu),
+        ("RNN relu in a Sequential", "rnn_relu"): lambda I, H: nn.RNN(I, H, nonlinearity=nn.relu),
         ("GRU", "gru"): nn.GRU,
         ("LSTM", "lstm"): nn.LSTM,
     }
@@ -261,9 +262,9 @@ def mlx_cases() -> Iterator[Case]:
             dw, dx = mx.grad(loss, (0, 1))(module.parameters(), rows)
             module.update({name: mx.array(a) for name, a in arrays.items()})
             gradients = {name: np.array(a) for name, a in dw.items()}
-            yield Case(
-                "mlx", kind, cell, "after", module, arrays, x, dy, y, np.array(dx).swapaxes(0, 1), gradients
-            )  # fmt: skip
+            source = nn.Sequential(module) if "Sequential" in kind else module
+            results = (y, np.array(dx).swapaxes(0, 1), gradients)
+            yield Case("mlx", kind, cell, "after", source, arrays, x, dy, *results)
 
 
 LEGS = {  # distribution that is tried: its cases
