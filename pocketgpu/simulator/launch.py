@@ -39,7 +39,7 @@ from pocketgpu.simulator.host_memory import (
     shared_memory,
 )
 from pocketgpu.simulator.language import refused
-from pocketgpu.simulator.lockstep import Fallback, check_choice, run_in_lockstep
+from pocketgpu.simulator.lockstep import Fallback, Run, check_choice
 from pocketgpu.simulator.mapped import is_mapped, without_check
 from pocketgpu.simulator.memory import is_written, poisoned, watched
 from pocketgpu.simulator.report import findings_and_sectors, report
@@ -154,7 +154,7 @@ class Kernel:
         passed = Arguments(declared, trace, self.extensions, _parameters(self.py_func), translation)
         try:
             check_choice(now, math.prod(grid) * math.prod(block), self.options)
-            record = run_in_lockstep(self.py_func, passed.values, grid, block, bounds, trace, now, keep)
+            record = Run(grid, block, bounds, trace, now).start(self.py_func, passed.values, keep)
         except Fallback as reason:
             why_not = str(reason)
         else:

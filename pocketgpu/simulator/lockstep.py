@@ -8,10 +8,11 @@ which one writes.  Wherever the proof fails, or the text holds something that is
 raised, the arrays get their old contents, and the launch runs again thread by thread (scheduler.py), whose
 findings are the only ones.
 
-Read: lockstep_values (numbers of many threads), lockstep_lanes (which threads run), lockstep_memory (arrays
-and the proof), lockstep_words (the words of numba.cuda), lockstep_execution (statements and expressions).
+Read: lockstep_values (numbers of many threads), lockstep_memory (arrays and the proof), lockstep_words (the
+words of numba.cuda), lockstep_execution (statements and expressions).
 """
 
+import functools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -19,13 +20,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pocketgpu.simulator.counts import SECTOR
-from pocketgpu.simulator.lockstep_execution import Execution
-from pocketgpu.simulator.lockstep_memory import Memory, Region
-from pocketgpu.simulator.lockstep_record import Chunk, Record, Size
+from pocketgpu.simulator.lockstep_execution import Execution, folded, stored_in
+from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory, Region, Size
 from pocketgpu.simulator.lockstep_values import Fallback
 from pocketgpu.simulator.memory import Watched, watched
 from pocketgpu.simulator.settings import Limits, SimulatorSettings
-from pocketgpu.simulator.trace import GLOBAL, Trace, address_of, together_in
+from pocketgpu.simulator.trace import (
+    EVENT,
+    GLOBAL,
+    KINDS,
+    SHARED,
+    SITES,
+    TURN,
+    Columns,
+    Trace,
+    address_of,
+    together_in,
+)
 from pocketgpu.simulator.translation import look
 
 FEWEST_THREADS = 256  # of a launch: fewer are as fast one after another
@@ -37,147 +48,141 @@ MOST_ACCESSES = 1 << 23  # of a chunk
 
 def check_choice(now: SimulatorSettings, threads: int, options: dict) -> None:
     """Raise Fallback for a launch whose threads have to run one after another, or may as well."""
-    if not now.lockstep:
-        raise Fallback("cuda.settings(lockstep=False)")
-    if now.shuffle:
-        raise Fallback("threads run in random order")
-    if options.get("debug"):
-        raise Fallback("debug=True")
-    if threads < FEWEST_THREADS:
-        raise Fallback(f"fewer than {FEWEST_THREADS} threads")
+    reasons = {
+        "cuda.settings(lockstep=False)": not now.lockstep,
+        "threads run in random order": now.shuffle,
+        "debug=True": options.get("debug"),
+        f"fewer than {FEWEST_THREADS} threads": threads < FEWEST_THREADS,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise Fallback(reason)
 
 
-def run_in_lockstep(
-    function: Callable,
-    values: Sequence,
-    grid: Size,
-    block: Size,
-    limits: Limits,
-    trace: Trace | None,
-    now: SimulatorSettings,
-    keep: bool,
-) -> Record:
-    """Run the kernel; raises Fallback, with the arrays as they were, for the other engine to run it.
+class Run(Trace):
+    """A launch in lockstep, and the record of what it did."""
 
-    keep: raise it, too, for a launch with more accesses than can be kept for a report.
-    """
-    run = Run(grid, block, limits, trace, now, keep)
-    try:
-        with np.errstate(all="ignore"):
-            return run.all_blocks(function, values)
-    except Exception as error:  # whatever it is, the other engine says it in its own words
-        run.restore()
-        if isinstance(error, Fallback):
-            raise
-        raise Fallback(f"{type(error).__name__}: {error}") from error
-
-
-class Run:
-    """A launch in lockstep: what its chunks of blocks have in common."""
-
-    def __init__(
-        self, grid: Size, block: Size, limits: Limits, trace: Trace | None, now: SimulatorSettings, keep: bool
-    ):
+    def __init__(self, grid: Size, block: Size, limits: Limits, trace: Trace | None, now: SimulatorSettings):
+        super().__init__()
+        self.arrays = trace.arrays if trace else [None]
         self.grid = grid
         self.block = block
         self.limits = limits
         self.now = now
-        self.keep = keep
-        self.record = Record(trace.arrays if trace else [None], now.events)
-        self.regions: list[Region] = []
-        self.span = 1
-        self.sites: dict[int, int] = {}  # by id of a node of the text
-        self.known: dict[tuple, object] = {}  # what names from outside stand for
-        self.old: dict[int, tuple[Memory, np.ndarray]] = {}  # by id: an array and what was in it before
-        self.stores = 0
+        self.look = functools.cache(look)
+        self.stored = functools.cache(stored_in)
+        self.folded = functools.cache(folded)
+        self.kept: list[Chunk] = []  # of which a report can be made
+        self.memories: dict[int, tuple[Watched, Memory]] = {}  # by id of the proxy
+        self.span = 1  # sectors of global memory
+        self.stores = 0  # or other events that change something
+        self.loops = 0  # that run now, one within another
+        self.accesses = 0
+        self.sectors = 0  # that warps moved
         self.latest = 0.0
 
-    def all_blocks(self, function: Callable, values: Sequence) -> Record:
-        """Run chunk after chunk."""
-        arguments = self._arguments(values)
+    def start(self, function: Callable, values: Sequence, keep: bool) -> "Run":
+        """Run the kernel; raises Fallback, with the arrays as they were, for the other engine to run it.
+
+        keep: raise it, too, for a launch with more accesses than can be kept for a report.
+        """
+        arguments = [self._argument(value) for value in values]
+        self._place_memories()
+        arrays = [memory.flat for _, memory in self.memories.values() if memory.flat.flags.writeable]
+        before = [array.copy() for array in arrays]
+        try:
+            with np.errstate(all="ignore"):
+                self._run_chunks(function, arguments, keep)
+        except Exception as error:  # whatever it is, the other engine says it in its own words
+            for array, data in zip(arrays, before, strict=True):
+                array[:] = data
+            reason = str(error) if isinstance(error, Fallback) else f"{type(error).__name__}: {error}"
+            raise Fallback(reason) from error
+        return self
+
+    def _run_chunks(self, function: Callable, arguments: list, keep: bool) -> None:
         threads = math.prod(self.block)
         blocks = math.prod(self.grid)
         first = 0
         size = max(1, FIRST_CHUNK // threads)
         while first < blocks:
-            chunk = Chunk(self.grid, self.block, first, min(size, blocks - first), self.span)
-            self.extend_time()
-            Execution(self, chunk, function, chunk.everyone).call(arguments)
-            for region in self.regions_of(chunk):
-                region.pass_barrier(chunk.place)
-                region.end_chunk(chunk.block_of, first)
-            self.record.add(chunk)
-            if self.keep and self.record.chunks is None:
-                raise Fallback(f"more than {self.now.events:,} accesses")
-            first += chunk.blocks
-            of_block = max(1, chunk.accesses // chunk.blocks)
-            size = max(1, min(LARGEST_CHUNK // threads, MOST_ACCESSES // of_block))
-        return self.record
+            chunk = Chunk(self.grid, self.block, first, min(size, blocks - first))
+            Execution(self, chunk, function, chunk.place).call(arguments)
+            self.sectors += chunk.end(self.span)
+            accesses = sum(len(event.places) for event in chunk.events if event.memory)
+            self.accesses += accesses
+            self.kept.append(chunk)
+            if self.accesses > self.now.events:
+                self.kept.clear()
+                if keep:
+                    raise Fallback(f"more than {self.now.events:,} accesses")
+            first += size
+            size = max(1, min(LARGEST_CHUNK // threads, MOST_ACCESSES * chunk.blocks // (accesses + 1)))
 
-    def restore(self) -> None:
-        """Give the arrays their old contents, the one that was written last first: some may overlap."""
-        for memory, data in reversed(self.old.values()):
-            memory.flat[:] = data
-
-    def look(self, function: Callable, path: tuple[str, ...]) -> object:
-        """What a name from outside of a function stands for."""
-        key = id(function), path
-        if key not in self.known:
-            self.known[key] = look(function, path)
-        return self.known[key]
-
-    def extend_time(self) -> None:
-        """Let a loop that no thread leaves run on for a while."""
-        self.latest = time.process_time() + self.now.seconds / PATIENCE
-
-    def prepare_store(self, memory: Memory) -> None:
-        """Keep what a global array holds before its first store."""
-        self.stores += 1
-        if memory.space == GLOBAL and id(memory) not in self.old:
-            self.old[id(memory)] = memory, memory.flat.copy()
-
-    def regions_of(self, chunk: Chunk) -> list[Region]:
-        """Where threads of the chunk may race."""
-        return self.regions + [memory.region for memory in chunk.shared.values()]
+    def is_over(self, is_same: bool) -> bool:
+        """Has a loop that no thread leaves run for long?"""
+        now = time.process_time()
+        if not is_same:
+            self.latest = now + self.now.seconds / PATIENCE
+        return now > self.latest
 
     # ------------------------------------------------------------------ arguments
 
-    def _arguments(self, values: Sequence) -> list:
-        """The arguments as threads in lockstep see them."""
-        shells: list[Watched] = []
-        memories: list[Memory] = []
-        arguments = [self._argument(value, shells, memories) for value in values]
-        extents = together_in([None, *shells])
-        regions: dict[int, Region] = {}  # by first address
-        for shell, memory in zip(shells, memories, strict=True):
-            low, high = extents[id(shell)]
-            itemsize = memory.data.itemsize
-            if low not in regions:
-                regions[low] = Region(-(-(high - low) // itemsize), itemsize, self.span)
-                self.span += -(-(high - low) // SECTOR) + 1
-            memory.region = regions[low]
-            memory.first, rest = divmod(address_of(memory.data) - low, itemsize)
-            if rest or memory.region.itemsize != itemsize:
-                raise Fallback("arrays of different types in the same memory")
-        self.regions = [*regions.values()]
-        return arguments
-
-    def _argument(self, value: object, shells: list[Watched], memories: list[Memory]) -> object:
+    def _argument(self, value: object) -> object:
+        """An argument as threads in lockstep see it."""
         if isinstance(value, tuple):
-            whole = tuple(self._argument(member, shells, memories) for member in value)
+            whole = tuple(self._argument(member) for member in value)
             return type(value)(*whole) if hasattr(value, "_fields") else whole
         if isinstance(value, np.ndarray):
-            value = watched(value, GLOBAL, self.record)
+            value = watched(value, GLOBAL, self)
         if not isinstance(value, Watched):
             return value
-        if type(value) is not Watched or value.data.dtype.kind not in "fiub":
-            raise Fallback(f"an array of {value.data.dtype}")
         written = None
         if value.written is not True:
             written = np.array(np.broadcast_to(value.written, value.data.shape)).reshape(-1)
-            if not value.data.flags.c_contiguous:
-                raise Fallback("an array in which some elements were written")
         memory = Memory(np.asarray(value.data), GLOBAL, value.number, None, written)
-        shells.append(value)
-        memories.append(memory)
+        self.memories[id(value)] = value, memory
         return memory
+
+    def _place_memories(self) -> None:
+        """Give arrays that overlap one region, in which races are looked for."""
+        extents = together_in([None, *(proxy for proxy, _ in self.memories.values())])
+        regions: dict[int, tuple[Region, int]] = {}  # by first address, with the size of an element
+        for key, (_, memory) in self.memories.items():
+            low, high = extents[key]
+            itemsize = memory.data.itemsize
+            if low not in regions:
+                regions[low] = Region(-(-(high - low) // itemsize), self.span), itemsize
+                self.span += -(-(high - low) // SECTOR) + 1
+            memory.region, size = regions[low]
+            memory.first, rest = divmod(address_of(memory.data) - low, itemsize)
+            if rest or size != itemsize:
+                raise Fallback("arrays of different types in the same memory")
+
+    # ------------------------------------------------------------------ report
+
+    def columns(self) -> Columns:
+        """The events as columns, in the order in which they happened."""
+        if self.accesses > self.now.events:
+            raise RuntimeError(
+                f"the launch made {self.accesses:,} accesses, of which {self.now.events:,} are kept: let "
+                "cuda.settings(events=…) be larger"
+            )
+        self.chunks += [self._entries(chunk, event) for chunk in self.kept for event in chunk.events]
+        self.kept.clear()
+        return super().columns()
+
+    def _entries(self, chunk: Chunk, event: Event) -> np.ndarray:
+        """An event of many threads, as a trace has it of one after another."""
+        thread = TURN + event.places + chunk.first_thread
+        columns = [thread, EVENT + KINDS * event.site + event.kind, *event.detail]
+        if memory := event.memory:
+            is_shared = memory.space == SHARED
+            if not memory.number:
+                copies = memory.data if is_shared else [memory.data]
+                proxies = [watched(copy, memory.space, self, False, SITES[memory.site]) for copy in copies]
+                memory.number = proxies[0].number
+            copy, cells = np.divmod(event.cells, memory.size) if is_shared else (0, event.cells)
+            shape = memory.shape if is_shared else memory.data.shape
+            columns += [memory.number + copy, *np.unravel_index(cells, shape)]
+        return np.stack(np.broadcast_arrays(*columns), 1).ravel()

@@ -1,211 +1,416 @@
-"""Statements of a kernel's text, each of which runs once for all threads that come to it.
+"""A kernel's text run once for all threads of a chunk: a value is one for all of them, or numbers [n].
 
-Behind `if` that are those whose condition holds, then the others; in a loop those that still run.  What is
-not understood raises Fallback.
+Behind `if` those threads run whose condition holds, then the others; in a loop those that have not left it.
+A branch has names of its own, which are joined behind it.  What is not understood raises Fallback.
 """
 
 import ast
-import time
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
-from pocketgpu.simulator.lockstep_expressions import Expressions, Loop, as_test, refuse
-from pocketgpu.simulator.lockstep_lanes import Local
-from pocketgpu.simulator.lockstep_values import BINARY, COMPARE, Fallback, compute
-from pocketgpu.simulator.lockstep_words import VaryingRange
+from pocketgpu.simulator import operations
+from pocketgpu.simulator.accesses import position_of
+from pocketgpu.simulator.arithmetic import as_register
+from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
+from pocketgpu.simulator.lockstep_values import (
+    MANY,
+    OPERATORS,
+    Fallback,
+    Mixed,
+    Operation,
+    Varying,
+    apply,
+    as_test,
+    cut,
+    merged,
+)
+from pocketgpu.simulator.lockstep_words import ATOMICS, INDICES, WORDS, index_of
+from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
+from pocketgpu.simulator.source import definition_of
+from pocketgpu.simulator.threads import INSIDE
+from pocketgpu.simulator.trace import LOAD, STORE, site_at
+from pocketgpu.simulator.translation import in_simulator, is_library
 
+AS_INDEX = Operation(operator.index, np.positive)
+DEEPEST = 50  # calls within calls
 ROUNDS = 64  # of a loop between two looks at the clock, and at what it changes
+NUMBERS = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+OF_ARRAYS = ("shape", "size", "ndim", "dtype")
+Names = dict[object, object]  # what each name stands for in the running threads
+Part = tuple[np.ndarray, Names]  # threads, and their names
 
 
-class Execution(Expressions):
-    """One call of a function: its statements."""
+class Loop(NamedTuple):
+    """A loop, threads that left it, and threads that wait for its next round."""
+
+    node: ast.stmt
+    left: list[Part]
+    waiting: list[Part]
+
+
+def stored_in(node: ast.AST) -> list[str]:
+    """Names that a statement may set."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return [*dict.fromkeys(part.id for part in names if isinstance(part.ctx, ast.Store))]
+
+
+def folded(node: ast.BinOp) -> object:
+    """What Python's compiler makes of numbers alone: of 2 ** -3 it is 0.125; None for all else."""
+    is_number = all(isinstance(part, NUMBERS) for part in ast.walk(node))
+    return as_register(eval(compile(ast.Expression(node), "", "eval"))) if is_number else None
+
+
+class Execution(ast.NodeVisitor):
+    """One call of a function by some threads: what its names stand for, and its statements."""
+
+    def __init__(self, run: object, chunk: Chunk, function: FunctionType, places: np.ndarray, depth: int = 0):
+        self.run = run
+        self.chunk = chunk
+        self.function = function
+        self.places = places  # [n] of the running threads in the chunk, ascending
+        self.depth = depth
+        self.names: Names = {}
+        self.own: set[str] = set()
+        self.loops: list[Loop] = []
+        self.results: list[tuple[np.ndarray, object]] = []
 
     def call(self, arguments: list) -> object:
         """What the function returns to each thread."""
-        tree = self.tree.args
-        names = [part.arg for part in (*tree.posonlyargs, *tree.args)]
-        if tree.vararg or tree.kwarg or tree.kwonlyargs or len(names) != len(arguments):
-            raise Fallback("arguments by name, or with a default")
-        for name, value in zip(names, arguments, strict=True):
-            self.names[name] = Local(self.now, value)
-        self.block(self.tree.body)
-        if self.result is None:
+        entered = self.places
+        tree = definition_of(self.function)
+        self.own = bound_in(tree)
+        if self.depth > DEEPEST or tree.args.vararg or tree.args.kwonlyargs:
+            raise Fallback("calls within calls, or arguments by name")
+        for name, value in zip([*tree.args.posonlyargs, *tree.args.args], arguments, strict=True):
+            self.set(name.arg, value)
+        self.block(tree.body)
+        if not self.results:
             return None
-        if self.now.count:
+        if len(self.places):
             raise Fallback("a function that returns a value to some threads")
-        return self.result.read(self.entered, self.chunk.width)
+        if len(self.results) == 1:
+            return self.results[0][1]
+        return merged(len(entered), [(within(places, entered), value) for places, value in self.results])
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Refuse what has no method here."""
+        if not isinstance(node, ast.Pass):
+            raise Fallback(f"{type(node).__name__} on line {getattr(node, 'lineno', '?')}")
+
+    # ------------------------------------------------------------------ names
+
+    def set(self, name: object, value: object) -> None:
+        """Give a name this value in the running threads."""
+        if isinstance(value, tuple) and any(type(member) in MANY for member in value):
+            raise Fallback("a name for a tuple that differs between threads")
+        self.names[name] = value
+
+    def index(self, base: object, name: str) -> object:
+        """threadIdx.x and the like."""
+        key = id(base), name
+        if key not in self.chunk.indices:
+            self.chunk.indices[key] = index_of(self.chunk, base, name)
+        value = self.chunk.indices[key]
+        return value if len(self.places) == len(self.chunk.place) else cut(value, self.places)
+
+    def keep(self, mask: np.ndarray, names: Iterable) -> None:
+        """Let only the threads of the mask run, which know these names."""
+        if mask.all():
+            self.names = dict(self.names)
+            return
+        chosen = np.flatnonzero(mask)
+        self.names = {name: cut(self.names[name], chosen) for name in names if name in self.names}
+        self.places = self.places[chosen]
+
+    @contextmanager
+    def only(self, mask: np.ndarray, names: Iterable) -> Iterator[None]:
+        """The threads of the mask run, with names of their own."""
+        outer = self.places, self.names
+        self.keep(mask, names)
+        yield
+        self.places, self.names = outer
+
+    def leave(self, parts: list[Part]) -> None:
+        """Let the running threads stop here."""
+        if len(self.places):
+            parts.append((self.places, self.names))
+        self.places = self.places[:0]
+
+    def join(self, parts: list[Part], node: ast.stmt) -> None:
+        """Let threads that ran this statement, among those that run now, run together from here."""
+        if len(parts) == 1:
+            self.places, self.names = parts[0]
+            return
+        outer = self.places
+        count = sum(len(places) for places, _ in parts)
+        if count < len(outer):
+            self.places = np.sort(np.concatenate([outer[:0], *(places for places, _ in parts)]))
+            chosen = within(self.places, outer)
+            self.names = {name: cut(value, chosen) for name, value in self.names.items()}
+        chosen = [within(places, self.places) for places, _ in parts]
+        for name in self.run.stored(node):
+            pairs = zip(chosen, parts, strict=True)
+            values = [(places, names[name]) for places, (_, names) in pairs if name in names]
+            if values:
+                self.names[name] = merged(count, values)
 
     # ------------------------------------------------------------------ statements
 
     def block(self, body: list[ast.stmt]) -> None:
         """Run these statements as long as a thread is left."""
         for statement in body:
-            if not self.now.count:
-                return
-            STATEMENTS.get(type(statement), refuse)(self, statement)
+            if len(self.places):
+                self.visit(statement)
 
-    def _expression(self, node: ast.Expr) -> None:
+    def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
-            self._call(node.value, is_statement=True)
-        elif not isinstance(node.value, ast.Constant):
-            self.value(node.value)
+            self.visit_Call(node.value, is_statement=True)
+        else:
+            self.visit(node.value)
 
-    def _assign(self, node: ast.Assign) -> None:
-        value = self.value(node.value)
+    def visit_Assign(self, node: ast.Assign) -> None:
+        value = self.visit(node.value)
         for target in node.targets:
             self._bind(target, value)
-
-    def _assign_with_type(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self._bind(node.target, self.value(node.value))
 
     def _bind(self, target: ast.expr, value: object) -> None:
         match target:
             case ast.Name():
                 self.set(target.id, value)
             case ast.Tuple() | ast.List():
-                if not isinstance(value, tuple) or len(value) != len(target.elts):
-                    raise Fallback("a tuple of unknown size")
                 for part, member in zip(target.elts, value, strict=True):
                     self._bind(part, member)
             case ast.Subscript():
-                memory, cells = self._place(target)
-                self._store(target, memory, cells, value)
+                self._store(target, *self._place(target), value)
             case _:
-                refuse(self, target)
+                self.generic_visit(target)
 
-    def _assign_operation(self, node: ast.AugAssign) -> None:
-        operation = self._operator(node)
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        operation = OPERATORS[type(node.op)]
         target = node.target
         if isinstance(target, ast.Name):
-            before = self._name(target)
-            self.set(target.id, compute(operation, before, self.value(node.value)))
+            before = self.visit_Name(target)
+            self.set(target.id, operation(before, self.visit(node.value)))
             return
-        if not isinstance(target, ast.Subscript):
-            refuse(self, target)
         memory, cells = self._place(target)
         before = self._load(target, memory, cells)
-        self._store(target, memory, cells, compute(operation, before, self.value(node.value)))
+        self._store(target, memory, cells, operation(before, self.visit(node.value)))
 
-    def _if(self, node: ast.If) -> None:
-        test = self.test(node.test)
+    def visit_If(self, node: ast.If) -> None:
+        test = as_test(self.visit(node.test))
         if isinstance(test, bool):
             self.block(node.body if test else node.orelse)
             return
-        outer = self.now
-        ends = []
-        for part, body in zip(outer.split(test), (node.body, node.orelse), strict=True):
-            self.now = part
-            self.block(body)
-            ends.append(self.now)
-        self.now = outer.joined(ends)
+        parts: list[Part] = []
+        for mask, body in ((test, node.body), (~test, node.orelse)):
+            names = self.names if body or not parts else self.run.stored(node)
+            with self.only(mask, names):
+                self.block(body)
+                self.leave(parts)
+        self.join(parts, node)
 
-    def _return(self, node: ast.Return) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
         if node.value is not None:
-            self.result = self._written(self.result, self.value(node.value), self.entered.count)
-        self.alive -= self.now.count
-        self._nobody()
+            self.results.append((self.places, self.visit(node.value)))
+        self.places = self.places[:0]
 
-    def _nobody(self) -> None:
-        self.now = self.now.none()
+    def visit_Break(self, node: ast.Break) -> None:
+        self.leave(self.loops[-1].left)
 
-    def _break(self, node: ast.Break) -> None:
-        self.loops[-1].left.append(self.now)
-        self._nobody()
-
-    def _continue(self, node: ast.Continue) -> None:
-        self.loops[-1].waiting.append(self.now)
-        self._nobody()
+    def visit_Continue(self, node: ast.Continue) -> None:
+        self.leave(self.loops[-1].waiting)
 
     # ------------------------------------------------------------------ loops
 
-    def _while(self, node: ast.While) -> None:
-        self._repeat(node, lambda number: self.test(node.test))
+    def visit_While(self, node: ast.While) -> None:
+        self._repeat(node, lambda number: as_test(self.visit(node.test)))
 
-    def _for(self, node: ast.For) -> None:
-        members = self.value(node.iter)
-        if isinstance(members, VaryingRange):
-            self._for_varying(node, members)
-            return
-        if not isinstance(members, range | tuple):
-            raise Fallback("a loop over something else than a range or a tuple")
-        self._repeat(
-            node,
-            lambda number: number < len(members),
-            lambda number: self._bind(node.target, members[number]),
-        )
+    def visit_For(self, node: ast.For) -> None:
+        call = node.iter
+        is_range = isinstance(call, ast.Call) and self.visit(call.func) is range
+        members = () if is_range else self.visit(call)
+        limits = [AS_INDEX(self.visit(part)) for part in call.args] if is_range else [len(members)]
+        first, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
+        steps = OPERATORS[ast.FloorDiv](OPERATORS[ast.Sub](first, stop), step)  # below zero
+        if type(step) is Varying or not step:
+            raise Fallback("a range whose step differs between threads")
+        self.names[id(node)] = steps
+        self.names[id(node.target)] = first
 
-    def _for_varying(self, node: ast.For, members: VaryingRange) -> None:
-        """Each thread has a range of its own."""
-        for name, value in zip(VaryingRange._fields, members, strict=True):
-            self.set(f"{id(node)}.{name}", value)
-
-        def part(name: str) -> object:
-            return self.names[f"{id(node)}.{name}"].read(self.now, self.chunk.width)
-
-        def has_more(number: int) -> object:
-            return compute(COMPARE[ast.Gt], part("rounds"), number)
+        def has_more(number: int) -> bool | np.ndarray:
+            return as_test(OPERATORS[ast.Lt](self.names[id(node)], -number))
 
         def begin(number: int) -> None:
-            distance = compute(BINARY[ast.Mult], part("step"), number)
-            self._bind(node.target, compute(BINARY[ast.Add], part("first"), distance))
+            value = OPERATORS[ast.Add](self.names[id(node.target)], step * number)
+            self._bind(node.target, value if is_range else members[number])
 
-        self._repeat(node, lambda number: as_test(has_more(number)), begin)
+        self._repeat(node, has_more, begin)
 
     def _repeat(self, node: ast.For | ast.While, has_more: Callable, begin: Callable | None = None) -> None:
         """Run rounds of a loop for the threads of which has_more(number of the round) holds."""
         if node.orelse:
             raise Fallback("else behind a loop")
-        entry = self.now
-        loop = Loop()
+        outer = self.places, dict(self.names)
+        loop = Loop(node, [], [])
         self.loops.append(loop)
+        self.run.loops += 1
         number = 0
-        while self.now.count:
-            runs = has_more(number)
-            if isinstance(runs, bool):
-                runs = np.full(self.now.count, runs)
-            self.now, ended = self.now.split(runs)
-            loop.left.append(ended)
-            if not self.now.count:
-                break
-            if begin is not None:
+        state: list = []
+        while len(self.places):
+            more = has_more(number)
+            if more is not True:
+                mask = np.broadcast_to(more, len(self.places))
+                with self.only(~mask, self.names):
+                    self.leave(loop.left)
+                self.keep(mask, self.names)
+            if begin is not None and len(self.places):
                 begin(number)
+            before = self.places, dict(self.names)
             self.block(node.body)
             if loop.waiting:
-                self.now = entry.joined([self.now, *loop.waiting])
-                loop.waiting = []
+                self.leave(loop.waiting)
+                self.places, self.names = before
+                self.join(loop.waiting, node)
+                loop.waiting.clear()
             number += 1
-            if isinstance(node, ast.While) and number % ROUNDS < 2:
-                self._look(node, number % ROUNDS == 0)
+            if begin is None and number % ROUNDS < 2:
+                state = self._check_progress(loop, state, number)
         self.loops.pop()
-        self.now = entry.joined(loop.left)
+        self.run.loops -= 1
+        self.places, self.names = outer
+        self.join(loop.left, node)
 
-    def _look(self, loop: ast.While, is_first: bool) -> None:
-        """Raise Fallback in a loop that runs for long, or of which a round changes nothing."""
-        if time.process_time() > self.run.latest:
-            raise Fallback("a loop that runs for long")
-        names = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name)} & self.names.keys()
-        values = [self.names[name].of_all() for name in sorted(names)]
-        before = self.before
-        self.before = self.now, self.run.stores, values
-        if is_first and before and before[0] is not self.now:
-            self.run.extend_time()
-        if not is_first and before[:2] == self.before[:2] and all(map(_is_same, before[2], values)):
-            raise Fallback("a loop that waits")
+    def _check_progress(self, loop: Loop, before: list, number: int) -> list:
+        """What a round may change; raise Fallback if it does not, or no thread has left for long."""
+        values = [self.names[name] for name in self.run.stored(loop.node) if name in self.names]
+        state = [id(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
+        if number % ROUNDS:
+            is_over = bool(before) and all(map(np.array_equal, before, state))
+        else:
+            is_over = self.run.is_over(before and before[0] == state[0])
+        if is_over:
+            raise Fallback("a loop that waits, or runs for long")
+        return state
+
+    # ------------------------------------------------------------------ expressions
+
+    def visit_Constant(self, node: ast.Constant) -> object:
+        return as_register(node.value)
+
+    def visit_Name(self, node: ast.Name) -> object:
+        value = self.names[node.id] if node.id in self.own else self.run.look(self.function, (node.id,))
+        if value is UNKNOWN or (type(value) is Mixed and not value.is_whole()):
+            raise Fallback(f"{node.id}, to which not all threads have given a value")
+        return value
+
+    def visit_Attribute(self, node: ast.Attribute) -> object:
+        base = self.visit(node.value)
+        if id(base) in INDICES or node.attr == "laneid":
+            return self.index(base, node.attr)
+        if isinstance(base, ModuleType | SimpleNamespace | type):
+            return in_simulator(getattr(base, node.attr))
+        if node.attr not in (OF_ARRAYS if isinstance(base, Memory) else getattr(base, "_fields", ())):
+            raise Fallback(f".{node.attr}")
+        return getattr(base, node.attr)
+
+    def visit_Subscript(self, node: ast.Subscript) -> object:
+        base = self.visit(node.value)
+        if isinstance(base, tuple):
+            return base[self.visit(node.slice)]
+        return self._load(node, *self._place(node))
+
+    def _place(self, node: ast.Subscript) -> tuple[Memory, np.ndarray]:
+        """The array, and the cells that the threads access."""
+        memory = self.visit(node.value)
+        if not isinstance(memory, Memory):
+            raise Fallback("an element of something else than an array")
+        return memory, memory.locate(self.visit(node.slice), self.places)
+
+    def _load(self, node: ast.Subscript, memory: Memory, cells: np.ndarray) -> object:
+        self.note(LOAD, node, memory, cells)
+        return memory.load(cells)
+
+    def _store(self, node: ast.Subscript, memory: Memory, cells: np.ndarray, value: object) -> None:
+        self.note(STORE, node, memory, cells)
+        memory.store(cells, value)
+
+    def note(self, kind: int, node: ast.AST, *memory_and_cells: object, detail: tuple = ()) -> None:
+        """Write down what the running threads do."""
+        self.run.stores += kind != LOAD
+        self.chunk.note(Event(kind, self.site(node), self.places, *memory_and_cells, detail=detail))
+
+    def site(self, node: ast.AST) -> int:
+        """The number of a place in the program."""
+        return site_at(self.function.__code__, position_of(node))
+
+    def visit_BinOp(self, node: ast.BinOp) -> object:
+        number = self.run.folded(node)
+        if number is not None:
+            return number
+        return OPERATORS[type(node.op)](self.visit(node.left), self.visit(node.right))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> object:
+        return OPERATORS[type(node.op)](self.visit(node.operand))
+
+    def visit_Compare(self, node: ast.Compare) -> object:
+        if len(node.ops) > 1:
+            if not all(isinstance(part, ast.Name | ast.Constant) for part in node.comparators[:-1]):
+                self.generic_visit(node)
+            pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+            parts = [ast.Compare(left, [operator], [right]) for left, operator, right in pairs]
+            return self.visit_BoolOp(ast.BoolOp(ast.And(), parts))
+        operation = OPERATORS[type(node.ops[0])]
+        return operations.truth(operation(self.visit(node.left), self.visit(node.comparators[0])))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> object:
+        """a and b, a or b: b only in the threads in which a leaves it open."""
+        first, *others = node.values
+        rest = ast.BoolOp(node.op, others) if len(others) > 1 else others[0]
+        test = self.visit(first)
+        if getattr(test, "kind", type(test)) is not bool:
+            raise Fallback("numbers joined by and, or")
+        if isinstance(node.op, ast.And):
+            return self._choose(test, rest, ast.Constant(False))
+        return self._choose(test, ast.Constant(True), rest)
+
+    def visit_IfExp(self, node: ast.IfExp) -> object:
+        return self._choose(self.visit(node.test), node.body, node.orelse)
+
+    def _choose(self, condition: object, body: ast.expr, orelse: ast.expr) -> object:
+        test = as_test(condition)
+        if isinstance(test, bool):
+            return self.visit(body if test else orelse)
+        parts = []
+        for mask, part in ((test, body), (~test, orelse)):
+            if mask.any():
+                with self.only(mask, self.names):
+                    parts.append((np.flatnonzero(mask), self.visit(part)))
+        return merged(len(self.places), parts)
+
+    def visit_Tuple(self, node: ast.Tuple) -> tuple:
+        return tuple(self.visit(part) for part in node.elts)
+
+    def visit_Call(self, node: ast.Call, is_statement: bool = False) -> object:
+        function = self.visit(node.func)
+        arguments = [self.visit(part) for part in node.args]
+        options = {part.arg: self.visit(part.value) for part in node.keywords}
+        word = WORDS.get(id(function)) or (ATOMICS.get(id(function)) if is_statement else None)
+        if word is not None:
+            return word(self, node, *arguments, **options)
+        if options or not callable(function) or id(function) in INSIDE or function is range:
+            raise Fallback(f"calls {ast.unparse(node.func)}")
+        if isinstance(function, FunctionType) and not is_library(function):
+            return Execution(self.run, self.chunk, function, self.places, self.depth + 1).call(arguments)
+        return apply(function, arguments)
 
 
-def _is_same(value: object, other: object) -> bool:
-    """Has a name the same value as in the round before?"""
-    if isinstance(value, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(value, other, equal_nan=value.dtype.kind == "f")
-    return value is other or (type(value) is type(other) and value == other)
-
-
-STATEMENTS = {
-    ast.Expr: Execution._expression, ast.Assign: Execution._assign,
-    ast.AnnAssign: Execution._assign_with_type, ast.AugAssign: Execution._assign_operation,
-    ast.If: Execution._if, ast.While: Execution._while,
-    ast.For: Execution._for, ast.Return: Execution._return, ast.Break: Execution._break,
-    ast.Continue: Execution._continue, ast.Pass: lambda execution, node: None,
-}  # fmt: skip
+def within(places: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    """[n] Where these threads stand among others, of which they are some."""
+    if len(places) == len(outer) or outer[-1] < len(outer):  # the first threads of their chunk
+        return np.arange(len(places)) if len(places) == len(outer) else places
+    return np.searchsorted(outer, places)

@@ -6,25 +6,29 @@ one did.  Between blocks nothing is ordered, so there one block is known for eac
 runs.
 """
 
-import functools
-import operator
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from pocketgpu.simulator.arithmetic import as_bare, as_register
-from pocketgpu.simulator.lockstep_lanes import Lanes
+from pocketgpu.simulator.arithmetic import as_register
+from pocketgpu.simulator.counts import SECTOR
 from pocketgpu.simulator.lockstep_values import (
-    FLOATS,
     INTEGERS,
-    SAFE,
+    MANY,
     Fallback,
     Varying,
+    apart,
+    as_varying,
+    converted,
     kind_of,
 )
-from pocketgpu.simulator.trace import ATOMIC, LOAD, SHARED
+from pocketgpu.simulator.trace import ATOMIC, GLOBAL, LOADS, STORE, WARP
 
 MOST_WAITING = 1 << 22  # accesses to a region that are kept before their blocks are noted
+ADDING = {np.add, np.subtract}
+Size = tuple[int, int, int]
 
 
 class Event(NamedTuple):
@@ -32,10 +36,37 @@ class Event(NamedTuple):
 
     kind: int
     site: int
-    lanes: Lanes
+    places: np.ndarray  # [n] of the threads in their chunk, ascending
     memory: "Memory | None" = None
     cells: np.ndarray | None = None  # [n] of the memory
-    detail: int = 0
+    detail: tuple = ()
+
+    def part(self, chosen: np.ndarray) -> "Event":
+        """The accesses of the chosen threads [places]."""
+        mask = chosen[self.places]
+        return self._replace(places=self.places[mask], cells=self.cells[mask])
+
+
+def _grouped(events: list[Event], key: Callable) -> list[list[Event]]:
+    """Events with the same key."""
+    groups: dict[object, list[Event]] = {}
+    for event in events:
+        groups.setdefault(key(event), []).append(event)
+    return [*groups.values()]
+
+
+def _merged(events: list[Event]) -> list[Event]:
+    """Accesses, as one those of the same threads to the same cells: y[i] = a * x[i] + y[i] has two."""
+    merged = []
+    for group in _grouped(events, lambda event: (id(event.places), id(event.cells), id(event.memory))):
+        kinds = {event.kind for event in group}
+        merged.append(group[0]._replace(kind=kinds.pop() if len(kinds) == 1 else STORE))
+    return merged
+
+
+def _are_apart(accesses: list[Event]) -> bool:
+    """Is it certain that no two threads touch the same cell?"""
+    return len(accesses) == 1 and bool((np.diff(accesses[0].cells) > 0).all())
 
 
 class Owners:
@@ -45,134 +76,132 @@ class Owners:
         self.first = first  # cell, of the region, that is the first one here
         self.one = np.zeros(cells, np.int32)  # counted from 1; 0 where nobody has
         self.several, self.written, self.plain = np.zeros((3, cells), bool)
-        self.has_several = False
 
-    def find_race(self, accesses: list["Accesses"], owner_of: np.ndarray, first: int) -> bool:
-        """Add these accesses; is there a cell that several touch and one writes, and not all by atomics?
+    def check(self, accesses: list[Event], owner_of: np.ndarray) -> None:
+        """Add accesses; raise Fallback if several touch a cell, one writes it, and not all by atomics.
 
-        owner_of: [places] owners of a chunk's threads, counted from `first`.
+        owner_of: [places] the thread or block, counted from 1.
         """
         for access in accesses:
-            cells = access.cells - self.first if self.first else access.cells
-            owner = owner_of[access.lanes.places] + (first + 1)
+            cells = access.cells + (access.memory.first - self.first)
+            owner = owner_of[access.places]
             before = self.one[cells]
             self.one[cells] = owner
             differs = (self.one[cells] != owner) | ((before != owner) & (before != 0))
-            if differs.any():
-                self.has_several = True
-                self.several[cells[differs]] = True
-            if access.writes:
-                self.written[cells] = True
-            if access.is_plain:
-                self.plain[cells] = True
-        return self.has_several and bool((self.several & self.written & self.plain).any())
-
-
-class Accesses(NamedTuple):
-    """Accesses of threads to cells of a region."""
-
-    lanes: Lanes
-    cells: np.ndarray
-    writes: bool
-    is_plain: bool  # some are not atomics
-
-
-def _merged(accesses: list[Accesses]) -> list[Accesses]:
-    """Accesses, as one those of the same threads to the same cells: y[i] = a * x[i] + y[i] has two."""
-    merged: dict[tuple, Accesses] = {}
-    for access in accesses:
-        key = id(access.lanes), id(access.cells)
-        before = merged.get(key, access)
-        merged[key] = before._replace(
-            writes=before.writes or access.writes, is_plain=before.is_plain or access.is_plain
-        )
-    return [*merged.values()]
-
-
-def _are_apart(accesses: list[Accesses]) -> bool:
-    """Is it certain that no two threads touch the same cell?"""
-    return len(accesses) == 1 and bool((accesses[0].cells[1:] > accesses[0].cells[:-1]).all())
+            self.several[cells[differs]] = True
+            self.written[cells] |= access.kind not in LOADS
+            self.plain[cells] |= access.kind != ATOMIC
+            if (self.several[cells] & self.written[cells] & self.plain[cells]).any():
+                raise Fallback("threads may race")
 
 
 class Region:
     """Memory in which races are looked for: a global array and those that overlap it, or a shared one."""
 
-    def __init__(self, cells: int, itemsize: int, base: int | None = None):
+    def __init__(self, cells: int, base: int = 0):
         self.cells = cells
-        self.itemsize = itemsize
-        self.base = base  # sectors of global memory before it; None of shared memory
-        self.since_barrier: list[Accesses] = []
+        self.base = base  # sectors of global memory before it
         self.is_written = False
-        self.of_chunk: list[Accesses] = []
-        self.of_launch: list[
-            tuple[list[Accesses], np.ndarray, int]
-        ] = []  # whose blocks were not compared yet
-        self.waiting = 0  # accesses among these
-        self.is_ascending = True  # the cells that one thread after another touched
-        self.last = -1  # of these
+        self.waiting: list[tuple[list[Event], np.ndarray]] = []  # whose blocks were not compared yet
+        self.last: float = -1  # cell that is touched, if one thread after another touched those behind
         self.by_block: Owners | None = None
 
-    def add(self, kind: int, lanes: Lanes, cells: np.ndarray) -> None:
-        """Note accesses of threads to these cells of the region."""
-        access = Accesses(lanes, cells, kind != LOAD, kind != ATOMIC)
-        self.since_barrier.append(access)
-        self.is_written |= access.writes
-        if self.base is not None:
-            self.of_chunk.append(access)
+    def check_threads(self, accesses: list[Event], thread_of: np.ndarray) -> None:
+        """Look for races between threads among accesses before a barrier."""
+        accesses = _merged(accesses)
+        if any(access.kind not in LOADS for access in accesses) and not _are_apart(accesses):
+            first = min(int(access.cells.min()) + access.memory.first for access in accesses)
+            last = max(int(access.cells.max()) + access.memory.first for access in accesses)
+            Owners(first, last - first + 1).check(accesses, thread_of)
 
-    def pass_barrier(self, thread_of: np.ndarray, comes: np.ndarray | None = None) -> None:
-        """Look for races among accesses before a barrier to which these threads [places] came; None: all."""
-        before = self.since_barrier
-        self.since_barrier = []
-        if comes is not None:
-            self.since_barrier = _part_of(before, ~comes)
-            before = _part_of(before, comes)
-        if not any(access.writes for access in before):
-            return
-        before = _merged(before)
-        if _are_apart(before):
-            return
-        first = min(int(access.cells.min()) for access in before)
-        last = max(int(access.cells.max()) for access in before)
-        if Owners(first, last - first + 1).find_race(before, thread_of, 0):
-            raise Fallback("two threads may race")
-
-    def end_chunk(self, block_of: np.ndarray, first_block: int) -> None:
-        """Look for races with the blocks of other chunks, where there may be one."""
-        accesses = _merged(self.of_chunk)
-        self.of_chunk = []
-        self.of_launch.append((accesses, block_of, first_block))
-        self.waiting += sum(len(access.cells) for access in accesses)
-        self.is_ascending &= self._lie_behind(accesses)
-        if self.waiting < MOST_WAITING and (self.is_ascending or not self.is_written):
+    def check_blocks(self, accesses: list[Event], block_of: np.ndarray) -> None:
+        """Look for races between blocks, where there may be one, with those of other chunks, too."""
+        accesses = _merged(accesses)
+        self.waiting.append((accesses, block_of))
+        self.is_written |= any(access.kind not in LOADS for access in accesses)
+        first, last = (int(accesses[0].cells[end]) + accesses[0].memory.first for end in (0, -1))
+        is_behind = _are_apart(accesses) and first > self.last
+        self.last = last if is_behind else math.inf
+        count = sum(len(access.places) for of_chunk, _ in self.waiting for access in of_chunk)
+        if count < MOST_WAITING and (is_behind or not self.is_written):
             return
         if self.by_block is None:
             self.by_block = Owners(0, self.cells)
-        for of_chunk in self.of_launch:
-            if self.by_block.find_race(*of_chunk):
-                raise Fallback("two blocks may race")
-        self.of_launch = []
-        self.waiting = 0
-
-    def _lie_behind(self, accesses: list[Accesses]) -> bool:
-        """Does each thread of the chunk touch a cell of its own, behind those of all chunks before?"""
-        if not accesses:
-            return True
-        if not _are_apart(accesses) or accesses[0].cells[0] <= self.last:
-            return False
-        self.last = int(accesses[0].cells[-1])
-        return True
+        for of_chunk in self.waiting:
+            self.by_block.check(*of_chunk)
+        self.waiting = []
 
 
-def _part_of(accesses: list[Accesses], chosen: np.ndarray) -> list[Accesses]:
-    """The accesses of the chosen threads [places]."""
-    result = []
-    for access in accesses:
-        mask = chosen[access.lanes.places]
-        if mask.any():
-            lanes = Lanes(access.lanes.places[mask])
-            result.append(access._replace(lanes=lanes, cells=access.cells[mask]))
-    return result
+class Chunk:
+    """Blocks that run together, what each of their threads [places] belongs to, and what they did."""
+
+    def __init__(self, grid: Size, block: Size, first_block: int, blocks: int):
+        self.grid = grid
+        self.block = block
+        self.blocks = blocks
+        self.size = math.prod(block)
+        self.first_thread = first_block * self.size
+        self.place = np.arange(blocks * self.size, dtype=np.int64)
+        self.local_of = np.tile(self.place[: self.size], blocks)
+        self.block_of = np.repeat(np.arange(blocks, dtype=np.int64), self.size)
+        self.number_of = self.block_of + first_block  # in the grid
+        self.indices: dict[tuple, object] = {}  # threadIdx.x and the like
+        self.events: list[Event] = []
+        self.since_barrier: list[Event] = []
+        self.shared: dict[tuple, Memory] = {}  # by the place that makes it, shape and dtype
+
+    def note(self, event: Event) -> None:
+        """Write an event down."""
+        self.events.append(event)
+        if event.memory is not None and event.memory.region is not None:
+            self.since_barrier.append(event)
+
+    def pass_barrier(self, comes: np.ndarray) -> None:
+        """Look for races before a barrier to which these threads [places] come."""
+        before = self.since_barrier
+        self.since_barrier = []
+        if not comes.all():
+            self.since_barrier = [event.part(~comes) for event in before]
+            before = [event.part(comes) for event in before]
+        for accesses in _grouped([event for event in before if len(event.places)], _region_of):
+            _region_of(accesses[0]).check_threads(accesses, self.place + 1)
+
+    def end(self, span: int) -> int:
+        """Look for races before the end, and between blocks.
+
+        Returns how many sectors the warps moved of global memory, which has `span`, not counting atomics.
+        """
+        self.pass_barrier(np.ones(len(self.place), bool))
+        in_global = [event for event in self.events if event.memory and event.memory.space == GLOBAL]
+        for accesses in _grouped(in_global, _region_of):
+            _region_of(accesses[0]).check_blocks(accesses, self.number_of + 1)
+        moving = [event for event in in_global if event.kind != ATOMIC]
+        by_place = _grouped(moving, lambda event: (event.site, event.kind))
+        return sum(self._sectors_of(events, span) for events in by_place)
+
+    def _sectors_of(self, events: list[Event], span: int) -> int:
+        """Sectors of the accesses at one place of the program, each once for a request of a warp."""
+        warps_per_block = -(-self.size // WARP)
+        warp = self.block_of * warps_per_block + self.local_of // WARP
+        turns = np.zeros(len(self.place), np.int64)
+        keys = []
+        for event in events:
+            memory = event.memory
+            places = event.places
+            sector = (event.cells + memory.first) * memory.data.itemsize // SECTOR + memory.region.base
+            request = warp[places] + turns[places] * (self.blocks * warps_per_block)
+            keys.append(request * span + sector)
+            turns[places] += 1
+        key = np.concatenate(keys)
+        steps = np.diff(key)
+        if (steps < 0).any():
+            key.sort()
+            steps = np.diff(key)
+        return 1 + int(np.count_nonzero(steps))
+
+
+def _region_of(event: Event) -> Region:
+    return event.memory.region
 
 
 class Memory:
@@ -187,113 +216,82 @@ class Memory:
         written: np.ndarray | None = None,
         site: int = 0,
     ):
+        if data.dtype.kind not in "fiub" or not data.flags.c_contiguous:
+            raise Fallback(f"an array of {data.dtype}, or one with gaps")
         self.space = space
-        self.is_shared = space == SHARED
         self.number = number  # in the trace; 0 where it has none yet
         self.site = site  # where it was made
         self.copy_of = copy_of  # [places] which of its copies is a thread's; None if there is one
         self.data = data
         self.shape = data.shape if copy_of is None else data.shape[1:]
+        self.ndim = len(self.shape)
         self.dtype = data.dtype
-        self.kind = kind_of(data.dtype)
-        self.flat = _flat(data)
-        self.steps = [step // data.itemsize for step in data.strides[len(data.shape) - len(self.shape) :]]
-        self.size = int(np.prod(self.shape))
+        self.flat = data.reshape(-1)
+        self.size = math.prod(self.shape)
         self.written = written  # [cells] where a value is; None: everywhere
         self.region: Region | None = None
         self.first = 0  # cell of the region that its first one is
         self.ufuncs: set[np.ufunc] = set()  # by which atomics change it
-        self.cell = as_bare(np.zeros(1, data.dtype))
 
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    def locate(self, index: object, now: Lanes) -> np.ndarray | int:
-        """[n] The cell of each thread's element, or the one of all."""
+    def locate(self, index: object, threads: np.ndarray) -> np.ndarray:
+        """[n] The cells of threads at these places, without steps between them if all have the same."""
         indices = index if type(index) is tuple else (index,)
-        if len(indices) != len(self.shape):
-            raise Fallback("an index that names more than one element")
-        places = [_within(axis, size) for axis, size in zip(indices, self.shape, strict=True)]
-        parts = [place if step == 1 else place * step for place, step in zip(places, self.steps, strict=True)]
+        cell, *others = [_within(axis, size) for axis, size in zip(indices, self.shape, strict=True)]
+        for place, size in zip(others, self.shape[1:], strict=True):
+            cell = cell * size + place
         if self.copy_of is not None:
-            parts.append(self.copy_of[now.places] * self.size)
-        return functools.reduce(operator.add, parts)
+            cell = cell + self.copy_of[threads] * self.size
+        return cell if isinstance(cell, np.ndarray) else np.broadcast_to(np.int64(cell), len(threads))
 
-    def load(self, cells: np.ndarray | int) -> object:
+    def load(self, cells: np.ndarray) -> object:
         """The elements."""
-        if self.written is not None and not self.written[cells].all():
-            raise Fallback("a read of memory that nobody may have written")
-        values = self.flat[cells]
-        return Varying(values, self.kind) if isinstance(cells, np.ndarray) else as_register(values)
+        self.check_written(cells)
+        if cells.strides == (0,):
+            return as_register(self.flat[cells[0]])
+        return Varying(self.flat[cells], kind_of(self.dtype))
 
-    def store(self, cells: np.ndarray | int, value: object) -> None:
+    def store(self, cells: np.ndarray, value: object) -> None:
         """Store a number of each thread."""
-        value = self.as_element(value)
-        self.flat[cells] = value if isinstance(cells, np.ndarray) or np.ndim(value) == 0 else value[-1]
+        self.flat[cells] = self.as_element(value)
         if self.written is not None:
             self.written[cells] = True
 
     def change(self, ufunc: np.ufunc, cells: np.ndarray, value: object) -> None:
         """An atomic of each thread, one after another."""
-        if self.written is not None and not self.written[cells].all():
-            raise Fallback("an atomic on memory that nobody may have written")
-        if self.ufuncs - {ufunc} - ({np.add, np.subtract} if ufunc in (np.add, np.subtract) else set()):
-            raise Fallback("atomics whose order matters")
+        self.check_written(cells)
         self.ufuncs.add(ufunc)
+        if len(self.ufuncs) > 1 and not self.ufuncs <= ADDING:
+            raise Fallback("atomics whose order matters")
+        element = self.as_element(value)
         if ufunc in (np.maximum, np.minimum):
-            self._check_order(cells, value)
-        ufunc.at(self.flat, cells, self.as_element(value))
+            is_same = element == (value.data if type(value) is Varying else value)
+            if not np.all(is_same) or np.isnan(self.flat[cells]).any():
+                raise Fallback("an atomic on NaN, or with a number that the array cannot hold")
+        ufunc.at(self.flat, cells, element)
 
-    def _check_order(self, cells: np.ndarray, value: object) -> None:
-        """Raise Fallback where the larger of two numbers depends on more than their order."""
-        values = value.data if type(value) is Varying else np.asarray(value)
-        wide = self.as_element(value)
-        if not (wide == values).all() or (self.flat[cells] != self.flat[cells]).any():
-            raise Fallback("an atomic on NaN, or with a number that the array cannot hold")
+    def check_written(self, cells: np.ndarray) -> None:
+        """Raise Fallback if one of the cells may have no value."""
+        if self.written is not None and not self.written[cells].all():
+            raise Fallback("a read of memory that nobody may have written")
 
-    def as_element(self, value: object) -> object:
-        """The numbers as elements of this array."""
-        if type(value) is not Varying:
-            self.cell[0] = value
-            return np.asarray(self.cell)[0]
-        to = self.dtype.kind
-        data = value.data
-        if to in "iu" and value.kind in FLOATS:
-            most = min(SAFE, np.iinfo(self.dtype).max)
-            if not value.lies_within(most) or value.bounds()[0] < np.iinfo(self.dtype).min:
-                raise Fallback("a float beyond the integers of the array")
-        if to == "f" and value.kind is int:
-            data = data.astype(np.float64)
-        return data.astype(self.dtype, copy=False)
+    def as_element(self, value: object) -> np.ndarray:
+        """[n] The numbers as elements of this array."""
+        return apart(self._converted, value if type(value) in MANY else as_varying(value, 1)).data
 
-
-def _flat(data: np.ndarray) -> np.ndarray:
-    """The memory of an array of any shape as one row of cells."""
-    if data.flags.c_contiguous:
-        return data.reshape(-1)
-    steps = [step // data.itemsize for step in data.strides]
-    if data.dtype.kind not in "fiub" or any(step < 0 or step % data.itemsize for step in data.strides):
-        raise Fallback("an array whose elements do not lie one behind another")
-    cells = (
-        1 + sum(step * (size - 1) for step, size in zip(steps, data.shape, strict=True)) if data.size else 0
-    )
-    return np.lib.stride_tricks.as_strided(data, (cells,), (data.itemsize,))
+    def _converted(self, value: Varying) -> Varying:
+        data = converted(value, self.dtype)
+        if data is None:
+            raise Fallback("a float beyond the integers of the array")
+        return Varying(data, kind_of(self.dtype))
 
 
 def _within(index: object, size: int) -> np.ndarray | int:
     """An index, or those of all threads, counted from the first element."""
-    if type(index) is Varying:
-        if index.kind not in INTEGERS:
-            raise Fallback("an index that is not an integer")
-        low, high = index.bounds()
-    else:
-        if isinstance(index, bool) or not isinstance(index, int | np.integer):
-            raise Fallback("an index that is not an integer")
-        low = high = int(index)
-    if low < -size or high >= size:
-        raise Fallback("an index may lie beyond its array")
     if type(index) is not Varying:
-        return low % size
+        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not -size <= index < size:
+            raise Fallback("an index that is not an integer, or beyond its array")
+        return int(index) % size
+    if index.kind not in INTEGERS or not index.lies_within(-size, size - 1):
+        raise Fallback("an index that is not an integer, or may lie beyond its array")
     places = index.data.astype(np.int64, copy=False)
-    return np.where(places < 0, places + size, places) if low < 0 else places
+    return places if index.lies_within(0, size - 1) else np.where(places < 0, places + size, places)
