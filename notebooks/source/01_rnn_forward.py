@@ -340,7 +340,7 @@ show(figure, "The trained network's impulse response differs from 1, 0, -1, "
 # Now the whole photograph, which was not used in training: 640 steps (the training sequences had 32), and all 427 rows as one minibatch.
 
 # %% [folded]
-# Draw the photograph as the trained network sees it, beside Sobel's.
+# Draw what the trained network sees, beside Sobel's edges.
 drawn = trained.predict(photograph.x)[0][:, :, 0].T  # [rows,columns]
 figure, axes = canvas(1, 2, width=7.4, height=2.9)
 wanted = photograph.target[:, :, 0].T

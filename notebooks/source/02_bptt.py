@@ -476,7 +476,7 @@ print(f"your guess: radius {my_guess}; furthest off: radius "
 # **T cell-backwards give the exact gradient of a layer over T steps; going back from every loss separately takes T(T+1)/2 of them and gives the same numbers, up to rounding.**
 
 # %% [folded]
-# Print the costs of all ways, what this run says of the claim, your progress.
+# Print the costs, what this run says of the claim, your progress.
 T, k = 48, 8
 rows = [
     ("back from every loss", T * (T + 1) // 2, T, "yes"),

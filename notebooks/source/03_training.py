@@ -479,7 +479,7 @@ ways = {"training, one sweep back and Adam": update}
 timings = scoreboard.measure("03", ways, network, scoreboard.TRAINING)
 
 # %% [folded]
-# Print remedies, what this run says of the claim, and your progress.
+# Print remedies, what this run says of the claim, your progress.
 print(f"{'what you see':31} {'likely cause':19} remedy")
 for seen, cause, remedy in (
     ("loss and gradient jump up", "exploding gradient", "clip by global norm"),

@@ -285,7 +285,7 @@ timings = scoreboard.measure("05", ways, network)
 # **However few its multiply-adds, a product takes no less time than bringing its weights from memory, or from a cache. With few rows that, and probably the library's copying, can take longer than the arithmetic. What an odd size or a transposed layout costs depends on the library.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("arithmetic intensity", "FLOP a byte moved; about B/2 for a recurrent "
      "product"),

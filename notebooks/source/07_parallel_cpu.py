@@ -426,7 +426,7 @@ except ValueError as refused:
 my_guess = ...
 
 # %% [folded]
-# Draw the record of the ladder that comes nearest to your machine.
+# Draw the record that comes nearest to your machine.
 from rnncourse.records import cpu_picture, cpu_report
 
 newest_first = map(records.read, reversed(records.stored("bench cpu")))

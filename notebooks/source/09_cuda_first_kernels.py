@@ -377,7 +377,7 @@ print("you guessed:", my_guess)
 # **Two kernels that read and write the same numbers may ask for different numbers of sectors, here 1.9 times as many: what counts is how many the lanes of a warp touch in one request.** How many of them reach memory itself depends on the caches, too.
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("a thread's place", "cuda.grid(1), threadIdx, blockIdx"),
     ("more threads than elements", "if i < x.size"),

@@ -434,7 +434,7 @@ for finding in report.findings if cuda.is_simulated else ():
 # **Tiles of 8 by 8 divide the loads of a matrix by 8, the width of the result's tile: each number is loaded once for every tile of the result that needs it. The price is two barriers a tile.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("loads of a product, 32 by 32", "65 536 naive, 2 · 4 096 in tiles of 8"),
     ("barriers a tile", "2: full, and free again"),

@@ -49,7 +49,7 @@ print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 # A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
 
 # %% [folded]
-# Print the first and the last operations, and the share of the products.
+# Print the first and last operations, and the products' share.
 for operation in [*step.operations[:3], *step.operations[-3:]]:
     sizes = (operation.gemm_shape if operation.kind == "gemm"
              else operation.writes[0].shape)
@@ -436,7 +436,7 @@ print("you guessed", my_guess)
 # **A GPU that always runs a kernel can be nearly empty: in the model, 512 units and 64 sequences keep an H200 busy all the time and reach 1.6 % of its peak.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("kernels a step, forward",
      "one per operation: 5 tanh, 20 or 21 GRU, 25 LSTM"),

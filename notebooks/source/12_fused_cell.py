@@ -338,7 +338,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
 # **Three launches in place of twenty-five gain what 22 launches and a fuller chip are worth, not 25/3 everywhere: in the model 2.1 to 8.3 times in the table's four cases, and 1.4 with 2 048 units and 256 sequences on an M40.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("grouped gates", "products that share a factor are one, on a fuller chip"),
     ("stream", "a queue; two of them may run at once"),

@@ -342,7 +342,7 @@ explore_schedule(passes=("transpose_once", "batch_inputs",
 # **An operation may leave the loop if it never waits for itself; here five of nine may. In the model, in one stream and with 64 sequences, the inputs gain most: their products have 8 or 32 blocks in a step, those of the weight gradients 256 already. With few sequences the weight gradients do: on an M40 with 16 or 1, on an H200 with 1.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("waits for itself", "recurrent products and pointwise kernels: they stay"),
     ("never waits for itself", "x·Wᵀ, dx, dW, dU, db: 5 of 9 may leave"),

@@ -368,7 +368,7 @@ print(report.page(records.read(stored[-1])) if stored
 # **Layers overlap because of queues, not because of the order of launches: in the model a stream a layer alone gains 2.7 times on an H200, the order alone nothing. With 512 units and 64 sequences four layers take 1.4 times as long as one there (with k = T 4.0 times), and on an M40, which has less room, 2.8 times.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("diagonal", "cells with the same layer + step: they can run at once"),
     ("wavefront", "one diagonal after another: L + T − 1 rounds"),

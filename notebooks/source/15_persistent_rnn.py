@@ -394,7 +394,7 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
 # **A recurrent step need not load its weights: in one launch for all steps they stay in registers, and each is loaded once. In this lesson's kernel a step pays a barrier of all blocks instead.** Must bandwidth limit small minibatches? No: for 4 sequences on a TitanX, reading the weights in each step would allow 0.67 TFLOP/s, and 2.8 were published.
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("persistent", "one launch for a sequence; weights stay in registers"),
     ("room", "about half of the registers, most of the shared memory"),

@@ -421,7 +421,7 @@ explore_minibatch()
 # **By its floor, a step over the whole chip spends most of its time in the exchange with 8 sequences, and reading h with 64. In a cluster the exchange is 41 to 58 % of the floor, the broadcast the rest. A real step has more parts, so its share is smaller for the same exchange.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("floor", "exchange, broadcast, product; a cluster overlaps the last"),
     ("bfloat16", "8 bits: sums and master weights stay in 32"),

@@ -19,7 +19,7 @@ rnnlab.banner()
 # Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. All times on simulated ranks are predictions.
 
 # %% [folded]
-# Take real ranks where Open MPI runs, and simulated ones elsewhere.
+# Take real ranks where Open MPI runs, else simulated ones.
 from rnncourse import drawings
 from ranks.launch import why_not
 
@@ -501,7 +501,7 @@ for algorithm in ("ring", "two-level"):
 # **Eight times the GPUs are nearly eight times as fast only if the kernel stays efficient at small minibatches and messages are fast: from 16 to 128 GPUs 7.7 times with the persistent kernel and section 6's links, 1.1 to 1.3 times with products launched step by step. From 64 to 512 GPUs the persistent kernel gains only 2.5 times: a GPU then has one sequence. With section 5's slow messages two-level sums gain 1.4 times, and a ring is slower. All predicted.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("all-reduce", "a sum for everybody; a ring sends 2(p − 1)/p of the array"),
     ("α and β", "short arrays want few messages, long ones few bytes"),

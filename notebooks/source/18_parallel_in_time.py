@@ -424,7 +424,7 @@ print(f"the last row by tensor cores, 16 bits: Newton {fast[2]:.0f}, with "
 # **T steps need not wait for each other one by one: a linear recurrence takes a scan of some multiple of log₂T levels, and a GRU that forgets takes a few of Newton's rounds, each with such a scan. The nearer a network is to chaos, the more rounds it needs, until the loop is the shorter chain.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
         ("scan", "all prefixes in log₂T levels; order matters, grouping does "
          "not"), ("look-back", "one pass over blocks: flags of three values, "

@@ -398,7 +398,7 @@ print(*check_page(fill_in(numbers)), sep="\n")
 # **A hundred layers can be trained with less than a fifth of their activations in memory, for 30 % more products: skips and small first weights hand the gradient down, and all segments but the top one run forward once more.**
 
 # %% [folded]
-# Print the lesson in a table, what this run says of the claim, your progress.
+# Print a table, what this run says of the claim, your progress.
 rows = [
     ("skip through depth", "with small first weights: 100 layers can be "
      "trained"),
