@@ -184,5 +184,5 @@ class Run(Trace):
                 memory.number = proxies[0].number
             copy, cells = np.divmod(event.cells, memory.size) if is_shared else (0, event.cells)
             shape = memory.shape if is_shared else memory.data.shape
-            columns += [memory.number + copy, *np.unravel_index(cells, shape)]
+            columns += [memory.number + copy, *np.unravel_index(cells.astype(np.intp, copy=False), shape)]
         return np.stack(np.broadcast_arrays(*columns), 1).ravel()
