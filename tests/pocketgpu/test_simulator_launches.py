@@ -11,6 +11,7 @@ import pytest
 from values_in import holds
 
 from pocketgpu import simulator as cuda
+from pocketgpu.simulator import endless
 from pocketgpu.simulator.report import observe
 
 
@@ -236,3 +237,18 @@ def test_a_block_of_more_threads_than_launch_bounds_promise_is_refused(bounds, c
             bounded[1, 128](x)
         with pytest.raises(ValueError, match="64"):
             bounded[1, (8, 3, 3)](x)
+
+
+def test_a_long_range_that_reads_the_same_elements_is_no_waiting_thread(monkeypatch):
+    monkeypatch.setattr(endless, "SECONDS", -1)
+
+    @cuda.jit
+    def kernel(weights, out):
+        total = 0.0
+        for step in range(30_000):
+            total = total / 2 + weights[step % 4]
+        out[0] = total
+
+    out = np.zeros(1)
+    assert observe(kernel, 1, 1, (np.ones(4), out)).findings == ()
+    assert out[0] == 2
