@@ -41,7 +41,7 @@ class Pen:
     def __init__(self, board: Board | None, rank: int):
         self.line = np.zeros(1, LINE)[:1] if board is None else board.lines[rank : rank + 1]
         self.line["process"] = os.getpid()
-        self.write(STARTING, 0)
+        self.write(STARTING, 0, loss=np.nan)  # until a step is done: a run may begin at step 12
 
     def write(self, phase: int, step: int | None = None, **values: float) -> None:
         """Write this rank's phase, and its step and further values if they have changed."""

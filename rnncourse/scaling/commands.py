@@ -1,6 +1,7 @@
 """The command train.  What it needs is imported when it runs: --help must answer at once."""
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -109,9 +110,9 @@ class Lines:
         self.next = time.monotonic() + SECONDS_BETWEEN_LINES
 
     def show(self, lines: "np.ndarray") -> None:
-        """Print where the ranks stand, if it is time and they have continued."""
+        """Print where the ranks stand, if it is time and they have continued to another loss."""
         front = lines[lines["step"].argmax()]
-        if time.monotonic() < self.next or front["step"] == self.shown:
+        if time.monotonic() < self.next or front["step"] == self.shown or math.isnan(front["loss"]):
             return
         self.next = time.monotonic() + SECONDS_BETWEEN_LINES
         self.shown = front["step"]
