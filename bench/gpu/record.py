@@ -19,6 +19,7 @@ MEASURED = (
     "rnnlab/cells.py",
     "rnnlab/compare.py",
     "rnnlab/exchange.py",
+    "rnnlab/layer_contents.py",
     "pocketgpu/compiling",
     "pocketgpu/cuda.py",
     "pocketgpu/device_words.py",

@@ -262,8 +262,8 @@ def test_the_digest_of_a_lesson_is_of_its_own_code_alone():
     digests = {lesson: versions.grader_digest(lesson) for lesson in ("start_here", "bptt")}
     assert len({*digests.values()}) == 2
     names = {path.name for path in versions._files("start_here")}
-    assert {"start_here.py", "start_here.answers", "judge.py", "guard.py", "sandbox.py"} <= names
-    assert not {"bptt.py", "collect.py", "report.py", "views.py"} & names
+    assert {"lesson_00_start_here.py", "start_here.answers", "judge.py", "guard.py", "sandbox.py"} <= names
+    assert not {"lesson_02_bptt.py", "collect.py", "report.py", "views.py"} & names
 
 
 def test_progress_says_how_far_and_how_many_faults(folder, capsys):

@@ -38,6 +38,7 @@ def test_no_larger_product_follows_one_that_outlasts_its_share(monkeypatch):
     sizes, rate = [], 0.1  # GFLOP/s, as in a browser: the first product takes 2.7 s, the last would take 72 s
     monkeypatch.setattr(roofline, "gemm_rate", lambda m, n, k, seconds: sizes.append(n) or rate)
     monkeypatch.setattr(roofline, "bandwidth", lambda seconds: 5.0)
+    monkeypatch.setattr(roofline, "disturbance", lambda *measured: "")
     assert roofline.measure(seconds=1.5) == roofline.Roofline(0.1, 5.0)
     assert sizes == [roofline.SIZES[0]]
     rate = 1000.0
