@@ -20,13 +20,15 @@ import pytest
 pytest.importorskip("selenium", reason="install selenium: make test")
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import ElementClickInterceptedException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from nbjudge.authoring.course import ROOT
 
 WAIT = 60.0  # seconds until something must have appeared: a shared machine is slow
+# a page still moves: an element was replaced while it was looked at, or lies below another
+IN_MOTION = StaleElementReferenceException, ElementClickInterceptedException
 TOKEN = "for-this-test-only"
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -202,7 +204,13 @@ class Learner:
         return next(iter(self.browser.find_elements(By.CSS_SELECTOR, selector)), None)
 
     def click(self, selector: str, by: str = By.CSS_SELECTOR) -> None:
-        until(lambda: self.browser.find_elements(by, selector), f"{selector} is on the page")[0].click()
+        def clicked():
+            for element in self.browser.find_elements(by, selector)[:1]:
+                self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+                element.click()
+                return True
+
+        until(clicked, f"{selector} can be clicked")
 
 
 def _answers(address: str) -> bool:
@@ -229,7 +237,7 @@ def until(look, what: str, seconds: float = WAIT):
     """What `look` returns as soon as it is true."""
     end = time.monotonic() + seconds
     while True:
-        with contextlib.suppress(StaleElementReferenceException):  # replaced while it was looked at
+        with contextlib.suppress(*IN_MOTION):
             if result := look():
                 return result
         if time.monotonic() > end:

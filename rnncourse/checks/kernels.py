@@ -39,6 +39,7 @@ REMEDIES = {
 BETWEEN_BLOCKS = re.compile(r"; blocks run in any order[^;]*")  # the simulator's remedy
 # Its advice of an atomic, which solves no exercise: a wrong index needs none, and most checks refuse them.
 ATOMIC = re.compile(r", or (use )?an atomic( if both change it)?(?=;|$)| an atomic,(?= a flag)")
+NUMBER = re.compile(r"[\d.]+(?: ([a-z]+?)[es]*\b)?")  # and its noun without an ending: 1 barrier, 2 barriers
 COSTS = {  # of a launch, as nouns; no atomics, for how often a thread polls is a matter of the threads' order
     "global_loads": "load from global memory",
     "global_stores": "store to global memory",
@@ -128,7 +129,7 @@ def compare_launches(
     kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
         "findings": kinds,
-        "excess": re.sub(r"[\d.]+", "N", excess or ""),
+        "excess": NUMBER.sub(r"N \1", excess or ""),
         "arrays": tuple(got.arrays),
         "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
     }
