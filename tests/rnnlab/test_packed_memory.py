@@ -17,6 +17,7 @@ from rnnlab.ladder import find
 from rnnlab.network import Network
 
 _, RECORD = performance_page.latest()
+SPREAD = 1.05  # what PyTorch needed for one size differed by a tenth between three records of one machine
 FEWEST = find("packed_weights").module.FEWEST
 CASES = {
     str(workload): (workload, case["memory"]["pytorch"])
@@ -45,7 +46,7 @@ def most_bytes(workload, threads, monkeypatch):
 @pytest.mark.parametrize("name", CASES)
 def test_a_step_allocates_no_more_than_pytorch_needed_in_the_record(name, monkeypatch):
     workload, allowed = CASES[name]
-    assert most_bytes(workload, RECORD["settings"]["threads"], monkeypatch) <= allowed
+    assert most_bytes(workload, RECORD["settings"]["threads"], monkeypatch) <= SPREAD * allowed
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].H == 1024])
