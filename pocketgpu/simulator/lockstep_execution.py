@@ -30,6 +30,7 @@ from pocketgpu.simulator.lockstep_values import (
     merged,
 )
 from pocketgpu.simulator.lockstep_words import ATOMICS, INDICES, WORDS, index_of
+from pocketgpu.simulator.operators import number_of
 from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import INSIDE
@@ -39,7 +40,6 @@ from pocketgpu.simulator.translation import in_simulator, is_library
 AS_INDEX = Operation(operator.index, np.positive)
 DEEPEST = 50  # calls within calls
 ROUNDS = 64  # of a loop between two looks at the clock, and at what it changes
-NUMBERS = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
 OF_ARRAYS = ("shape", "size", "ndim", "dtype")
 Names = dict[object, object]  # what each name stands for in the running threads
 Part = tuple[np.ndarray, Names]  # threads, and their names
@@ -60,9 +60,9 @@ def stored_in(node: ast.AST) -> list[str]:
 
 
 def folded(node: ast.BinOp) -> object:
-    """What Python's compiler makes of numbers alone: of 2 ** -3 it is 0.125; None for all else."""
-    is_number = all(isinstance(part, NUMBERS) for part in ast.walk(node))
-    return as_register(eval(compile(ast.Expression(node), "", "eval"))) if is_number else None
+    """The number that Python's compiler makes of numbers alone; None for all else."""
+    number = number_of(node)
+    return None if number is None else as_register(number)
 
 
 class Execution(ast.NodeVisitor):

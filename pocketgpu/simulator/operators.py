@@ -12,6 +12,7 @@ indexing stays as it is; what a loop multiplies again and again, literals and la
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
 
 from pocketgpu.simulator import operations
 from pocketgpu.simulator.accesses import is_added
@@ -30,6 +31,7 @@ WORDS = {
     ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "modulo", ast.Pow: "power",
     ast.LShift: "shift_left", ast.RShift: "shift_right",
 }  # fmt: skip
+NUMBERS = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
 GROWING = (ast.Add, ast.Sub, ast.Mult)
 COUNTS = {id(word) for word in (clz, ffs, popc)}
 WORDS_OF_FLOATS = ("math", "numpy", "pocketgpu")  # modules whose functions return numbers of NumPy, or floats
@@ -178,6 +180,8 @@ class Operators(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         needs_wrap = isinstance(node.op, GROWING) and self.widths.of(node) > OF_REGISTER
+        if not needs_wrap and number_of(node) is not None:
+            return node
         is_safe = self._is_safe(node)
         self.generic_visit(node)
         if type(node.op) in WORDS and not is_safe:
@@ -190,8 +194,6 @@ class Operators(ast.NodeTransformer):
     def _is_safe(self, node: ast.BinOp) -> bool:
         """Does Python's own operator have the result of compiled code?"""
         number = node.right.value if isinstance(node.right, ast.Constant) else None
-        if _is_number(node.left) and _is_number(node.right):
-            return True  # the compiler of Python works it out
         match node.op:
             case ast.Div() | ast.FloorDiv() | ast.Mod():
                 return bool(number)
@@ -272,6 +274,12 @@ class Operators(ast.NodeTransformer):
         return node
 
 
-def _is_number(node: ast.expr) -> bool:
-    part = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(part, ast.Constant) and isinstance(part.value, int | float) and bool(part.value)
+def number_of(node: ast.expr) -> int | float | None:
+    """What Python's compiler makes of numbers alone: of 2 ** -3 it is 0.125.
+
+    None for all else, and for what the compiler leaves to the kernel, as a division by zero.
+    """
+    if all(isinstance(part, NUMBERS) for part in ast.walk(node)):
+        with suppress(ArithmeticError, TypeError, ValueError):
+            return eval(compile(ast.Expression(node), "", "eval"))
+    return None
