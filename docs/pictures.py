@@ -17,7 +17,7 @@ TURN, REST = 0.4, 4.0  # seconds of an event, and of the picture at its end
 CELL = 44  # pixels
 FINDING = (
     "Eight threads reverse eight numbers through shared memory without a barrier: "
-    "four of them read an element that nobody has written yet."
+    "four of them read an element before it is written."
 )
 LESS_MOTION = "@media (prefers-reduced-motion:reduce){g{animation:none!important}}"
 
@@ -55,7 +55,7 @@ def shared_events() -> list[tuple[bool, int, int, bool]]:
 
 
 def race() -> str:
-    """The picture as SVG: threads take turns at shared memory, and some read what nobody wrote.
+    """The picture as SVG: threads take turns at shared memory, and some read what is not written yet.
 
     It moves by CSS alone, and shows its end where the reader asks for less motion.
     """
@@ -93,7 +93,7 @@ def race() -> str:
         *shapes,
         text(536, 170, "part[i] = x[i]", font_family="monospace"),
         text(536, 246, f"x[i] = part[{THREADS - 1} - i]", font_family="monospace"),
-        text(20, 300, f"{lost} of {THREADS} threads read an element that nobody has written yet."),
+        text(20, 300, f"{lost} of {THREADS} threads read an element before it is written."),
     ]
     return "\n".join([*parts, "</svg>\n"])
 

@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## First, a race
 #
-# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number that nobody has written yet?** Then replace the comment by `cuda.syncthreads()`, at which every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
+# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number before it is written?** Then replace the comment by `cuda.syncthreads()`, at which every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
 
 # %%
 import numpy as np
@@ -278,7 +278,8 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. **Predict:** which of the three values changes least, first run, mean or median?
 
 # %%
-my_guess, runs, alone = ..., {}, {}
+my_guess = ...
+runs, alone = {}, {}
 for B in (1, 64):
     h = rng.standard_normal((B, H), dtype=np.float32)
     runs[B] = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1,

@@ -28,7 +28,8 @@ import numpy as np
 from rnncourse import drawings
 from rnncourse.lab.array_traffic import traffic
 
-my_guess, one = ..., np.float32(1)
+my_guess = ...
+one = np.float32(1)
 
 
 def step_in_numpy(a, c):
@@ -115,7 +116,8 @@ print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 # %% needs a compiler
 import re
 
-my_guess, VECTOR = (..., ...), r"mulps|\bfmul\S*\s+v\d"  # x86, ARM
+my_guess = (..., ...)
+VECTOR = r"mulps|\bfmul\S*\s+v\d"  # x86, ARM
 drawings.show("vector_lanes")
 
 

@@ -345,7 +345,8 @@ show(draw_cliff(rates, CORE.registers), find_cliff(rates, CORE.registers))
 # %% needs a compiler
 from rnnlab.kernels.packed.tiles import Tile
 
-my_guess, broken = ..., Tile(16, 6)
+my_guess = ...
+broken = Tile(16, 6)
 spilled, timings = measure_tiles([best, broken], rounds=5)
 share, loop = (spilled[broken].gflops / spilled[best].gflops,
                spilled[broken].loop)
@@ -514,7 +515,8 @@ for H, (guess, guess_of_call) in my_guess.items():
 from rnnlab.kernels.compiled.threads import shares
 from rnnlab.kernels.packed import team
 
-my_guess, cores = {64: ..., 1: ...}, team.count()
+my_guess = {64: ..., 1: ...}
+cores = team.count()
 
 
 def shared(way, turns, a, weights, c):

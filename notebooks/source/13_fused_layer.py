@@ -111,7 +111,7 @@ except ValueError as hazard:
     print(hazard)
 
 # %% [markdown]
-# The region is the state after step 0, h_l0[64:128], which nobody has written yet. This check reads only regions; it needs no knowledge of RNNs.
+# The region is the state after step 0, h_l0[64:128], which is not written yet. This check reads only regions; it needs no knowledge of RNNs.
 #
 # ## 2 · The inputs of all steps
 #

@@ -364,7 +364,8 @@ print("you guessed", my_guess)
 # That is 110 / 7 = 15.7 times as many layers with a sixteenth of the sequences, as if only activations needed memory. But each layer also has weights, gradients and momenta. **Predict:** how many times as many layers fit then?
 
 # %%
-my_guess, layers_held = ..., []
+my_guess = ...
+layers_held = []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 / (saved_bytes + 3 * 2 * 1152**2 * 4)

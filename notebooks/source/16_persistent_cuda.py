@@ -220,7 +220,8 @@ print("the same product:", np.array_equal(paired, weights @ h))
 from pocketgpu.compiling import compilers
 from rnncourse.records import register_table
 
-my_guess, beside, totals, by_kernel = ..., [], [], {}
+my_guess = ...
+beside, totals, by_kernel = [], [], {}
 
 # %% [folded]
 # Print the registers that each kernel has, from the stored table.

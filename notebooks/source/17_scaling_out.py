@@ -237,7 +237,8 @@ from rnncourse.scaling.model import schedule_update
 
 # four gates, two matrices and two biases, float32
 layer_bytes = 4 * 4 * (2 * 512**2 + 2 * 512)
-my_guess, faster = ..., {}  # of the four bandwidths
+my_guess = ...  # of the four bandwidths
+faster = {}
 for bandwidth in (400, 25, 6, 1):
     line = Link.from_bandwidth(14, bandwidth)
     reduce = lambda size, line=line: all_reduce_seconds(

@@ -81,7 +81,8 @@ show(figure, f"With skips and small weights the gradient norms of {layers} "
 # A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates. A fourth network, of one layer, has as many updates.
 
 # %%
-my_guess, losses, trained = ..., {}, {}
+my_guess = ...
+losses, trained = {}, {}
 rungs["one layer"] = Residual()
 models["one layer"] = Model.create("rnn_tanh", 64, 64, 64, gain=0.1)
 for name, rung in rungs.items():
@@ -181,7 +182,8 @@ def memory_of(segment):
     return between, most
 
 
-my_guess, measured, most = ..., {}, {}
+my_guess = ...
+measured, most = {}, {}
 all_saved, _ = memory_of(None)
 for segment in (None, 20, 10, 5):
     between, most[segment] = memory_of(segment)
