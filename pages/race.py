@@ -64,6 +64,12 @@ def first_read(trace: dict) -> int:
     return 0
 
 
+def asked(trace: dict) -> dict:
+    """The trace as the page shows it: from its first read on, and without the remedy, which is the question."""
+    findings = [finding | {"remedy": ""} for finding in trace["findings"]]
+    return trace | {"opens": first_read(trace), "findings": findings}
+
+
 def kernel_of(lines: list[str]) -> object:
     """The kernel with those lines; its replay shows them, numbered from 1."""
     text = "\n".join(lines) + "\n"
@@ -76,7 +82,7 @@ def kernel_of(lines: list[str]) -> object:
 
 def draw() -> str:
     """HTML of the race: the question, the choices, and the replay of the one that is chosen."""
-    shown = [(words, replay.trace | {"opens": first_read(replay.trace)}) for words, replay, _ in replays()]
+    shown = [(words, asked(replay.trace)) for words, replay, _ in replays()]
     svg, alternative = still(shown[0][1], text_of("still.svg"))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     return template.render(

@@ -79,6 +79,9 @@ def test_the_race_opens_at_a_read_of_what_no_thread_has_written_and_fits_into_a_
     page = tmp_path / "index.html"
     assert page.stat().st_size < 300_000
     assert soup(page.read_text()).select_one("#race-replay img")["alt"]
+    remedy = trace["findings"][0]["remedy"]  # what the page asks for
+    assert remedy
+    assert remedy not in page.read_text()
 
 
 def test_a_long_line_of_code_goes_on_further_in_than_it_began():
