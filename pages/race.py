@@ -65,7 +65,7 @@ def first_read(trace: dict) -> int:
 
 
 def asked(trace: dict) -> dict:
-    """The trace as the page shows it: from its first read on, and without the remedy, which is the question."""
+    """The trace as the page shows it: from its first read on, without the remedy, which is the question."""
     findings = [finding | {"remedy": ""} for finding in trace["findings"]]
     return trace | {"opens": first_read(trace), "findings": findings}
 
