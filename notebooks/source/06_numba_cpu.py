@@ -143,8 +143,7 @@ for loop, timing in timings.items():
     print(f"{loop.__name__}: code names tanh {calls} times, multiplies vectors "
           f"{vectors} times; {1e9 * timing.median / x.size:.2f} ns a number")
 slow, fast = (timings[loop].median for loop in (with_tanh, with_division))
-print(f"with_division is {slow / fast:.1f} times as fast; you guessed "
-      f"{my_guess}")
+print(f"with_division: {slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
 # The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it unpacks each vector and calls tanh once per number, however often the name appears in the code. (Vectors alone explain a factor of 16 at most; the rest is that a tanh is more work than a division.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
