@@ -1,9 +1,10 @@
 """Questions of a lesson that a reader answers on its page: predictions before an outcome, and recall.
 
 The sources' own marks are enough.  Where a notebook covers an outcome until its reader has guessed
-(rnncourse/guesses.py), a page asks for the prediction.  Prose that hides an answer in `details` asks a
-question, and so does "Look for ...?".  assets/quiz.js shows the fields, keeps in the reader's browser
-what is written, and sets it beside the outcome; without it a page shows all as text.
+(rnncourse/guesses.py), a page asks for the prediction; what the prose of that section folds as an outcome is
+shown with it.  Prose that hides another answer in `details` asks a question, and so does "Look for ...?".
+assets/quiz.js shows the fields, keeps in the reader's browser what is written, and sets it beside the
+outcome; without it a page shows all as text.
 """
 
 import ast
@@ -37,12 +38,19 @@ def add_quizzes(html: str) -> str:
     soup = BeautifulSoup(html, "html.parser")
     numbers = count()
     keys: dict[str, str] = {}  # of the cell that asks, by the name of a guess
-    for element in soup.select("[data-guesses], .guess-cover"):
+    question = None  # the form of the section's last prediction
+    for element in soup.select("[data-guesses], .guess-cover, .prose :is(h2, h3, details.outcome)"):
         if "data-guesses" in element.attrs:
             keys |= dict.fromkeys(element["data-guesses"].split(), element["data-key"])
-        else:
-            uncover(element, next(numbers), keys[element["data-names"].split()[0]], soup)
-    for answer in soup.select(".prose details"):
+        elif element.name != "details":
+            question = None
+        elif "guess-cover" in element["class"]:
+            question = uncover(element, next(numbers), keys[element["data-names"].split()[0]], soup)
+        elif question:
+            element.summary.extract()
+            element.name = "div"
+            element["data-question"] = question["id"]
+    for answer in soup.select(".prose details:not(.outcome)"):
         is_question = answer.summary.text.strip()[-1] in "?."  # else "Answer" or the like, behind a question
         question = answer.summary if is_question else answer.find_previous("p")
         own = form(next(numbers), key_of(question.text + answer.text), "answer")
@@ -57,25 +65,32 @@ def add_quizzes(html: str) -> str:
     return str(soup)
 
 
-def uncover(cover: Tag, number: int, key: str, soup: BeautifulSoup) -> None:
-    """Put a form in place of a notebook's cover, and an element around the outcome that follows it."""
+def uncover(cover: Tag, number: int, key: str, soup: BeautifulSoup) -> Tag:
+    """The form in place of a notebook's cover, with an element around the outcome that follows it."""
     fields = json.loads(cover["data-fields"])
     names = fields if len(fields) > 1 else ["Your prediction"]
     shown = cover.parent
     outcome = soup.new_tag("div", attrs={"class": "outcome"})
     outcome.extend([*shown.next_siblings])
-    shown.replace_with(form(number, key, "guess", fields=names), outcome)
+    question = form(number, key, "guess", fields=names)
+    shown.replace_with(question, outcome)
     mark_guesses(outcome, len(fields), soup)
+    return question
 
 
 def open_questions(soup: BeautifulSoup) -> list[Tag]:
     """The paragraphs "Look for ...?" without a folded answer in their section: nothing to compare with."""
     asks = re.compile(r"Look for.*\?(?!.*\)$)", re.S)  # an answer in brackets stands at once behind it
     asking = [p for p in soup.select(".prose p") if asks.match(p.text.strip())]
-    after = [p.find_next(["details", "h2", "h3"]) for p in asking]
-    return [
-        p for p, element in zip(asking, after, strict=True) if element is None or element.name != "details"
-    ]
+    after = [p.find_next(ends_or_answers) for p in asking]
+    return [p for p, tag in zip(asking, after, strict=True) if tag is None or tag.name != "details"]
+
+
+def ends_or_answers(tag: Tag) -> bool:
+    """Whether it is a heading, or the fold of an answer."""
+    if tag.name == "details":
+        return "outcome" not in tag.get("class", ())
+    return tag.name in ("h2", "h3")
 
 
 def form(number: int, key: str, kind: str, **more: object) -> Tag:

@@ -160,7 +160,7 @@ timings = take_turns(products, rounds=31)
 seconds = {B: timings[f"B = {B}"].median for B in minibatches}
 
 # %% [folded]
-# Print the times, with a warning if something disturbed them.
+# Print the times and a warning, and draw what the rows share.
 print(disturbance(timings))
 for B in minibatches:
     microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
@@ -170,14 +170,16 @@ ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}
 for B, guess in my_guess.items():
     print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your "
           f"guess was {guess}.")
-
-# %%
 drawings.show("shared_weights")
 
 # %% [markdown]
-# **What came out.** 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read, from memory or from a cache (section 6), for one row; for 64, one such reading serves 64 rows. A library may also use more cores.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 64 sequences usually take far less than 64 times as long: the weights are the same for all rows. For one sequence all H² numbers of `weight_hh` (a million) are read, from memory or from a cache (section 6), for one row; for 64, one such reading serves 64 rows. A library may also use more cores.
 #
 # The factor for two sequences differs from machine to machine. If it is below 2, the two rows share the reading, as in the drawing, or the cost of the call. If it is well **above 2**, the library probably computes two rows with another routine than one row. See section 5.
+#
+# </details>
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -254,7 +256,11 @@ for B in (2, 64):
           f"times as long as one; measured {ratios[B]:.1f}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # For one sequence the intensity is nearly ½ for every large H: two FLOP for each weight of four bytes. With 64 sequences it is about 28; compare that with your balance to see which limit holds there. The last two lines say how much of section 4 the roofs explain.
+#
+# </details>
 #
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
 #
@@ -308,9 +314,13 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as "
      "multiples of their median.")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Usually the median changes least. One slow run, often the first one, moves the mean, but hardly the median. If times still fall from run to run, the median depends on how many runs you take. A program that keeps the cores busy slows **every** run: only a later measurement can show that.
 #
 # One sequence usually takes less time here than in section 4. There, other products ran between two runs for one sequence. Their data may have pushed the weights out of the caches, and threads may have had to wake up. So a time depends on what ran just before, and so does the factor in the last line.
+#
+# </details>
 
 # %% [markdown]
 # ## Recap

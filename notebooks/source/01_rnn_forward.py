@@ -128,7 +128,11 @@ print(f"your guess {my_guess}; after step 4 there is "
       f"{trace[4] / trace[0]:.3f} of it left")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The trace fades: after step 4 about one hundredth of it is left. Each step multiplies it by `weight_hh`, and tanh never makes it larger; in the end, a step leaves about 0.4 of it. Other weights keep a trace longer: what a network can remember depends on them. What a network can learn fades in the same way; lessons 02 and 03 measure that.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercise: rnn_forward
@@ -216,7 +220,11 @@ print(f"the minibatch is about {faster:.0f} times faster; your guess: "
       f"{my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The arithmetic is the same. The weights are so few that memory cannot be the reason. What else is saved? The **calls**: in a minibatch, the same few calls of a step serve all rows. A call costs time before its first multiplication: Python looks up names, and NumPy checks shapes and allocates memory for the result.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercise: rnn_forward_batched
@@ -384,9 +392,13 @@ for contrast in (0.1, 1, 2, 5, 10):
 print(f"your guess for the trained network at contrast 10: {my_guess}%")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In our runs the trained network was 5 % wrong at contrast 1, about 30 % at 0.1 and at 2, and at 10 more than 200 %; an answer of zeros is 100 % wrong. The network set by hand stays at 0.0 %: its pictures are scaled from black = 0, so its ReLU never gets a negative number, and it computes a linear function.
 #
 # At low contrast, a small constant error of the trained network is large beside its answers. At high contrast, units leave the part of tanh that is nearly straight; at 10, many are near its flat ends. In a level area their contributions to the answer must cancel, and training made them cancel only for the brightness that it saw. So bright and dark areas, where the answer should be 0, get large answers. A low error on such pictures says little about larger or smaller inputs.
+#
+# </details>
 #
 # ## Recap
 #

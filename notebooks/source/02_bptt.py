@@ -157,7 +157,13 @@ for T in (1, 2, 4, 8, 16, 32):
 print(f"your guesses: {my_guess} at T = 16, and a factor of {my_factor}")
 
 # %% [markdown]
-# **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2. Where is this work done? The next picture shows it: rows are losses, columns are steps. **Predict**, before you run its cell: if visits to the same column could be merged, how few would be enough for 32 steps?
+# <details class="outcome"><summary>What came out</summary>
+#
+# **136** at T = 16, and twice the steps need nearly four times the work. The loss of step t is followed through t + 1 steps, and 1 + 2 + … + T = T(T+1)/2.
+#
+# </details>
+#
+# Where is this work done? The next picture shows it: rows are losses, columns are steps. **Predict**, before you run its cell: if visits to the same column could be merged, how few would be enough for 32 steps?
 #
 # Then move the sliders, or press play. **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column?
 
@@ -216,7 +222,11 @@ slow, fast = (timing.median for timing in times.values())
 print(f"your guess {my_guess:.1f}, measured {slow / fast:.1f} times as long")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The ratio is near 8.5 where cell-backwards take most of the time, and smaller where the forward pass, which both ways run once, takes a good part of it.
+#
+# </details>
 #
 # ## 5 · Does the clock agree with the count?
 #
@@ -255,9 +265,13 @@ for name, guess in my_exponents.items():
           f"your guess {guess}")
 
 # %% [markdown]
-# ## 6 · Why the exponents are not exactly 2 and 1
+# ## 6 · What the counts predict
+#
+# <details class="outcome"><summary>What came out</summary>
 #
 # T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each sweep also has a cost that it pays once, whatever T; it makes the exponent of the linear sweep smaller than 1.
+#
+# </details>
 #
 # Take the time of a step from the forward pass and that of a cell-backward from the *linear* sweep, and predict the *quadratic* times from the counts alone.
 
@@ -352,7 +366,11 @@ print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
       f"r(ε) = {curves['exact gradient'][0] / steps[0]**2:.1f} ε²")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # An error of one part in a hundred changes the slope from about 2 to about 1 here. A smaller error needs a smaller ε.
+#
+# </details>
 #
 # **Break it:** change `1.01` to `1.0001` and run the cell again. Below which ε can you see that the gradient is wrong? Then change it to `-1`.
 #
@@ -380,7 +398,11 @@ print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
       "window 2, chunks 0")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The window goes back to step 1, two steps before step 3. The second chunk begins with step 3, so there its loss reaches no earlier step.
+#
+# </details>
 #
 # A window treats all losses in the same way, at the price of up to k cell-backwards a step. Chunks cost one cell-backward a step, but the first loss of each chunk reaches one step only. On average, a loss in a chunk reaches (k+1)/2 steps. **What a cut saves is memory:** k steps must be saved instead of T. (The course's code keeps all of them.) Compared with one sweep it saves no cell-backwards.
 #
@@ -469,7 +491,11 @@ print(f"your guess: radius {my_guess}; furthest off: radius "
       f"{max(errors, key=errors.get)}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Radius 1.2 is furthest off, by 11 %; at 0.9 a window of 8 loses 1.5 %, at 0.5 only 0.02 %. Here gradients shrink even at 1.2, unlike in the picture: the inputs are larger, so states are larger and slopes of tanh smaller. Where gradients vanish within the window, truncation changes little, but such a network could not learn from the distant past. Lesson 03 shows how gradients vanish and explode *while a network learns*.
+#
+# </details>
 #
 # ## Recap
 #

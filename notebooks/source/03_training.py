@@ -128,7 +128,11 @@ for lag, number in [(lag, number) for lag, number in enumerate(recording.kernel)
     print(f"{number:4.0f} at lag {lag}: 80 % of it {reached}")
 
 # %% [markdown]
-# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each; the network was examined less and less often). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Nearly at once: in our run −2 and the second 1 were there after update 61, the first 1 after 76 (80 % of each). The answer is small where brightness is constant only if the three numbers add up to 0, so one of them alone gains little.
+#
+# </details>
 #
 # **Break it:** put `"sobel"` instead of `"laplacian"`, or add `SGD(0.1)`, the rule without momentum, as second argument. Does the network still find the filter within 300 updates?
 #
@@ -192,9 +196,13 @@ print(f"your guess: step {my_guess}; largest error: step {largest}; mean "
       f"{np.delete(spread, largest).max():.3f}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In our run step 8 is four times worse than its neighbours. It is the turn to 90°. At every other angle a pixel of the target is a weighted mean of four pixels of the digit, which blurs it. At 90° pixels fall onto pixels: this one target is as sharp as the digit itself, and a network that has learned to draw blurred digits is most wrong there.
 #
 # A network without memory should do most of this task, because the direction never changes; we have not trained one. The memory of the sharp first picture could help at any later step, most at step 8. The task would need memory if start angle and direction differed between sequences.
+#
+# </details>
 
 # %% [markdown]
 # The last task is text, one character a step. The network computes a number $a_k$ for each of 97 characters, and **softmax** makes them probabilities of being the next one: $p_k = e^{a_k} / \sum_j e^{a_j}$. Its loss is the **cross-entropy**, the mean of −log p, where p is the probability of the character that really came next. With the natural logarithm its unit is the **nat**: a loss of 2 nats is what you get if p is always e⁻² = 0.14.
@@ -220,7 +228,11 @@ for updates, words in {**samples, "3,000 (recorded)": RECORDED}.items():
     print(f"—— updates: {updates} ——", lines, sep="\n")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # First all characters are about equally likely. At 100 updates the network knows which ones are frequent: lower-case letters, spaces, `_`. In our run, there were syllables at 400, pieces of names such as `os.`, and indented lines. At 3,000 there are whole words (`_thread`, `if`, `is`, `returns`), calls with brackets that close, and still no sense. Its loss was 1.81 nats, 74 % of the bigram table's.
+#
+# </details>
 #
 # **Break it:** run `model, _ = train(tasks[3], updates=3000)`, or with `cell="lstm"`, then `print(text.write(model, PROMPT, 120, np.random.default_rng(1), temperature=0.9))`. In the recorded run 128 units read 32 characters at a time; what else could help?
 #
@@ -246,7 +258,11 @@ print(f"furthest below: {furthest} (your guess: {my_guess_furthest})")
 print(f"least below:    {least} (your guess: {my_guess_least})")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In our run all four were below 100 %: the filter at 0.01 %, frame differences at 5 %, rotated digits at 6 %, and text at 88 %. For text the baseline is a **bigram table**: for each character, how often each other one follows. It is hard to beat, because one character says much about the next, and 400 updates are few. Do not compare 88 % with the others too closely: a squared error can come near 0, but the next character is not always certain, so the loss of text does not.
+#
+# </details>
 #
 # ## 5 · A cliff
 #
@@ -261,9 +277,13 @@ my_guess = ...
 explore_cliff()
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With the sliders' first setting, the run with clipping ends nearer to 0. At the edge a tiny change of $b$ decides which value the unit has 50 steps later: the gradient is a sum of products with up to 50 factors. Where the run without clipping meets the edge, these are just below 1, so the products fade slowly and add up. One step along such a long gradient moves the parameters to a region where tanh is flat, and there the gradient is too small to lead back.
 #
 # The gradient at the cliff is right, but it describes the loss only within a very small distance.
+#
+# </details>
 
 # %% [markdown]
 # ### Exercise: clip
@@ -306,9 +326,13 @@ print(f"Your guess: {my_guess[0]} and {my_guess[1]}.")
 print("Three starts are few: range(10) in place of range(3) tells more.")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In our run no start was solved without clipping and all three with it. With `range(10)`, these three included, we saw 4 of 10 and 9 of 10, so clipping probably helps here, but less than three starts say. Which starts succeed depends on the last bits of each product, so another BLAS or processor can change the counts.
 #
-# Clipping works in another way here than in the picture of the cliff, because the rule is Adam. Adam (section 6) divides each step by the size of recent gradients, so one step of a parameter is at most a few times as long as the learning rate, with or without clipping. (Its two means take 10 % of a new gradient and 0.1 % of its square: after one long gradient 0.1/√0.001 = 3 times.) A likely reason why clipping helps: one very long gradient dominates the direction for about ten updates, and can make steps shorter for hundreds. We have not measured that, and one of the ten starts without clipping failed with gradients up to 8.5 only. With plain descent the step is the gradient times the learning rate, and clipping can decide whether a run survives.
+# Clipping works in another way here than in the picture of the cliff, because the rule is Adam. Adam (section 6) divides each step by the size of recent gradients, so one step of a parameter is at most a few times as long as the learning rate. (Its two means take 10 % of a new gradient and 0.1 % of its square: after one long gradient 0.1/√0.001 = 3 times.) A likely reason why clipping helps: one very long gradient dominates the direction for about ten updates, and can make steps shorter for hundreds. We have not measured that, and one of the ten starts without clipping failed with gradients up to 8.5 only. With plain descent the step is the gradient times the learning rate, and clipping can decide whether a run survives.
+#
+# </details>
 
 # %% [markdown]
 # Clipping need not make the next gradients shorter: the curves show the norms **before** clipping. Watch the norm in `fit`'s history: it warns before the step, the loss only after it.
@@ -372,7 +396,11 @@ show(
 print("your guess:", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Where a line ends before rate 1, training failed: a loss or a gradient was not finite any more, and `fit` stopped. With a smaller learning rate a rule is slow, with a larger one it can fail. In our run plain descent came below half of the baseline at 1 of 7 rates, momentum at 3, Adam at 4, the smallest ones; from 0.1 on Adam ended above the baseline. One reason is that Adam's step does not shrink where gradients are short.
+#
+# </details>
 #
 # **Break it:** give `fit` the option `clip=0.1` and run both cells again. Which failures disappear, and are these runs now below the baseline?
 #
@@ -445,9 +473,13 @@ for cell in cells:
           f"for a step back {(begin[0] / begin[-1]) ** (1 / 29):.2f}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # A straight dashed line on this axis is a constant factor for every step back: below 1 it means that the network forgets. Before training all three cells forget at nearly the same rate. A gate can bring the factor near to 1, if the network learns to use it so. In our run the GRU alone learned T = 30, and its solid line is nearly level: 0.1 at step 0, where the other two have less than a millionth.
 #
 # Each cell had one start only. In the six ReLU networks of section 5 we measured the same: 0.4 to 1.1 at step 0 in the three that learned, at most 10⁻⁴ in the others. The reverse need not hold: a network can have a large gradient and not have learned. And the gradient is a result of learning, not a forecast: before training the GRU's was as small.
+#
+# </details>
 
 # %% [markdown]
 # **Find out:** if a cell has not learned T = 30, does it need more updates, or can it not learn this at all? Run `train(adding.task(30), "lstm", 24, 800, 0.01, seed=1)` and draw its history with `.picture()`. Would you have stopped at update 400? Then try the tanh network.

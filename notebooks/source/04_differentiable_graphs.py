@@ -87,10 +87,17 @@ print(f"your guess: {my_guess:.0e}; error {error:.0e}: {says}")
 # With these rules you get the gradient without algebra: start with the gradient of the result, and apply the rule of each node on the way back. **Predict:** draw that as a graph of its own. Which nodes does it have, where do they stand, and which way do its arrows point?
 
 # %%
+my_guess = ...  # nodes, places, arrows
 drawings.show("graph_and_mirror")
 
 # %% [markdown]
-# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. A product becomes a node with two products, one for the gradient of each factor. We call the result the **mirror** of the graph; it computes the backward pass. Now the same for the graph that you drew.
+# <details class="outcome"><summary>What came out</summary>
+#
+# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. A product becomes a node with two products, one for the gradient of each factor. We call the result the **mirror** of the graph; it computes the backward pass.
+#
+# </details>
+#
+# Now the same for the graph that you drew.
 #
 # A solid green wire carries a value that the backward pass does not need. A **dashed orange** wire carries a value that the backward pass reads. In the mirror, each node names the values that it reads.
 
@@ -164,7 +171,7 @@ gru = step_graph("gru_before", 4, 3, 5)
 side_by_side(gru)
 
 # %% [markdown]
-# Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left. Each of the five lines below is several nodes. At z two gradients are added: one from z ∘ h, and one from 1 − z with the opposite sign. At h **four** gradients are added.
+# Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left. Each of the five lines below is several nodes. At z two gradients are added: one from z ∘ h, and one from 1 − z with the opposite sign. At h the gradients from all nodes that read it are added.
 
 # %%
 values = {wire: rng.standard_normal(shape)
@@ -230,7 +237,11 @@ for T in (1, 10, 40):
 print(f"your guess for the GRU: {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. Without this wire T + 1 calls would be enough.
+#
+# </details>
 #
 # ### Exercise: count
 #
@@ -264,11 +275,15 @@ for name, graph in variants.items():
 print(f"your guess for V3: {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In all three, the gradients of a weight from all steps, which are only added, are one call (`stack_weight_gradients`): so even V1 has only 48 + 6 calls backward. (The program of V1 in section 8 computes them at every step; one call gives h the gradients from r and z, so it makes 88, not 96.)
 #
 # V1 and V2 are the same function, V3 is another one. The weights of one fit into the other, but give other answers there. The notes say, without numbers, that accuracy is very similar when each is trained from the beginning.
 #
 # So two layers called GRU can be two functions. PyTorch, cuDNN, Flax and MLX reset after the product, and Keras unless `reset_after=False`; Haiku and ONNX's default reset before it.
+#
+# </details>
 #
 # **Predict:** unit 1's gate is closed. Which of the nine weights below has no effect, with each reset? Then **change** all three arrays to numbers of your own.
 
@@ -290,7 +305,11 @@ print(f"your guess: {my_guess}")
 drawings.show("two_resets")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Before the product, the gate closes column 1: no candidate reads h[1]. After it, row 1: candidate 1 reads nothing. [docs/frameworks.md](../docs/frameworks.md) lists whose weights need which.
+#
+# </details>
 #
 # **Break it:** for which U_n are both the same function, whatever r and h are? Try it above. <details><summary>Answer</summary>A diagonal one: it only scales each unit.</details>
 #
@@ -346,7 +365,11 @@ for wires in range(5):
           f"{plan.extra_flops / 1e6:6.2f} MFLOP")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With room for three wires the search finds variant 4: r, z and the product; r ∘ product, a sum, tanh and 1 − z are computed again (0.13 MFLOP); a tanh counts as one. With two, a product is computed again (34 MFLOP).
+#
+# </details>
 #
 # **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now?
 #
@@ -395,7 +418,11 @@ for name in gradient:
 print(f"your guess: {my_guess} different gradients")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Two, by the columns: V1 and V2 compute one, V3 to V5 the other.
+#
+# </details>
 #
 # ## 9 · What the clock says
 #

@@ -111,7 +111,11 @@ print(f"reading 67 MB of weights takes {67 / roof.bandwidth:.2g} ms at this "
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The crosses are your measurements. Some may lie above the slope, mostly that of one row: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 on two cores that we tried), and four fifths of the best rate can need many more (32 or 64 there: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
+#
+# </details>
 #
 # ### Exercise: FLOP a byte
 #
@@ -143,7 +147,11 @@ for k, library in enumerate(svail_gemm.LIBRARIES):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 24 % and 51 %: memory would allow about 85 % (15.6 FLOP a byte times 336 GB/s, of 6.14 TFLOP/s). So for cuBLAS the library must explain most of the rest, and the two differ by a factor of two on the same chip. And 4.78 or 1.19 times as long for sizes that differ by 2 %: most of the price of an odd size comes from the library, too.
+#
+# </details>
 #
 # **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's, at 1 024 units.
 
@@ -278,7 +286,13 @@ ways = {
 timings = scoreboard.measure("05", ways, network)
 
 # %% [markdown]
-# Less, usually (rows 05: a forward pass, 256 units, one core). With 64 rows a product has already come nearer to the best rate (section 2), and half of the products, the recurrent ones, gain nothing. Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
+# <details class="outcome"><summary>What came out</summary>
+#
+# Less, usually (rows 05: a forward pass, 256 units, one core). With 64 rows a product has already come nearer to the best rate (section 2), and half of the products, the recurrent ones, gain nothing.
+#
+# </details>
+#
+# Three things help the recurrent product: a larger minibatch where the task allows it, code that suits small products (08 on a CPU, 09 to 14 on a GPU), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 #

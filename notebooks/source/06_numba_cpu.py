@@ -54,7 +54,13 @@ print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
 # %% [markdown]
-# 18 passes, and 5.7 times the bytes that are needed. Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass costs less; where they do not, each pass waits for memory again. Each result here has 128 KiB, so these passes load and store mostly in caches.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 18 passes, and 5.7 times the bytes that are needed.
+#
+# </details>
+#
+# Each operation is a **pass** over its arrays. A **cache** is a small, fast memory near the core, which holds copies of what was used last. Where the arrays fit into a cache, a pass costs less; where they do not, each pass waits for memory again. Each result here has 128 KiB, so these passes load and store mostly in caches.
 #
 # **Loop fusion** changes the order: one loop over the units, and all operations of unit j inside it. The results in between stay in registers.
 
@@ -146,7 +152,13 @@ slow, fast = (timings[loop].median for loop in (with_tanh, with_division))
 print(f"with_division: {slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it unpacks each vector and calls tanh once per number, however often the name appears in the code. (Vectors alone explain a factor of 16 at most; the rest is that a tanh is more work than a division.) So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
+# <details class="outcome"><summary>What came out</summary>
+#
+# The loop that names no tanh is made of vectors. If the other one multiplies vectors, too, it unpacks each vector and calls tanh once per number, however often the name appears in the code. (Vectors alone explain a factor of 16 at most; the rest is that a tanh is more work than a division.)
+#
+# </details>
+#
+# So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
 #
 # tanh a = a / (1 + a² / (3 + a² / (5 + a² / (7 + …))))
 #
@@ -187,7 +199,13 @@ show(figure, f"Error in float32 ulps, worst up to a = 9: {summary}. Dotted: "
 print(summary, "· you guessed", my_guess)
 
 # %% [markdown]
-# 13 levels: with 12 the error still reaches 6 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 13 levels: with 12 the error still reaches 6 ulps, with 13 only 0.6. That is two polynomials of seven coefficients, and one division.
+#
+# </details>
+#
+# What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
 #
 # ### Exercise: a tanh of arithmetic
 #
@@ -258,9 +276,13 @@ print(f"the test for zero makes the same formula {tested / untested:.1f} times "
       "as slow")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # No divisor here can be zero, but the compiler does not know that. With the test, the loop may leave its path at every number, which usually keeps the compiler from making vectors. A factor near 1 says that yours found a way around the test. NumPy's own tanh is made of vectors, too, on most processors, but cannot keep its result in a register for the next operation.
 #
 # Seven levels are too few for large numbers. The course's own stays within 5 ulps (6.3 where the processor has no fused multiply-add), with 11 coefficients; thirteen levels have 14.
+#
+# </details>
 #
 # **Break it:** leave the coefficients in float64, as Python has them. Each product with a coefficient then becomes float64, and a register holds half as many numbers. **Guess** the factor.
 
@@ -282,7 +304,11 @@ print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In float64 half as many numbers fit into a register, which explains a factor of 2; conversions and a slower division can add to it.
+#
+# </details>
 #
 # ## 5 · The loop again
 #

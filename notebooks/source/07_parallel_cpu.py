@@ -102,7 +102,13 @@ drawings.show("threads_and_barriers")
 explore_threads()
 
 # %% [markdown]
-# Two things cost time: the barriers themselves, and waiting at them. With one barrier the fast and the slow steps of a thread even out before any thread waits. Make the shares even (the last slider at 0) and look at what the barriers alone cost: 2.86 times one thread is left then, instead of 2.60.
+# Two things cost time: the barriers themselves, and waiting at them. With one barrier the fast and the slow steps of a thread even out before any thread waits. Make the shares even (the last slider at 0): what do the barriers alone cost?
+#
+# <details class="outcome"><summary>What came out</summary>
+#
+# 2.60 times one thread is left, and 2.86 with even shares.
+#
+# </details>
 #
 # Now the measurement. The loop over time runs in shares, with a barrier after every step, then in longer pieces with a barrier after each. A barrier here ends one call from Python in each thread and begins the next one, so its price includes these calls.
 
@@ -225,7 +231,11 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The same number of threads gives the same bits (some libraries need a setting for that), another number in general another rounding: the sum is cut at other places. Tests that compare bits must fix the number of threads; so must you when you search for a bug.
+#
+# </details>
 #
 # ### Exercise: one sum
 #
@@ -364,7 +374,11 @@ else:
     print("no record is kept; `rnnlab bench cmu --record` makes one")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such loads are worth; with Numba the sums still go through a cache.
+#
+# </details>
 #
 # A schedule needs no language of its own. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
 
@@ -413,7 +427,11 @@ except ValueError as refused:
     print(f"{refused}; you guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Nothing: it is refused. All threads would add to the same sums, which is the race of section 3. A schedule changes only the order of the work, but not every order is right.
+#
+# </details>
 
 # %% [markdown]
 # ## 7 · Beside the others
@@ -440,7 +458,11 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With a single sequence Numba and JAX, which compile the loop over time, are fastest: the others pay for calls between the products. Where steps are large, the faster products decide. `packed_weights`, which lesson 08 builds, has products of its own. What bounds each size stands in [docs/performance.md](../docs/performance.md). PyTorch comes near in the largest steps, where both spend most of their time on multiply-adds, and with an LSTM, which it hands to a library. The line above the picture names the nearest case and the rung's speed over PyTorch's: below 1, PyTorch is ahead. If a line names other programs, a lead of a few percent says nothing. “Bare products” are NumPy's calls; a rung with fewer calls or packed weights can pass them.
+#
+# </details>
 #
 # **Predict** your own rows of the scoreboard: how many times as fast is the forward pass if sequences are shared?
 

@@ -127,7 +127,11 @@ drawings.show("cache_lines")
 # %% [markdown]
 # The second number of a pair is the part of NumPy's rate, measured in the same turns. Where a row says *disturbed*, another program used the cores: run it again.
 #
+# <details class="outcome"><summary>What came out</summary>
+#
 # The first row's part is small for three reasons. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. All k add to one sum, so each addition waits some cycles for the one before it. And for both reasons no vectors are used. The second row mends all three: with j innermost the loop goes along rows, and its sums are independent. (`fastmath` also allows fused multiply-adds.)
+#
+# </details>
 #
 # In each call the library chooses a method for the shape, usually copies both factors into an order of its own, and multiplies. The copying is called **packing**. It moves K·N weights, and the product has B·K·N multiply-adds.
 #
@@ -168,7 +172,13 @@ for B_of_product, guess in my_guess.items():
           f"{B_of_product} rows; you guessed {guess}")
 
 # %% [markdown]
-# Packing costs the same for any number of rows, so its share falls as the rows grow. A recurrent network multiplies by the same weights in every step, so it needs to pack **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Packing costs the same for any number of rows, so its share falls as the rows grow.
+#
+# </details>
+#
+# A recurrent network multiplies by the same weights in every step, so it needs to pack **once**. That is the idea of this lesson, and of the persistent kernels at the end of the course: what does not change is laid out once, where it will be needed.
 #
 # A **panel** holds some neighbouring columns of the weights, term after term, as they will be read. (A *term* is one k of the sum over k.) The loop below goes through panels, again with j innermost. **Predict:** what part of the library's rate does it reach at 512 units?
 
@@ -217,7 +227,11 @@ climb("packed once", with_panels(panel_by_panel))
 print(f"you guessed {my_guess:.0%}. {disturbed['packed once']}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The loop now reads the weights as one stream. That alone does not help, and can make a product slower: the innermost loop is as short as a panel is wide. And each multiply-add loads a vector of the panel and one of sums, and stores the sums; the next term waits for that.
+#
+# </details>
 #
 # ## 3 · A tile in registers
 #
@@ -256,7 +270,13 @@ from rnncourse.views.tile_view import explore_tile
 explore_tile(registers=32)
 
 # %% [markdown]
-# 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v. The assumed figures are those of many current cores; yours may have others. A minibatch need not fit the tile: 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has so few sums that it waits for each of them.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 4 × 3 in 16 registers, 5 × 5 in 32: a tile that is nearly square, because r + v is smallest then for a given r·v.
+#
+# </details>
+#
+# The assumed figures are those of many current cores; yours may have others. A minibatch need not fit the tile: 17 rows in tiles of 4 are four tiles and one row that is left over, and that row's tile has so few sums that it waits for each of them.
 #
 # ### Exercise: the best tile
 #
@@ -294,7 +314,13 @@ print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
-# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it. With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your instructions are then compiled by **LLVM**, the compiler underneath Numba, and timed.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it.
+#
+# </details>
+#
+# With 13 registers more the same tile takes 700: every vector of a term serves four rows, and every state three vectors. That function is yours to write. Your instructions are then compiled by **LLVM**, the compiler underneath Numba, and timed.
 #
 # ### Exercise: the instructions of a tile
 #
@@ -550,9 +576,13 @@ for n, guess in my_guess.items():
         print(f"by {way:9}: {1e5 * timing.median:6.0f} µs a step")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **One sequence.** There is one row, so by minibatch one core does everything. By units each core multiplies by its half of the weights, 2 MB on two cores, which may fit into its second cache (section 7 printed its size). Half the work gives 2 on two cores; weights that now fit give more, waiting less.
 #
 # **64 sequences.** Both ways halve the arithmetic. By units the cores wait in every step; by minibatch each core reads all weights. Equal times say that neither cost matters, or that both are equal.
+#
+# </details>
 #
 # In this test the states stay the same, so no core reads what the other wrote. In a network it does, so the units look a little too good here.
 #

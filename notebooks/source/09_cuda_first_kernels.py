@@ -67,7 +67,13 @@ scale_kernel[my_blocks, 4](np.float32(10), x, y)
 print(y)
 
 # %% [markdown]
-# With two blocks, elements 8 and 9, which no thread owned, are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. (Blocks this small are for reading; real ones have multiples of 32 threads.) The next kernel lacks that line, so it runs in the simulator only.
+# <details class="outcome"><summary>What came out</summary>
+#
+# With two blocks, elements 8 and 9, which no thread owned, are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing.
+#
+# </details>
+#
+# (Blocks this small are for reading; real ones have multiples of 32 threads.) The next kernel lacks that line, so it runs in the simulator only.
 
 # %%
 @cuda.jit
@@ -129,7 +135,13 @@ for stride, guess in my_guess.items():
           else "not counted on a GPU")
 
 # %% [markdown]
-# From stride 8 on every lane has a sector of its own, 32 of them: seven eighths of the bytes read are not used. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.) Now move the sliders. Colours are sectors, ticks are lanes.
+# <details class="outcome"><summary>What came out</summary>
+#
+# From stride 8 on every lane has a sector of its own, 32 of them: seven eighths of the bytes read are not used. (Counted are sectors that a warp asks for; caches, which may hold some of them, come in lesson 10.)
+#
+# </details>
+#
+# Now move the sliders. Colours are sectors, ticks are lanes.
 #
 # **Look for:** what does an offset of 1 cost at stride 1? Which offsets cost nothing?
 
@@ -180,7 +192,11 @@ for kernel, (name, guess) in zip((add_bias, add_bias_exchanged),
           f"you guessed {guess}" if moved else "not counted on a GPU")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The reads take 160 sectors in 64 requests. Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector a warp: the same eight numbers for all four rows. Exchanged, a warp is 8 rows by 4 columns: 8 sectors for `sums`, each half used, and one for the bias, 32 · 9 = 288. Writing `y` takes as many as reading `sums`: 288 sectors read and written as it is, 544 exchanged.
+#
+# </details>
 #
 # ## 3 · The naive transpose: one side is not coalesced
 #
@@ -216,7 +232,11 @@ print("you guessed", my_guess)
 drawings.show("transpose_sides")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Only half of each written sector is used. In blocks of 32 by 8 a warp is 32 columns by 1 row, and its write touches 32 sectors.
+#
+# </details>
 #
 # The next cell replays the kernel on 16 by 16 numbers, step by step. Press *next*, and **look for** the two requests of a warp: which one fills its sectors, and which leaves them half empty?
 
@@ -270,7 +290,13 @@ for kernel in (smooth_directly, smooth_with_halo):
 print("equal:", np.array_equal(*results), "· you guessed", my_guess)
 
 # %% [markdown]
-# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33, the launch `1, 32`) one block has all 32 elements: 32 loads, and here no halo. **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 3 · 30 = 90 loads become 32 + 6 = 38: each block loads its own elements, the two blocks inside load two more, and the two at the ends one. Sectors gain less: 18 become 10. With 32 threads (10, 7 and 9 in the kernel become 34, 31 and 33, the launch `1, 32`) one block has all 32 elements: 32 loads, and here no halo.
+#
+# </details>
+#
+# **Break it:** take `cuda.syncthreads()` away and read the finding: a thread reads a number of `part` that its neighbour may not have written yet.
 
 # %% [markdown]
 # ## 4 · What “wait for each other” means
@@ -299,7 +325,15 @@ print(numbers[:4], "…", numbers[-4:], f"{right} are right; you guessed "
 race
 
 # %% [markdown]
-# Two accesses to the same element, at least one of them a write, by two threads, and nothing that orders them: a **data race**. In the simulator the first half of the threads read elements that had not been written yet; shared memory begins as NaN there, so that this shows. On a GPU it holds old numbers, and the 32 threads are one warp, mostly in step: the result would often be right. It is not promised, since lanes may run independently. The finding offers two remedies: `cuda.syncthreads()` orders the accesses of a whole block; `cuda.syncwarp()` those of one warp.
+# Two accesses to the same element, at least one of them a write, by two threads, and nothing that orders them: a **data race**.
+#
+# <details class="outcome"><summary>What came out</summary>
+#
+# In the simulator the first half of the threads read elements that had not been written yet; shared memory begins as NaN there, so that this shows. On a GPU it holds old numbers, and the 32 threads are one warp, mostly in step: the result would often be right. It is not promised, since lanes may run independently.
+#
+# </details>
+#
+# The finding offers two remedies: `cuda.syncthreads()` orders the accesses of a whole block; `cuda.syncwarp()` those of one warp.
 #
 # A race is a missing order, not a wrong result. So the simulator looks for the order, among the accesses of this run; it cannot judge lines that the run does not reach. (Bank conflicts: lesson 10.) Start the threads in another order and it finds a race again:
 
@@ -370,7 +404,13 @@ except RuntimeError as fault:
 print("you guessed:", my_guess)
 
 # %% [markdown]
-# The manual forbids it: such code is likely to hang or to have unintended side effects. On a recent GPU this kernel may even pass, since a barrier there waits only for threads that have not ended. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
+# <details class="outcome"><summary>What came out</summary>
+#
+# The manual forbids it: such code is likely to hang or to have unintended side effects. On a recent GPU this kernel may even pass, since a barrier there waits only for threads that have not ended. The simulator counts the threads that have reached the barrier.
+#
+# </details>
+#
+# Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
 #

@@ -64,7 +64,11 @@ if naive.counts:
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
+#
+# </details>
 #
 # The 64 threads of a block together need only 8 rows of `a` and 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each block loads each of them once.
 
@@ -125,7 +129,11 @@ if one_tile.counts:
 drawings.show("shared_tile")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; tiles of `b` would leave half of those: 16 blocks · 4 tiles · 8 sectors = 512. So a whole tiled product reads 1 024 in place of 5 120 sectors, a fifth.
+#
+# </details>
 #
 # The price is two barriers a tile. At a barrier a warp may have to wait. That is one reason to have several blocks on a multiprocessor: another block's warps can work meanwhile.
 #
@@ -163,7 +171,11 @@ if registers.counts:
           f"{naive.counts.global_load_requests}; you guessed {my_guess} loads")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries often use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
+#
+# </details>
 #
 # A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba makes no such load of global memory, so it is counted on paper; of shared memory numba-cuda does, where an array has `alignment=16`.)
 
@@ -205,7 +217,13 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# As in lesson 09, 16 threads never reach the barrier. In your own version, put it outside the `if`.
+# <details class="outcome"><summary>What came out</summary>
+#
+# As in lesson 09, 16 threads never reach the barrier.
+#
+# </details>
+#
+# In your own version, put it outside the `if`.
 #
 # ### Exercise: the sum of a block
 #
@@ -247,7 +265,11 @@ if neighbours:
           f"{my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
+#
+# </details>
 
 # %% [markdown]
 # ## 4 · From register to register
@@ -297,13 +319,19 @@ for direction, down in (("row", 0), ("column", 1)):
           else "not counted on a GPU")
 
 # %% [markdown]
-# The replay of the walk down the column shows every access. Under the source stands the warp's request: a column for each bank, a box for each word that the bank must serve. **Look for** the bank with 32 boxes. Then change `32, 1` in the cell into `33, 1`.
+# The replay of the walk down the column shows every access. Under the source stands the warp's request: a column for each bank, a box for each word that the bank must serve. **Look for** the bank with the most boxes. Then change `32, 1` in the cell into `33, 1`.
 
 # %%
 cuda.replay(walk_a_tile[1, 32], np.zeros(32, "float32"), 32, 1)
 
 # %% [markdown]
-# A column of a tile with 32 words a row lies in one single bank: 31 lanes wait. Now change the length of the rows. Blue cells are served in the first turn, orange ones wait.
+# <details class="outcome"><summary>What came out</summary>
+#
+# A column of a tile with 32 words a row lies in one single bank: 31 lanes wait.
+#
+# </details>
+#
+# Now change the length of the rows. Blue cells are served in the first turn, orange ones wait.
 #
 # **Look for:** which lengths have no conflict at all? What do they have in common?
 
@@ -313,7 +341,13 @@ from rnncourse.views.bank_map import explore_banks
 explore_banks()
 
 # %% [markdown]
-# **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
+# <details class="outcome"><summary>What came out</summary>
+#
+# **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again.
+#
+# </details>
+#
+# One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
 # Your CPU may have the same problem. Its caches hold lines, mostly of 64 bytes or 16 numbers. A line's address decides its **set**, the few places where it may lie; with rows of 8 192 bytes the lines of a column share very few sets. Rows of 2 048 numbers are 128 lines, rows of 2 064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2 048, the other of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
 
@@ -395,7 +429,11 @@ for kernel in (naive_transpose, transpose_through_a_tile,
 print("for the naive one you guessed", my_guess, "sectors")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **4 608**: the naive kernel reads 512 sectors. A warp is now one row of 32, so each lane of a write touches another sector: 4 096. (Blocks of 8 by 8, in lesson 09, moved 1 536 in all.) Both kernels with a tile move 1 024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
+#
+# </details>
 #
 # ## 7 · Break it: the second barrier
 #
@@ -427,7 +465,11 @@ for finding in report.findings if cuda.is_simulated else ():
     print(finding)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Wrong in the simulator, **56 of 64 elements**. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this shows. On a GPU the eight threads that share a row of this tile lie in one warp, mostly in step, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
+#
+# </details>
 #
 # ## Recap
 #

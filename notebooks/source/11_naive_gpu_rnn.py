@@ -44,7 +44,13 @@ print(f"you guessed {my_guess}; the plan has {step.count()} launches")
 print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 
 # %% [markdown]
-# **25**: 8 products, 4 biases, 4 sums of two products, 4 functions of the gates, and 5 kernels for c′ and h′. `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
+# <details class="outcome"><summary>What came out</summary>
+#
+# **25**: 8 products, 4 biases, 4 sums of two products, 4 functions of the gates, and 5 kernels for c′ and h′.
+#
+# </details>
+#
+# `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
 #
 # A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first and last operations, with the work in each.
 
@@ -129,7 +135,13 @@ print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
 # %% [markdown]
-# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel for the whole step would keep those numbers in registers. Lesson 12 first joins all that follows the products; `a` and `u` stay in memory.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 128: two arrays of 32 numbers, each stored once and loaded once.
+#
+# </details>
+#
+# A single kernel for the whole step would keep those numbers in registers. Lesson 12 first joins all that follows the products; `a` and `u` stay in memory.
 #
 # ### Exercise: a GRU step in four launches
 #
@@ -161,7 +173,11 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
       f"FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **148 million.** The last column is the work that a GPU could do at its peak during one launch; far less keeps it busy (section 4). From the M40 (2015) to the H200 peaks (float32 on ordinary cores; tensor cores are left out) grew about tenfold; the host's part of a launch fell to a half, the device's to a sixth. (Sources state different clocks for some of these GPUs, so a peak may be off by up to a fifth.)
+#
+# </details>
 #
 # The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
@@ -191,7 +207,7 @@ print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
       f"times, you guessed {my_guess}")
 
 # %% [markdown]
-# 64 times the numbers: if your ratio is below 2, the call is most of the price, and this is a **launch-bound** operation on your own machine. If it is above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written to a new array.
+# If 64 times the numbers take less than 2 times as long, the call is most of the price, and this is a **launch-bound** operation on your own machine. Above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written to a new array.
 
 # %% [markdown]
 # ## 4 · The model that predicts a kernel's time
@@ -237,7 +253,11 @@ print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **1.00 times.** In the model 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
+#
+# </details>
 #
 # Lesson 12 builds this. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
 
@@ -262,7 +282,13 @@ small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5,
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
-# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one is issued; the gaps after products are the short ones. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, as long as a step's kernels together take less than their launches.
+# <details class="outcome"><summary>What came out</summary>
+#
+# After all of them: a launch takes 2.5 µs, a product 2.26 µs and another kernel 1.3 µs. So a kernel ends before the next one is issued; the gaps after products are the short ones.
+#
+# </details>
+#
+# Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, as long as a step's kernels together take less than their launches.
 #
 # **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
@@ -279,7 +305,11 @@ for H in (16, 32, 64, 128, 256, 512):
           f"{result.idle:3.0%}; launches {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a step's 25 kernels take longer than their launches: they queue up, and the gaps close.
+#
+# </details>
 #
 # Now move the sliders. **Look for** the hidden size at which the last gap disappears for 64 sequences, and read the TFLOP/s in the title there.
 #
@@ -340,7 +370,11 @@ print(f"time in products: {in_products:.0%}, each on "
 draw_schedule(replace(large, steps=14), launches_shown=50)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But in the model, while a product runs, 8 of 132 multiprocessors hold a block, and none of those has a second one that hides its waits.
+#
+# </details>
 #
 # **Break it:** `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left for 64 units, and for 512? Guess two percentages.
 
@@ -359,7 +393,11 @@ for H in (64, 512):
           f"guess: {my_guess[H]} %")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth, nearly all of it the device's 1.3 µs a kernel; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time (section 8).
+#
+# </details>
 #
 # ## 7 · Other cells, and the backward pass
 #
@@ -383,7 +421,11 @@ for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     print("{:11} = {:8} + {:6} + {:4}".format(*backward))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. The other 16 are 11 local derivatives (two for each ∘, one for each function), tanh(c′) once more, and 4 sums: x, h, c′ and h′ each collect several gradients (lesson 04).
+#
+# </details>
 #
 # So the forward and backward pass of 4 layers over 100 time steps launch this many kernels, loss and update not counted:
 
@@ -402,7 +444,7 @@ print("all kernels of the forward pass alone, in the model: "
 print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 
 # %% [markdown]
-# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. In the model the two passes take longer than either: their products leave the chip nearly empty.
+# The 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. In the model the two passes take longer than either: their products leave the chip nearly empty.
 #
 # ## 8 · What is to come
 #
@@ -429,7 +471,11 @@ for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8). The fitted model gives both more, and two streams less: 1.27 against 2.8 / 1.9 = 1.5.
+#
+# </details>
 #
 # ## Recap
 #

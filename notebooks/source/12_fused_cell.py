@@ -54,7 +54,11 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
           f"others, {plan.flops / 1e6:.0f} MFLOP, {plan.bytes() / 1e6:.1f} MB")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, in the model 1.33 each, as if blocks could be divided. By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
+#
+# </details>
 #
 # The FLOPs are the same, and of 16.0 MB 15.2 are left: x and h are read once, and most of the bytes are weights. So grouping gains in two ways, fewer launches and a fuller chip.
 #
@@ -105,13 +109,15 @@ from rnncourse.views.schedule_view import (
 my_guess = ...
 start = dict(layers=1, hidden_size=512, minibatch=64, steps=10, device="M40",
              group_gates=True)
+drawings.show("two_streams")
 draw_schedule(Settings(**start, streams=2), launches_shown=40)
 
-# %%
-drawings.show("two_streams")
-
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **The input products.** Their stream runs ahead of the recurrence and then waits for the host, which issues 19 kernels a step and only one of them for this stream.
+#
+# </details>
 #
 # **Predict** the gain of the second stream on both devices.
 
@@ -131,7 +137,11 @@ for device in ("M40", "H200"):
           f"completely, they gain {1 / (1 - share):.2f}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **1.26 and 1.57.** A second stream can hide no more than the input products. They are a larger share of a step on the H200, because its small kernels are short. It hides nearly all of them: two products have 32 blocks each, and it has 132 multiprocessors. The M40 has no free multiprocessor, since one product has 32 blocks for its 24. But most input products run beside the small kernels, which leave the chip nearly idle.
+#
+# </details>
 #
 # ## 3 · One kernel for the rest
 #
@@ -188,7 +198,11 @@ print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, "
 drawings.show("one_thread_one_unit")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **7 + 1 against 29.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The 11 naive kernels move 3.6 times as much, and with 512 units and 64 sequences, by the model of lesson 11, the launch of each costs more than its work.
+#
+# </details>
 #
 # ### Exercise: the LSTM's kernel
 #
@@ -218,7 +232,11 @@ cuda.replay(step_in_place[1, 8], np.full((8, 8), 0.125, "float32"),
             np.ones(8, "float32"))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Here thread 0 comes first, so thread 1 and all later threads read an h[0] that is already replaced. The finding names another pair: thread 0 still read the old h[1], and on a GPU thread 1 may replace it first. A barrier orders the threads of one block; a layer needs many blocks, and a barrier between them is lesson 15.
+#
+# </details>
 #
 # Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.pointwise` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
 
@@ -281,7 +299,11 @@ print("an LSTM's backward step:",
       ", ".join(operation.name for operation in remaining))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **6:** the pointwise kernel, the products for the gradients of x, h and the two weights, and the sum for the biases. A GRU has 9: in this course's plans the gradient of its candidate's recurrent part has a buffer of its own, so three of these take two launches.
+#
+# </details>
 
 # %% [markdown]
 # ## 5 · Switch by switch
@@ -320,7 +342,11 @@ for H, T in ((512, 100), (2048, 20)):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2 048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is not a test of it.
+#
+# </details>
 #
 # **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 

@@ -92,7 +92,11 @@ print(f"{len(leaving)} of 9; you guessed {len(leaving & my_guess)} of them")
 drawings.show("products_of_a_loop")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **Five of nine:** the product with the inputs forward, and backward the gradients of the inputs, of both weights and of the biases. The gradient of U grows step by step, so it seems to need the loop; but nothing waits for the sum before all of it is there.
+#
+# </details>
 #
 # **Break it:** the course's plans refuse what your test forbids. Here the recurrent product of step 1 is moved to the front. **Predict:** which region does the message name?
 
@@ -111,7 +115,11 @@ except ValueError as hazard:
     print(hazard)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The region is the state after step 0, h_l0[64:128], which is not written yet. This check reads only regions; it needs no knowledge of RNNs.
+#
+# </details>
 #
 # ## 2 · The inputs of all steps
 #
@@ -143,7 +151,11 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed "
       f"{my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **9.7 times.** By hand: 32 blocks fill 32/132 of the chip and reach 0.4 of the best rate there; 3 200 blocks fill all of it, 24.2 on each multiprocessor, and reach 24.2 / 25.7 = 0.94. That is 4.1 times 2.35.
+#
+# </details>
 #
 # The price is memory: the products of all steps lie there before the first step needs them, 52 MB for a layer of this size. In training they cost nothing more, because the gates are saved anyway, and the products can be written where the gates will stand. Backward the same switch, `batch_inputs`, does **dx** of all steps at once.
 #
@@ -163,7 +175,11 @@ for name, way in (("step by step", two),
           f"{last} of 0 to {two.sizes.T - 1}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # It is legal, but now layer 1 waits for the last step of layer 0. So the layers can no longer overlap: lesson 14.
+#
+# </details>
 #
 # ## 3 · The gradients of the weights
 #
@@ -191,7 +207,13 @@ for name, way in (("in the loop", in_loop),
 print(f"in the loop {shares[0]:.0%} of the bytes; you guessed {my_guess} %")
 
 # %% [markdown]
-# 59 %. 595 MB become 276, and the FLOPs stay the same. So this should be the switch that gains most. Should it? The model takes for a product the longer of its arithmetic and its bytes.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 59 %. 595 MB become 276, and the FLOPs stay the same.
+#
+# </details>
+#
+# So this should be the switch that gains most. Should it? The model takes for a product the longer of its arithmetic and its bytes.
 #
 # ## 4 · Transposed once
 #
@@ -218,7 +240,11 @@ print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: it
 drawings.show("transposed_once")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **6 steps.** The backward pass multiplies with U as it is stored, so it would pay the 12 % if U were kept in transposed form alone.
+#
+# </details>
 #
 # ## 5 · Which of the three gains most?
 #
@@ -253,7 +279,11 @@ for direction in ("forward", "backward"):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **The inputs, in one stream:** 1.53 and 1.83 backward, where they are the dx of all steps. The gradients of the weights gain 8 and 3 %. (Forward there is no gradient to compare with.) In two streams, with 64 sequences, little of both is left, and several moves lose: what leaves the loop no longer runs beside the recurrence.
+#
+# </details>
 #
 # **Predict:** which backward products of one step fill an M40's 24 multiprocessors, `"dx"` or `"dweight"`? And up to which of 1, 16, 32 and 64 sequences does moving the gradients *alone* gain more there than moving the inputs alone?
 
@@ -282,7 +312,11 @@ for device in ("M40", "H200"):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **A gradient of the weights has 256 blocks, dx has 8.** In the loop the gradient already fills either chip, so moving it saves only bytes and launches. Moved, it costs its arithmetic: on an M40 31 µs a step with 64 sequences, as long as its bytes took in the loop, and a quarter of that with 16. With few sequences dx is shorter, too, and the gradients win: on an M40 with 16 or 1, on an H200 with 1.
+#
+# </details>
 #
 # A published measurement disagrees. CuLSTM (Carnegie Mellon, 2017) reports that the gradients alone made its backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8. With its four layers, 512 units and 64 sequences the model goes from 195 ms to 155.5, 1.25 times. The project does not say exactly what it batched.
 #

@@ -53,7 +53,13 @@ show(figure, "The first round in which each cell can run: 0 for layer 0 at "
      f"{rounds - 1}.")
 
 # %% [markdown]
-# **13.** The numbers are layer + step: cells with the same number lie on a **diagonal**, and all cells of a diagonal can run at the same time. Running the diagonals one after the other is called a **wavefront**. Four layers of 100 steps take 103 rounds in place of 400.
+# <details class="outcome"><summary>What came out</summary>
+#
+# **13.** The numbers are layer + step. Four layers of 100 steps take 103 rounds in place of 400.
+#
+# </details>
+#
+# Cells with the same number lie on a **diagonal**, and all cells of a diagonal can run at the same time. Running the diagonals one after the other is called a **wavefront**.
 #
 # The chip must have room for them. By the model of lesson 11 the grouped product of a cell occupies 32 of an H200's 132 multiprocessors (512 units, 64 sequences), so the recurrent products of four layers need 128.
 #
@@ -107,7 +113,11 @@ for steps in (10, 50, 100):
     print(f"the order {late / early:.2f} more, with {steps} steps")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **The order alone gains nothing (1.00), a stream a layer alone gains 2.7.** In one queue each cell waits for the one issued before it, in whatever order. With a stream a layer, layers overlap even if the host issues one layer after the other, as long as it is far enough ahead of the device. (A real host stops when its queue is full; then the order counts more.) A second stream for a layer's inputs (lesson 12) gains 1.24 more. Then the order adds 1.02 to 1.24, more for longer sequences: layer after layer, the host reaches the last layer only when it has issued all steps of the three below.
+#
+# </details>
 #
 # How long do four layers take? **Guess** before you look at the title of the picture and at the cell after it. The picture has a row for each stream; `beside` is the stream of a layer's input products.
 
@@ -131,7 +141,11 @@ for device, k in (("H200", 2), ("H200", "off"), ("H200", "T"), ("M40", 2)):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **1.42 times on an H200**, where the rounds alone would give 103 / 100 = 1.03. A layer here waits for two steps of the layer below (k = 2), which costs 0.03: with k = 1 it is 1.39. The rest is room: two layers nearly fit, 1.07. With four layers the recurrent products fill 128 of 132 multiprocessors, and the input products in the second streams need the same places. An M40 has less room. With k = T, all inputs in one product, layers run in turn (section 4).
+#
+# </details>
 #
 # You can measure a queue on your CPU, too. Two independent networks are computed one after the other, then by two threads. **Guess** how many times as fast that is, with your number of cores.
 
@@ -196,7 +210,11 @@ print(f"{plan.count()} operations, {crossing} dependencies between streams, "
       f"{len(events(plan))} events; you guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **39 of 90.** The other dependencies are satisfied by the order of the streams: a stream that has waited for step 5 of the layer below need not wait for its step 4.
+#
+# </details>
 #
 # **Predict:** what happens without events? Here NumPy executes a plan in an order that streams without events would allow: layer 1 first. Buffers hold NaN until they are written.
 
@@ -224,7 +242,11 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
           f"{int(np.isnan(y).sum())} of {y.size}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # All of layer 1's outputs are NaN. On a GPU there is no NaN to warn you: the buffers hold the numbers of the previous pass, and the result looks plausible. PyTorch's CUDA sanitizer finds a missing event for PyTorch's own tensors; compute-sanitizer does not look for it.
+#
+# </details>
 #
 # ### Exercise: streams and events
 #
@@ -254,9 +276,13 @@ for name, (layers, streams) in networks.items():
           f"best {best}; guess {my_guess[name]}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Predicted, for an M40. In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
 #
 # Which k is best depends on streams, layers and minibatch: with 64 sequences and four layers k = 1 is better than k = 2, on an M40 and on an H200 (section 6).
+#
+# </details>
 #
 # ### Exercise: how many at a time?
 #
@@ -286,7 +312,11 @@ for H, B in ((128, 16), (256, 16), (512, 16), (512, 64)):
 drawings.show("graph_of_launches")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **5.0, 3.55, 2.1, and nothing**, in the model, for an H200. With 16 sequences the device waits for the host, and the graph removes that. With 64 sequences the host is far ahead, and a graph gains nothing. A graph is recorded for one choice of sizes: another sequence length needs another graph.
+#
+# </details>
 #
 # ## 6 · Every switch at once
 #
@@ -329,7 +359,13 @@ for name, (launches, graph) in sorted(slower.items(),
           f"{'  <- your guess' if name in my_guess else ''}")
 
 # %% [markdown]
-# All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host, which issues 748 launches in 1.9 ms without them; as a graph they are worth 1.6. k = T doubles the time, too (section 4). **Predict** for which of the next cases k = 2 pays, against k = 1.
+# <details class="outcome"><summary>What came out</summary>
+#
+# All switches at once are **not** the fastest way here: without `batch_inputs` the pass takes 0.87 of the time. Grouped gates and streams are worth 3.2 to 3.3 each, since without them products run one after the other. Fused kernels are worth as much only because of the host, which issues 748 launches in 1.9 ms without them; as a graph they are worth 1.6. k = T doubles the time, too (section 4).
+#
+# </details>
+#
+# **Predict** for which of the next cases k = 2 pays, against k = 1.
 
 # %%
 my_guess = ...
@@ -345,7 +381,11 @@ for steps, device, B in ((10, "H200", 64), (50, "H200", 64), (100, "H200", 64),
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **With 32 sequences.** With k = 2 a layer waits for two steps of the layer below, in place of one. With 64 sequences the larger products do not fully make up for that. With 32 on an H200 the host decides: for k = 1 it issues 608 launches in 1.52 ms, and as a graph k = 1 is as good. On an M40 k = 2 gains as a graph, too, so there it is not the host.
+#
+# </details>
 #
 # **Find** a network in which the wavefront's order gains less than 1 %.
 #

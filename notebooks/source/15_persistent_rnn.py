@@ -33,9 +33,15 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of "
       f"{titan.peak:.1f} TFLOP/s")
 
 # %% [markdown]
-# At the peak rates of the data sheet, reading takes nine times as long as computing. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass. That is one reason why the group wanted small minibatches; lesson 17 has the other.
+# <details class="outcome"><summary>What came out</summary>
 #
-# The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1 152 units on a TitanX. **Predict:** how long is one step at these two rates, beside the 15.8 µs of one reading?
+# At the peak rates of the data sheet, reading takes nine times as long as computing.
+#
+# </details>
+#
+# More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass. That is one reason why the group wanted small minibatches; lesson 17 has the other.
+#
+# The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1 152 units on a TitanX. **Predict:** how long is one step at these two rates, beside one reading of the weights?
 
 # %%
 from rnncourse import drawings
@@ -48,7 +54,11 @@ for name, rate in {"before": 0.09, "after": 2.8}.items():  # TFLOP/s, stated
 drawings.show("weights_on_chip")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Published, Diamos and others 2016; the kernel was written in assembly. After, a step takes a quarter of one reading of the weights: so this kernel does not read them in each step. It leaves them where the arithmetic is, as in the drawing on the right. Before, a step took as long as seven and a half readings, probably because those products were written for larger minibatches. (The source's figure shows 0.05 and 0.12 TFLOP/s at 4 sequences for two older libraries.)
+#
+# </details>
 
 # %% [markdown]
 # ## 2 · What fits
@@ -67,7 +77,11 @@ for name in ("TitanX", "V100", "A100", "H200"):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 039 units. Half is a cautious rule: a thread also needs registers for sums, addresses and loads in flight, in lesson 16's kernels 48 to 135. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 886.
+#
+# </details>
 #
 # Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer than the 8 that 132 / 16 suggests may run at once; `cudaOccupancyMaxActiveClusters` returns how many.
 #
@@ -111,7 +125,13 @@ for H in (256, 512, 1024, 2048):
 print(disturbance(times))
 
 # %% [markdown]
-# These are the shortest times of each. Half the bytes move the limit by √2, a quarter by 2: for 32 MiB from 1 448 units to 2 048 and 2 896. Read each column downwards. Small layers pay for the call, so the time falls at first. If it rises again, the weights have left a cache between those two sizes, and the columns to the right should rise later or not at all. If no column rises, your last cache or your memory keeps up. A GPU's registers end in the same way, only more abruptly: there the kernel refuses.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Half the bytes move the limit by √2, a quarter by 2: for 32 MiB from 1 448 units to 2 048 and 2 896.
+#
+# </details>
+#
+# Each time is the shortest of its runs. Read each column downwards. Small layers pay for the call, so the time falls at first. If it rises again, the weights have left a cache between those two sizes, and the columns to the right should rise later or not at all. If no column rises, your last cache or your memory keeps up. A GPU's registers end in the same way, only more abruptly: there the kernel refuses.
 
 # %% [markdown]
 # ## 3 · Which thread stores which weight
@@ -138,7 +158,11 @@ print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} "
 drawings.show("weights_of_threads")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Lane 3 has the columns 3, 35, 67 and 99. Neighbouring lanes have neighbouring columns: when all lanes read h, they read 32 neighbouring numbers, a coalesced access (lesson 09).
+#
+# </details>
 #
 # ### Exercise: the tile of a thread
 #
@@ -182,7 +206,11 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
       else "WRONG", "- you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # On the simulator: right numbers and a race. The kernel is wrong all the same: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
+#
+# </details>
 #
 # Three lines are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and run it: now the simulator reports a missing fence on the reader's side. Last, add a `cuda.threadfence()` after the `while`; no finding remains.
 #
@@ -229,7 +257,13 @@ print("you guessed", my_guess)
 drawings.show("not_resident")
 
 # %% [markdown]
-# 40 blocks end, 100 wait forever: the running blocks wait for blocks that cannot start. Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 40 blocks end, 100 wait forever: the running blocks wait for blocks that cannot start.
+#
+# </details>
+#
+# Blocks that run at the same time are called **co-resident**. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another kernel, from another stream or (under MPS) another process, can still take room away from an ordinary launch. The course's kernels also wait for a flag for a limited time only, then end with an error code: a mistake must not hang the device.
 #
 # On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
 #
@@ -281,7 +315,11 @@ for steps in (1, 8):
 print("you guessed", my_guess, "for 8 steps")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # On the simulator, 144 loads for one step and 144 for eight: each weight is loaded once, however long the sequence is. The loads of h, inputs and flags grow with the steps. Here h is loaded as often as weights would be, since a block has only one unit. The 24 blocks of Diamos and his colleagues read at most 24 · 4 · H numbers of h a step for 4 sequences, a twelfth of the H² weights. With more blocks or sequences that share grows.
+#
+# </details>
 #
 # The replay shows two steps of a smaller one: 4 units, a block for each. Choose an element of `flags` and press *next access*. **Look for:** who sets it, who polls it, and what do the other threads of those blocks do meanwhile?
 
@@ -349,7 +387,13 @@ for B in (1, 3):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224.
+#
+# </details>
+#
+# **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
 # The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So on an H200 this kernel stops at 1 024 units, just below section 2's 1 039.
@@ -377,7 +421,11 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
       f"the layers; you guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 7.7 times: the 32 MB of weights, gradients and momenta of a layer take as much memory as the activations of five sequences. (The 700 steps are the group's; 6 GB and two arrays are assumptions, and give 13 layers at 64 sequences where the group states 7.) The paper reports twelve times the parameters in the same memory, and does not say what it counts.
+#
+# </details>
 #
 # ### Exercise: choose the minibatch
 #

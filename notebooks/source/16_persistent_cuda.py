@@ -43,7 +43,13 @@ print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
-# The launch is the slowest, and by these prices a barrier costs four pushes. This course measured none of them. Four are published measurements (sources). The exchange is an estimate: twice the cache's latency. The push is a guess.
+# <details class="outcome"><summary>What came out</summary>
+#
+# The launch is the slowest, and by these prices a barrier costs four pushes.
+#
+# </details>
+#
+# This course measured none of them. Four are published measurements (sources). The exchange is an estimate: twice the cache's latency. The push is a guess.
 #
 # The measured barrier takes 3.5 times as long as the estimated exchange. So these kernels have no barrier of the chip. Only a GPU can tell how much that saves.
 #
@@ -81,7 +87,11 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With 512 units and 8 sequences the grid is ahead, 0.33 µs against 0.61. With 64 sequences the cluster is ahead, 0.61 µs against 1.22.
+#
+# </details>
 #
 # The last column is the exchange's share of the floor. With 8 sequences the grid mostly waits: its share is 64 to 96 %. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes.
 #
@@ -124,7 +134,13 @@ print(f"{gain:.2f} times as fast ({WAY}), rounding and packing included")
 print(disturbance(times))
 
 # %% [markdown]
-# Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4 096. So sums stay in 32 bits, and so do a training run's **master weights**: an update below a 512th of a weight would be lost in bfloat16. Before each pass they are rounded once more.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4 096.
+#
+# </details>
+#
+# So sums stay in 32 bits, and so do a training run's **master weights**: an update below a 512th of a weight would be lost in bfloat16. Before each pass they are rounded once more.
 #
 # NumPy's product here may use all cores, that of pairs uses one. Above 1, pairs are faster all the same.
 #
@@ -150,7 +166,13 @@ print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums "
       f"{16 * 8 // 32}; you guessed {my_guess}")
 
 # %% [markdown]
-# Four words of the weights, two of h, four sums. The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t, with g from 0 to 7 and t from 0 to 3. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
+# <details class="outcome"><summary>What came out</summary>
+#
+# Four words of the weights, two of h, four sums.
+#
+# </details>
+#
+# The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t, with g from 0 to 7 and t from 0 to 3. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
 
 # %%
 my_guess = ...
@@ -175,7 +197,11 @@ print(f"plain RNN: sums in the lane that needs their unit's h: {len(both)} of "
 drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Lane 9 holds word 5 of sequence 2, in its second register: g = 2, and t = 5 mod 4 = 1.
+#
+# </details>
 #
 # Now write a line of CUDA C++ yourself: where does each register of each lane belong, if the sums go to shared memory? The exercise emulates your line for all 128 registers.
 #
@@ -203,7 +229,13 @@ for which, words in enumerate(tiles):
 print("the same product:", np.array_equal(paired, weights @ h))
 
 # %% [markdown]
-# The product is the same, because weights and h are reordered in the same way. Weights are arranged once, before the launch; h is then read 16 bytes at a time. With rounded numbers another order changes the last bits, but in the same way in every run.
+# <details class="outcome"><summary>What came out</summary>
+#
+# The product is the same, because weights and h are reordered in the same way.
+#
+# </details>
+#
+# Weights are arranged once, before the launch; h is then read 16 bytes at a time. With rounded numbers another order changes the last bits, but in the same way in every run.
 #
 # ### Exercise: a fragment of weights
 #
@@ -253,7 +285,11 @@ print(f"beside the weights, all forward kernels: {min(beside)} to "
         for name, registers in by_kernel.items()), sep="; ")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes are the reads of h, of which it has up to eight in flight, and a step's inputs, which it loads before it waits. Beside more than 64 words of weights it loads fewer inputs ahead, and needs 70 to 90.
+#
+# </details>
 #
 # **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread?
 
@@ -273,7 +309,11 @@ print("you guessed", my_guess)
 drawings.show("registers_of_a_thread")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # One block has 201 registers a thread and spills nothing. With two the limit is 128, which the 128 words of weights alone would fill: 244 bytes are spilled and 260 read back (with the compilers that the page names; others may choose otherwise). The course's rule is: no spill; a test checks every line of the table. On a GPU, `ncu` (Nsight Compute) shows registers, spills and achieved occupancy of a kernel, and `compute-sanitizer` checks its memory accesses.
+#
+# </details>
 #
 # ### Exercise: a budget of registers
 #
@@ -350,7 +390,11 @@ print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)),
 drawings.show("row_overwritten")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In nearly all of them, 467 of 500. A block waits for the bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it. The fast warp begins the next step, and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
+#
+# </details>
 #
 # The kernel now has two rows and uses them in turn. **Explain** why two are enough, then run the cell.
 
@@ -363,10 +407,14 @@ print(next(line.strip() for line in kernel.splitlines()
            if "Word *row = " in line))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # In none of them. In each step the warps of a block meet at one barrier, `__syncthreads()`. It comes after the writing of the row and before the reading.
 #
 # - **Two rows:** the row of step t is written again in step t + 2. Before that comes the barrier of step t + 1. The slow warp reaches it only after it has read the row.
 # - **One row:** it is written again in step t + 1. The last barrier is that of step t. The slow warp passes it before it reads.
+#
+# </details>
 #
 # The compilers reported nothing, and the register table was perfect. We saw the race when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That proves nothing for a GPU.
 
@@ -400,7 +448,11 @@ print(f"{'the same with a barrier':32}{by_flags * 1.024:6.2f} "
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # cuDNN takes 3.5 times our floor. The published times are the labels of a figure, and Haste's float32 cannot be compared with a floor of bfloat16. If each step had a barrier of the whole chip (1.05 µs on an H200) in place of the exchange, the floor would be 1.45 µs, and cuDNN would take 1.4 times that. cuDNN's time also contains the product with the inputs, and a floor leaves out what happens inside a block.
+#
+# </details>
 
 # %% [markdown]
 # Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: what does the larger minibatch gain?

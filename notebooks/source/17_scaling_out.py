@@ -59,7 +59,13 @@ for name, guess in my_guess.items():
 drawings.show("ring_all_reduce")
 
 # %% [markdown]
-# 1,500 MB in the plain way, 187.5 in the ring. In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less from its busiest rank. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once.) The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.
+# <details class="outcome"><summary>What came out</summary>
+#
+# 1,500 MB in the plain way, 187.5 in the ring. In the ring every link works in every step, and each rank sends 2(p − 1)/p of an array: less than two arrays, however many ranks there are. No all-reduce between end points can send less from its busiest rank. (Switches that add on the way can: with NVLink SHARP each GPU sends its array once.)
+#
+# </details>
+#
+# The first half of the steps is called **reduce-scatter** (each rank ends with one whole chunk), the second half **all-gather**.
 #
 # In the drawing rank 0 ends the first half with the whole chunk 1. In the exercise rank r is to end with chunk r: the same ring, counted from another place.
 #
@@ -98,7 +104,13 @@ print(f"{'fastest':18}", *(f"{fastest(128, size, link):>19}"
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Recursive doubling for 1 kB, Rabenseifner for 100 MB, and the ring close behind it. These formulas count messages and bytes of the longest path. They leave out the additions, busy links, and a rank that comes late.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Recursive doubling for 1 kB, Rabenseifner for 100 MB, and the ring close behind it.
+#
+# </details>
+#
+# These formulas count messages and bytes of the longest path. They leave out the additions, busy links, and a rank that comes late.
 #
 # Now move the sliders. **Look for** a place where more bandwidth changes nothing, and one where a smaller latency changes nothing. Then try 4,096 ranks.
 
@@ -143,7 +155,11 @@ print("3.", late.findings[0], "The sum is", late.results[0], "and not 4")
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The first never ends: each rank waits until its neighbour receives, and nobody does. (MPI may buffer short messages; then this program hangs on large arrays only.) The second and the third run to their end and give wrong numbers; under MPI the third's sum may be any mixture. So MPI forbids any change to the array before `wait`.
+#
+# </details>
 #
 # ## 3 · Whose mean is it?
 #
@@ -165,7 +181,11 @@ print(f"mean of means {means[0][0]}, mean over four sequences {right}; you "
       f"guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 12.5, not 15. With the mean of the means the single sequence counts as much as the other three together. Nothing crashes, and the loss may still fall: this mistake is found by comparing with one process, not by looking at a curve.
+#
+# </details>
 #
 # The course's engine scales each rank's gradient by its share before the sum. Every rank draws the whole minibatch and takes its own sequences, so the data are the same for any number of ranks. **Predict:** how far apart are the losses of one process and of two ranks with 11 and 5 sequences, after 30 updates on the adding problem?
 
@@ -195,7 +215,11 @@ print(two["overlap"] if live else "messages, predicted: "
       f"{1e3 * two['seconds']:.2f} ms in all")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # They agree to about 1e-7. The last bits may differ, because a sum in another order rounds differently. Real ranks also print when each gradient and its sum were complete, and how much of the time between lay inside the backward pass (`hidden`, an upper bound: MPI may send only while a rank waits).
+#
+# </details>
 #
 # ### Exercise: unequal shares
 #
@@ -228,7 +252,11 @@ for stage, guess in my_guess.items():
 drawings.show("messages_behind_work")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # After 24 % layer by layer, after 63 % on the wavefront; both predicted by the timeline model. Layer by layer, the gradients become complete evenly, and with links that are fast enough most messages can hide behind the layers below. On the wavefront all layers run side by side, so most of the pass is over before any gradient is complete, and the pass is shorter: there is less left to hide behind.
+#
+# </details>
 #
 # **Predict:** is the wavefront also the faster schedule on 128 GPUs, with 400, 25, 6 and 1 GB/s between them?
 
@@ -257,7 +285,11 @@ print("the wavefront is faster at",
       "bandwidths; you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The wavefront is the faster one with all four bandwidths. The schedule that hides the larger share of its messages need not be the faster one: what counts is the end of the update. In ms the wavefront is not late: in both schedules the first gradient is complete about 2.4 ms after the backward pass begins. With slow links the messages outlast either pass, and its lead is only the shorter forward pass: 1.6 ms at 1 GB/s.
+#
+# </details>
 #
 # ### Exercise: ready times
 #
@@ -296,7 +328,11 @@ print({name: round(value, 2) for name, value in constants.cost.items()},
       "ms each")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Its own figures show half: 50 %. The constants of the model have a meaning: ms of arithmetic, ms a gigabyte inside a node and between nodes, ms a message. (That a gigabyte inside a node is slower rests on three runs.) A fitted message takes milliseconds, a link's latency only microseconds: the rest is probably time in which the program waits. Such a term, which grows with every rank, is missing from the report's estimate.
+#
+# </details>
 #
 # Two statements of the report are wrong, and the third disagrees with its own figure. **Write down** what should stand there; the recall has the answers.
 #
@@ -371,7 +407,11 @@ show(figure, "From 16 to 128 GPUs the persistent kernel becomes "
      "beyond 128 GPUs no line rises as before.")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Predicted from measured rates, for the whole update: half of its operations are the inputs' products, which run at 5.3 TFLOP/s a GPU for any minibatch. A GEMM takes nearly as long for 4 sequences as for 32, so eight times the GPUs do little: what they save in arithmetic they lose in **small minibatches**. **128 GPUs at 4 sequences each deliver less than 16 GPUs at 64**, twice the minibatch in all: 23 to 30 TFLOP/s against 36. The persistent kernel keeps its rate down to 4 sequences: 452 TFLOP/s against 59.
+#
+# </details>
 #
 # An update's time has four terms: **arithmetic** at the best published rate; **small minibatch**, what arithmetic takes longer than that; **bytes** and **messages**, what the links add. **Predict:** 1,024 sequences on up to 1,024 GPUs. From which count on do twice the GPUs gain less than a quarter, and which term stops them?
 
@@ -391,7 +431,13 @@ for ranks, parts in terms.items():
                     for name, value in parts.items()))
 
 # %% [markdown]
-# The persistent kernel from 256 GPUs on, the two GEMM rates already from 32 and from 16 on. With these links small minibatches stop all three, not messages. That is the wall of the hardware. With more sequences the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's GNMT was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
+# <details class="outcome"><summary>What came out</summary>
+#
+# The persistent kernel from 256 GPUs on, the two GEMM rates already from 32 and from 16 on. With these links small minibatches stop all three, not messages.
+#
+# </details>
+#
+# That is the wall of the hardware. With more sequences the second wall comes, that of the optimisation: large minibatches need more epochs. MLPerf's GNMT was trained to the same quality at several sizes. **Predict:** 16,384 sequences an update in place of 3,072: how many times the epochs?
 
 # %%
 my_guess = ...
@@ -408,7 +454,11 @@ print(f"DGX-2H, from 256 to 1,024 GPUs: {gpus:.0f} times the GPUs, {time:.2f} "
       "times as fast to the target")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 2.2 times the epochs. And 1,024 GPUs reached the target only 1.57 times as fast as 256. Of the missing factor, 2.55, more epochs explain 1.54 (10 in place of 6.5). Hardware, links and start explain the rest, 1.66.
+#
+# </details>
 #
 # **The rule of this lesson:** give each GPU at least the number of sequences below which its step hardly gets shorter. By the outputs above: 4 for the persistent kernel, 32 or 64 for products launched step by step. The largest number of GPUs that pays is the largest useful minibatch divided by that.
 #
@@ -448,7 +498,11 @@ except (RankFailure, RankLost) as error:
 drawings.show("lost_rank")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Without a launcher that watches, the survivor would wait forever. Here the launcher ends it, and the last whole checkpoint is what is left: it was written under another name first and then renamed, so a rank that dies while writing destroys nothing.
+#
+# </details>
 #
 # There are two ways to continue. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: an extension of MPI (ULFM, in Open MPI 5) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** how far apart are their last losses?
 
@@ -469,7 +523,11 @@ last = [series_of_losses[-1] for series_of_losses in losses.values()]
 print(f"at most {max(last) - min(last):.0e} apart; you guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # They agree except for the last digits. With the same number of ranks the engine's tests require equal bits.
+#
+# </details>
 #
 # ### Exercise: survive
 #

@@ -48,7 +48,11 @@ print(f"reading and writing its states once: {moved / gpu.bandwidth / 1e6:.1f} "
       "ms")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 31 ms for one layer; to move all states would take 0.2 ms. The chip waits: only one step can run at a time, and a step is small. (This holds for lesson 16's two kernels; other designs may wait less.)
+#
+# </details>
 #
 # ## 2 · A step is a map
 #
@@ -106,7 +110,13 @@ print("you guessed", my_guess)
 drawings.show("scan_levels")
 
 # %% [markdown]
-# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, and one that composes each result with all steps of the next chunk. Step through the two trees.
+# <details class="outcome"><summary>What came out</summary>
+#
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, and one that composes each result with all steps of the next chunk.
+#
+# </details>
+#
+# Step through the two trees.
 #
 # ### Exercise: a scan by chunks
 #
@@ -161,7 +171,11 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1),
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error is left. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % is left, and with two layers 2.4 %. The GRU leaves less than 1 %. One layer learns more slowly: with four times the updates (not run here) it came below 1 %, too. So this task does not show what was given up: one layer cannot let a *stored* number decide what happens to the next one. A second layer can.
+#
+# </details>
 #
 # ### A trap: dividing by a product
 #
@@ -180,7 +194,11 @@ for t in (99, 799, 999, 1099):
 print("you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. If you need the quotient, take chunks short enough not to underflow, or logarithms, which cost digits (Heinsen 2023).
+#
+# </details>
 #
 # ## 4 · On a GPU: a chain of blocks
 #
@@ -216,7 +234,11 @@ if launch.counts:
           f"{(loads + stores) / T:.2f} words a step; you guessed {my_guess}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # On the simulator, 3.12 words a step. At least three are needed: two inputs and one result. A copy moves two. The rest belongs to the blocks: each writes a map and a state, and 11 read the state before theirs. Atomics are not counted. On a GPU blocks run side by side, and read maps, too.
+#
+# </details>
 #
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
 
@@ -236,7 +258,11 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
                 print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # On the simulator 1920 with tickets; without, a deadlock. (On a GPU it might never end: the cell runs on the simulator only.) Forty blocks wait for blocks before them, and no other can start before one of the forty ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they start: whoever waits, waits for a block that runs.
+#
+# </details>
 #
 # ### Exercise: a block's scan
 #
@@ -264,7 +290,11 @@ print(f"dx {relative_error(dx, want_dx):.0e}",
         for name in want), "- you guessed", my_guess)
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Only rounding differs, about 1e-15: this is BPTT. (`scan.states` cuts time where products of Jacobians overflow.) Blelloch's scan has about 2·log₂T levels. The price: for a state of S numbers (an LSTM: S = 2H) a composition takes 2·S³ operations. The loop takes 2·G·H² a step, for G gates.
+#
+# </details>
 #
 # ### Exercise: BPTT by a scan
 #
@@ -298,7 +328,11 @@ print(f"within 1e-10 after {exact_after} rounds; you guessed {my_guess}; with "
       f"the diagonals alone {diagonal_after}")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round about doubles the right digits. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
+#
+# </details>
 #
 # State 511 depends on state 0 through 511 steps. Where did that dependence go? Move the sliders; the picture calls a round an iteration. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
 
@@ -354,7 +388,11 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
      f"{256 / stages:.0f} rounds the chain is longer than the loop's.")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. **Where differences fade quickly, the steps can run in parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025). So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
+#
+# </details>
 #
 # ## 8 · Is it faster?
 #
@@ -382,7 +420,11 @@ for H in my_guess:
 print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 
 # %% [markdown]
-# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none for each step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: it was not the waiting that cost time. In docs/performance.md a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2. No GPU has run this yet: there is only a model of exchanges, bytes and operations.
+# <details class="outcome"><summary>What came out</summary>
+#
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In docs/performance.md a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2. No GPU has run this yet: there is only a model of exchanges, bytes and operations.
+#
+# </details>
 #
 # The GRU's loop takes at least T times lesson 16's bound; with 64 units it fits one cluster, whose exchange is shorter. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs), and the bytes of its maps. In each round of Newton's method, a step's full Jacobian is written once and read twice, 3·H² words, and takes 2·2·H³ operations. Diagonals take a scan and one product of all states with the weights. Words have 16 bits; the peak is float32's, in the last line that of tensor cores, on which the loop's bound counts.
 

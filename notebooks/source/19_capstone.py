@@ -74,9 +74,13 @@ show(figure, f"With skips and small weights the gradient norms of {layers} "
      f"without skips it is {ratio['without']:.0e} of it.")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Without skips, each layer multiplies the gradient by something smaller than 1; a hundred layers leave 2·10⁻²² of it. In the lowest layer the norm is about 10⁻²³. A float32 holds such a number, but not its square: a norm summed in float32 would be 0, so `gradient_norms` sums in float64. For training such a gradient is as good as zero: Adam adds ε = 10⁻⁸ to what it divides by, and a gradient so far below ε moves no weight.
 #
 # A skip hands the gradient down **unchanged**, and the layer adds to it. But 100 layers also add up: with gain 1 the lowest layer's gradient is about 70 times the top one's. (We did not measure why: the gradient may grow on its way down, or y on its way up, until tanh saturates.) Small first weights, gain 0.1, prevent that.
+#
+# </details>
 #
 # A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which of the three beats it after 30 updates. A fourth network, of one layer, has as many updates.
 
@@ -129,7 +133,11 @@ show(figure, "One held-out digit after ten steps. "
      + "; ".join(f"{name}: {said}" for name, said in words.items()))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # With skips and small weights the picture turns by 10°: its error is about 0.02, that of standing still 0.036. With gain 1 the loss began at 16.5 and is still about eight times that of standing still; a picture so far from all turns has none. Without skips the network draws the same picture for every digit. So only the first of the three beats standing still after 30 updates. One layer does not, either; but one of its updates is about a hundredth of the work.
+#
+# </details>
 #
 # The kernel that Baidu's SVAIL released in 2016 has a skip, too, but it runs through **time**: the state before the step is added inside the nonlinearity, and keeps a path from step to step. It does nothing for depth. Its gradient is your first exercise.
 #
@@ -159,7 +167,13 @@ print(f"you guessed {my_guess:.0%} for 10")
 show_source(Residual.backward)
 
 # %% [markdown]
-# With segments of 10 layers it is 14.5 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers. **Predict:** does a measurement agree with these counts? `tracemalloc` sees every array that NumPy allocates. What two forward passes hold alike cancels in the difference.
+# <details class="outcome"><summary>What came out</summary>
+#
+# With segments of 10 layers it is 14.5 %. Long segments have many activations at a time, short ones many saved inputs. In between there is a best length, near the square root of half the layers.
+#
+# </details>
+#
+# **Predict:** does a measurement agree with these counts? `tracemalloc` sees every array that NumPy allocates. What two forward passes hold alike cancels in the difference.
 
 # %%
 import gc
@@ -194,7 +208,11 @@ for segment in (None, 20, 10, 5):
 print(f"you guessed {my_guess:.0%} for 10")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # It agrees. After the forward pass the top segment is in memory, and the inputs of the others. In the backward pass its layers leave one by one, and the next segment takes their place, so there are never more. (The measurement is of the moment after the forward pass.) The whole pass keeps more than activations: the first and the last state of each layer, their gradients, and those of the weights. So with segments of 10 it still takes about a third. The gradients are the same: the tests require equal bits.
+#
+# </details>
 #
 # Equal lengths are simple. They are not best if you want to recompute as little as possible: the segments below need their inputs, and the top one is never recomputed.
 #
@@ -274,7 +292,11 @@ print("memory 20:", try_schedule(layer_by_layer, small._replace(memory=20)))
 print("memory 40:", try_schedule(layer_by_layer, small))
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # Schedule 1 runs layer 1 before layer 0, 2 forgets a weight gradient, 3 adds one twice, 4 goes backward through layer 0 too early; with `memory=20` the forward pass fits, and the first launch backward finds no room.
+#
+# </details>
 #
 # Legality comes first: on a GPU all four would run, and some would give plausible numbers. Are the judge's own rules right? The course's tests run legal schedules in random orders that streams and events allow, and compare all gradients. Here is the simplest such comparison, live: one stream, so only one order. **Predict** the largest difference; the numbers are float32.
 
@@ -297,7 +319,13 @@ print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest "
       f"relative difference {worst:.0e}, you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs. A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. This chain exists in every schedule that computes the steps of a layer one after the other, as all schedules here do. (Lesson 18's methods have another chain.) **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
+# <details class="outcome"><summary>What came out</summary>
+#
+# It is the rounding of float32, below 1e-5: the sums are made in another order, and nothing else differs.
+#
+# </details>
+#
+# A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. This chain exists in every schedule that computes the steps of a layer one after the other, as all schedules here do. (Lesson 18's methods have another chain.) **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
 my_guess = {"largest": ..., "times": ...}
@@ -309,7 +337,13 @@ print(f"{naive}; you guessed {my_guess}")
 show_schedule({"one stream, one layer at a time": layer_by_layer}, deep)
 
 # %% [markdown]
-# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32. **Try** to improve it here before you continue. Which launches could run side by side? Change one thing at a time, and predict before you run.
+# <details class="outcome"><summary>What came out</summary>
+#
+# The chain is the largest, 13.33 ms, and the schedule needs 8.5 times as long: the picture shows one full stream, and a schedule may use 32.
+#
+# </details>
+#
+# **Try** to improve it here before you continue. Which launches could run side by side? Change one thing at a time, and predict before you run.
 
 # %%
 def my_attempt(layers, steps, minibatch, hidden_size, memory):
@@ -327,7 +361,13 @@ if attempt:  # a schedule that may not be scored says why, and has no time
           f"before, you guessed {my_guess}")
 
 # %% [markdown]
-# With 16 streams for the layers in turn it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside. You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, two for each step of a layer. They are 1 600 h, 1 584 y (the top layer's is the output and does not count), and 16 arrays of dg, the gradient of what goes into tanh, for one layer. The problem after the exercise has room for 704.
+# <details class="outcome"><summary>What came out</summary>
+#
+# With 16 streams for the layers in turn it takes 0.90 of the time: a layer still waits until the one below has finished, and only the weight gradients run beside.
+#
+# </details>
+#
+# You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, two for each step of a layer. They are 1 600 h, 1 584 y (the top layer's is the output and does not count), and 16 arrays of dg, the gradient of what goes into tanh, for one layer. The problem after the exercise has room for 704.
 #
 # ### Exercise: my schedule
 #
@@ -365,7 +405,11 @@ for _, entry in board.read(board.OWN):
 print("you guessed", my_guess, "for the best")
 
 # %% [markdown]
+# <details class="outcome"><summary>What came out</summary>
+#
 # 1.64 times the bound, in 100 layers with little memory. The standard entry needs 2.08 there.
+#
+# </details>
 #
 # The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 

@@ -17,6 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const guesses = [...document.querySelectorAll(".quiz.guess")].map((form) => {
     const outcome = form.nextElementSibling;
+    const prose = document.querySelectorAll(`.prose > [data-question="${form.id}"]`); // what the lesson says of it
     const fields = [...form.querySelectorAll("input")];
     const places = [...outcome.querySelectorAll(".guessed")];
     const examples = places.map((place) => place.textContent);
@@ -26,8 +27,10 @@ document.addEventListener("DOMContentLoaded", () => {
       fields.forEach((field, at) => { if (guess) field.value = guess[at] || ""; });
       const isOpen = Boolean(state.open || guess || !cover.checked);
       form.classList.toggle("open", isOpen);
-      if (isOpen) outcome.removeAttribute("hidden");
-      else outcome.setAttribute("hidden", "until-found");
+      for (const one of [outcome, ...prose]) {
+        if (isOpen) one.removeAttribute("hidden");
+        else one.setAttribute("hidden", "until-found");
+      }
       places.forEach((place, at) => {
         const written = guess && guess[place.dataset.field];
         place.textContent = written ? like(examples[at], written) : examples[at];
@@ -45,7 +48,7 @@ document.addEventListener("DOMContentLoaded", () => {
       guesses.forEach((one) => one.draw()); // a second outcome may wait for the same guess
     });
     form.querySelector(".show").addEventListener("click", () => { state.open = true; state.draw(); });
-    outcome.addEventListener("beforematch", () => { state.open = true; state.draw(); }); // found by the browser's search
+    for (const one of [outcome, ...prose]) one.addEventListener("beforematch", () => { state.open = true; state.draw(); }); // found by the browser's search
     form.hidden = false;
     state.draw();
     return state;

@@ -122,10 +122,23 @@ def test_a_later_outcome_waits_for_the_cell_that_asks():
     assert keys == [quiz.key_of("my_guess_b = ..."), quiz.key_of("my_guess = ...")]
 
 
+@pytest.mark.parametrize(("between", "waits"), [("", True), ("<h3>Next</h3>", False)])
+def test_what_the_prose_of_a_section_says_of_an_outcome_waits_with_it(between, waits):
+    fold = '<details class="outcome"><summary>What came out</summary><p>8</p></details>'
+    page = soup(quiz.add_quizzes(f"{covered('my_guess = ...', '8')}<div class=prose>{between}{fold}</div>"))
+    *_, last = page.select_one(".prose").find_all(recursive=False)
+    assert last.p.text == "8"
+    if waits:
+        assert last["data-question"] == page.select_one("form.guess")["id"]
+    assert bool(last.summary) is not waits
+    assert len(page.select("form")) == 1
+
+
 @pytest.mark.parametrize(
     ("after", "kinds"),
     [
         ("", ["note"]),
+        ("<details class=outcome><summary>What came out</summary>c</details>", ["note"]),
         (
             "</div><div class=prose><h2>1</h2><p>b?</p><details><summary>answer</summary>c</details>",
             ["answer", "note"],
@@ -244,13 +257,14 @@ def test_an_outcome_is_covered_until_the_reader_predicts_and_the_answer_stays(pa
     browser.show(page.as_uri())
     find = lambda selector: browser.browser.find_element(By.CSS_SELECTOR, selector)
     outcome = lambda: find(".quiz.guess + .outcome")
-    covered = lambda: browser.browser.execute_script("return arguments[0].hidden", outcome())
-    assert covered() == "until-found"
+    hidden = lambda element: browser.browser.execute_script("return arguments[0].hidden", element)
+    covered = lambda: hidden(outcome())
+    assert covered() == hidden(find(".prose > .outcome")) == "until-found"
     one, other = browser.browser.find_elements(By.CSS_SELECTOR, ".quiz.guess input")[:2]
     one.send_keys("120")
     other.send_keys("4" + Keys.ENTER)
     for _ in range(2):
-        assert covered() is False
+        assert covered() is hidden(find(".prose > .outcome")) is False
         assert outcome().text.strip() == "your guesses: 120 at T = 16, and a factor of 4"
         assert "120" in find(".quiz.guess [role=status]").text
         browser.show(page.as_uri())

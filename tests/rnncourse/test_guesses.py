@@ -1,5 +1,6 @@
 """A prediction that nobody has made is printed as none, in each way in which lessons print one."""
 
+import ast
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -9,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from nbjudge.authoring.course import ROOT
+from nbjudge.authoring.percent import parse
 from rnncourse import guesses
 
 SOURCES = sorted(ROOT.glob("notebooks/source/*.py"))
@@ -82,3 +84,24 @@ def test_no_lesson_makes_a_guess_for_its_reader(path):
     assigned = re.findall(r"^my_guess\w* = (.*)", text, re.M)
     numbers = [value for value in assigned if "..." not in value and not value.startswith("set()")]
     assert not numbers
+
+
+FOLD = re.compile(r"<details.*?</details>", re.S)
+HEADING = re.compile(r"^#+ ", re.M)
+# a paragraph that begins with a number, or what came out in the author's runs
+TELLS = re.compile(r"^(?!\d\. )(?:\*\*)?\d.*|.*\bIn our runs?\b.*", re.M)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_what_an_outcome_was_is_folded_in_the_prose_below_it(path):
+    revealed, covered = [], False
+    for cell in parse(path.read_text(encoding="utf-8"), path.stem):
+        if cell.kind == "code":
+            program = ast.parse(re.sub("^%.*", "", cell.text, flags=re.M))
+            covered = covered or "cover(" in ast.unparse(guesses.Guesses().visit(program))
+            continue
+        first, *rest = HEADING.split(FOLD.sub("", cell.text))
+        if covered:
+            revealed += TELLS.findall(first)
+        covered = covered and not rest
+    assert not revealed
