@@ -129,6 +129,12 @@ def pytest_pyfunc_call(pyfuncitem):
     return True
 
 
+@pytest.fixture
+def in_a_kernel(monkeypatch):
+    """Views offer their widgets, as in a notebook with a kernel."""
+    monkeypatch.setattr("rnncourse.figures.picture.widgets_run", lambda: True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     return without_skip_in_ci((yield))

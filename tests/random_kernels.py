@@ -3,11 +3,11 @@
 `kernel(seed)` is one, with arguments for 3 blocks of 32 threads.  Many divide by zero, overflow or race.
 """
 
-import linecache
 import math
 import random
 
 import numpy as np
+from launches import names_of
 
 from pocketgpu import cuda
 
@@ -115,10 +115,7 @@ def kernel(seed):
         lines += text.statements(0)
     lines.append(f"out[i] = {text.expression()}")
     source = "def kernel(a, b, sums, out, s):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
-    label = f"<random kernel {seed}>"
-    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-    scope = {"cuda": cuda, "np": np, "math": math}
-    exec(compile(source, label, "exec"), scope)
+    scope = names_of(source, f"<random kernel {seed}>", cuda=cuda, np=np, math=math)
     draw = np.random.default_rng(seed)
     a, b = (_array(draw, text.draw.choice(text.dtypes)) for _ in range(2))
     out = np.zeros(SIZE, text.draw.choice(text.dtypes))

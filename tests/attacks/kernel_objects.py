@@ -188,3 +188,21 @@ def saxpy_kernel(a, x, y):
     match x:
         case object(base=memory):
             y[i] = a * memory[i] + y[i]
+
+# %% [attack] kernel_sums_by_fsum
+# Adds up a whole array in one uncounted call, by one thread.
+from math import fsum
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    if cuda.grid(1) == 0:
+        y[0] = fsum(x)
+
+# %% [attack] kernel_with_extensions
+# Asks for an object that prepares its arguments before they are counted.
+# deserves: forbidden
+@cuda.jit(extensions=(1,))
+def saxpy_kernel(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]

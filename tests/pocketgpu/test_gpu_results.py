@@ -1,11 +1,11 @@
 """Arithmetic in kernels has the results of the table, and compiles to the instructions that it names."""
 
-import linecache
 import math
 import re
 
 import numpy as np
 import pytest
+from launches import BOTH, names_of
 
 from nbjudge.files import ROOT
 from pocketgpu import cuda
@@ -17,14 +17,11 @@ ROWS = gpu_results.read_rows()
 
 def kernel_from(text):
     """The kernel of that text, as if it stood in a file."""
-    name = f"<kernel {hash(text)}>"
-    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     scope = {"cuda": cuda, "libdevice": cuda.libdevice, "math": math, "np": np}
-    exec(compile(text, name, "exec"), scope)
-    return cuda.jit(scope["kernel"])
+    return cuda.jit(names_of(text, f"<kernel {hash(text)}>", **scope)["kernel"])
 
 
-@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+@BOTH
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.expression} {row.types}")
 def test_an_expression_has_the_result_of_a_gpu(row, checks):
     arrays = {name: np.array(column, row.types) for name, column in row.arguments.items() if name in "ab"}
@@ -57,7 +54,7 @@ def test_the_page_has_the_table_of_the_package():
     assert gpu_results.markdown() in page
 
 
-@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+@BOTH
 def test_a_generator_of_random_numbers_wraps_at_64_bits(checks):
     @cuda.jit
     def mix(seed, out):

@@ -1,7 +1,6 @@
 """In machine code each loop that waits is still there, and loads.  docs/simulator.md has the forms."""
 
 import ast
-import linecache
 import re
 
 import machine_code
@@ -11,6 +10,7 @@ import right_kernels_of_learners
 import sound_kernels
 import source_polls
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
+from launches import names_of
 from numba import float32, int32
 from test_answers import CELLS
 from test_compiling import CONSTANTS
@@ -174,11 +174,8 @@ def waiting_kernel(look, body):
         f"def waits(flags, out):\n    looks = 0\n    while {look} == 0:\n        {body}\n"
         "    cuda.threadfence()\n    out[0] = out[1] + looks\n"
     )
-    label = f"<{look}, {body}>"
-    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-    scope = {"cuda": cuda, "load_acquire": load_acquire}
-    exec(compile(source, label, "exec"), scope)
-    return cuda.jit(scope["waits"])
+    names = names_of(source, f"<{look}, {body}>", cuda=cuda, load_acquire=load_acquire)
+    return cuda.jit(names["waits"])
 
 
 def made_of(look, body, arch):

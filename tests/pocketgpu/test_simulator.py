@@ -4,19 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from launches import BOTH, run
 from numba import float32, int32, void
 from values_in import holds
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import SimulatorSettings
 from pocketgpu.simulator.threads import Findings
-
-BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
-
-
-def run(kernel, grid, block, *arguments, shared=0, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block, 0, shared].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH

@@ -1,24 +1,12 @@
 """What is said when threads cannot continue: diverging barriers and deadlocks, each with who waits where."""
 
 import numpy as np
+from launches import line_of, run
 from numba import int32
 from values_in import holds
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator.settings import SimulatorSettings
-
-
-def run(kernel, grid, block, *arguments, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block].run(arguments, SimulatorSettings(**settings)).stopped
-
-
-def line(kernel, text):
-    """The number of the first line of a kernel that holds the text."""
-    code = kernel.py_func.__code__
-    with open(code.co_filename) as source:
-        lines = source.readlines()[code.co_firstlineno - 1 :]
-    return code.co_firstlineno + next(i for i, entry in enumerate(lines) if text in entry)
 
 
 def test_a_barrier_that_part_of_a_block_never_reaches_is_told():
@@ -32,7 +20,7 @@ def test_a_barrier_that_part_of_a_block_never_reaches_is_told():
 
     (finding,) = run(returns_early, 2, 8, np.zeros(13))
     assert finding.kind == "barrier_divergence"
-    assert finding.line == line(returns_early, "cuda.syncthreads()")
+    assert finding.line == line_of(returns_early, "cuda.syncthreads()")
     assert finding.block == (1, 0, 0)
     assert holds(finding.message, "3", "8")
     assert not run(returns_early, 2, 8, np.zeros(16))
@@ -48,7 +36,7 @@ def test_two_barriers_in_two_branches_are_told_with_both_lines():
 
     (finding,) = run(branches, 1, 16)
     assert finding.kind == "barrier_divergence"
-    assert (finding.line, finding.other_line) == (line(branches, "# few"), line(branches, "# many"))
+    assert (finding.line, finding.other_line) == (line_of(branches, "# few"), line_of(branches, "# many"))
     assert (finding.thread, finding.other_thread) == ((0, 0, 0), (5, 0, 0))
 
 
@@ -63,7 +51,7 @@ def test_a_flag_that_nobody_sets_is_a_deadlock_that_names_who_waits():
     (finding,) = run(forgotten, 2, 4, np.zeros(1, np.int32))
     assert finding.kind == "deadlock"
     assert holds(finding.message, "1", "1", "2")
-    assert holds(finding.message, "thread 0", "block 1", str(line(forgotten, "atomic")))
+    assert holds(finding.message, "thread 0", "block 1", str(line_of(forgotten, "atomic")))
 
 
 def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():
@@ -119,7 +107,7 @@ def test_waiting_by_plain_loads_is_told_instead_of_running_for_ever():
 
     (finding,) = run(plain, 1, 2, np.zeros(1, np.int32))
     assert finding.kind == "deadlock"
-    assert finding.line == line(plain, "while flag")
+    assert finding.line == line_of(plain, "while flag")
     assert "cuda.atomic.add" in finding.message
     assert "ldcv" not in finding.message
 

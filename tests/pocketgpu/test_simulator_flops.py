@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import simulated_kernels
-from test_simulator_strict import marked
+from launches import line_of
 from values_in import holds
 
 from pocketgpu import cuda
@@ -94,7 +94,7 @@ def integers(x, y):
 def test_a_matrix_product_takes_two_for_each_of_its_terms(kernel):
     total, lines = flops(kernel, (4, 4), (8, 8), MATRIX, MATRIX, MATRIX)
     assert total == {"float32": 2 * 32**3}
-    assert lines == {marked(kernel, "total +="): total}
+    assert lines == {line_of(kernel, "total +="): total}
 
 
 def test_threads_beyond_the_end_compute_nothing():
@@ -110,8 +110,8 @@ def test_the_dtype_is_that_of_the_operation():
 def test_functions_are_counted_by_themselves_and_device_functions_with_their_own_lines():
     total, lines = flops(gates, 2, 32, X, X)
     assert total == {"float32": 3 * 40, "float32 functions": 2 * 40}
-    assert lines[marked(gates, "# one")] == {"float32": 40, "float32 functions": 40}
-    inner = next(line for line in lines if line != marked(gates, "# one"))
+    assert lines[line_of(gates, "# one")] == {"float32": 40, "float32 functions": 40}
+    inner = next(line for line in lines if line != line_of(gates, "# one"))
     assert lines[inner] == {"float32": 2 * 40, "float32 functions": 40}
 
 
@@ -125,14 +125,14 @@ def test_a_loop_counts_as_often_as_it_ran():
 
 def test_a_branch_counts_for_the_threads_that_took_it():
     total, lines = flops(every_other, 2, 32, X, X)
-    assert lines[marked(every_other, "three")] == {"float32": 3 * 20}
+    assert lines[line_of(every_other, "three")] == {"float32": 3 * 20}
     assert total == {"float32": 3 * 20 + 40}
 
 
 def test_what_cannot_be_known_is_left_out():
     total, lines = flops(without_memory, 2, 32, X, X)
     assert total == {"float32": 40}
-    assert [*lines] == [marked(without_memory, "# one")]
+    assert [*lines] == [line_of(without_memory, "# one")]
 
 
 @cuda.jit

@@ -2,17 +2,10 @@
 
 import numpy as np
 import pytest
+from launches import BOTH, run
 
 from pocketgpu import simulator as cuda
 from pocketgpu.devices import find
-from pocketgpu.simulator.settings import SimulatorSettings
-
-BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
-
-
-def run(kernel, grid, block, *arguments, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH

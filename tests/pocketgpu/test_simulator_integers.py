@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from launches import BOTH
 from numba import int32, njit, uint32
 
 from pocketgpu import cuda
@@ -173,7 +174,7 @@ def test_an_index_that_overflows_32_bits_is_out_of_bounds():
     assert report.findings[0].thread == (0, 0, 0)
 
 
-@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+@BOTH
 def test_an_unsigned_index_below_zero_is_out_of_bounds_however_it_is_used(checks):
     @cuda.jit
     def reads(x, row):

@@ -8,6 +8,7 @@ import numba
 import numba.cuda
 import numpy as np
 import pytest
+from launches import BOTH
 from values_in import holds
 
 from pocketgpu import simulator as cuda
@@ -223,7 +224,7 @@ def test_an_extension_that_is_added_to_a_kernel_prepares_the_arguments_of_its_la
 
 
 @pytest.mark.parametrize("bounds", [64, (64, 2)], ids=str)
-@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+@BOTH
 def test_a_block_of_more_threads_than_launch_bounds_promise_is_refused(bounds, checks):
     def first(x):
         x[cuda.grid(1)] = 1

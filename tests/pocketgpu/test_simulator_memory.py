@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from launches import BOTH, run
 from numba import float32, from_dtype, int32
 
 from pocketgpu import simulator as cuda
 from pocketgpu.cuda import observe
-from pocketgpu.simulator.settings import SimulatorSettings
 
-BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 POINT = np.dtype([("x", np.float32), ("n", np.int32), ("v", np.float64, 2)])
-
-
-def run(kernel, grid, block, *arguments, shared=0, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block, 0, shared].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import simulated_kernels
 import strict_kernels
+from launches import line_of
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
@@ -27,17 +28,11 @@ REFUSED = [
 ]
 
 
-def marked(kernel, words):
-    """Number of the kernel's line with these words."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    return first + next(i for i, line in enumerate(lines) if words in line)
-
-
 @pytest.mark.parametrize("name", CREEPING)
 def test_a_kernel_that_creeps_into_float64_is_told_its_line_and_a_remedy(name):
     (result,) = {entry.line: entry for entry in check(getattr(strict_kernels, name), VECTOR, VECTOR)}.values()
     guilty = strict_kernels.halved if name == "device_function" else getattr(strict_kernels, name)
-    assert (result.kind, result.line) == ("float64", marked(guilty, "# creeps"))
+    assert (result.kind, result.line) == ("float64", line_of(guilty, "# creeps"))
     assert "np.float32(" in result.message
 
 
@@ -50,7 +45,7 @@ def test_its_repaired_twin_is_left_alone(name):
 def test_a_kernel_that_no_gpu_compiles_is_told_its_line(name):
     kernel = getattr(strict_kernels, name)
     (result,) = check(kernel, VECTOR, VECTOR)
-    assert (result.kind, result.line) == ("does_not_compile", marked(kernel, "no GPU compiles this"))
+    assert (result.kind, result.line) == ("does_not_compile", line_of(kernel, "no GPU compiles this"))
     assert result.message.rsplit("; ", 1)[1] != "say it in simpler words"
 
 
@@ -60,7 +55,7 @@ def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
     kernel = strict_kernels.whole_arrays
     unknown_yet = FunctionType(kernel.py_func.__code__, kernel.py_func.__globals__)
     (result,) = check(unknown_yet, VECTOR, VECTOR)
-    assert result.line == marked(kernel, "no GPU compiles this")
+    assert result.line == line_of(kernel, "no GPU compiles this")
     assert "numpy.dot" in result.message
 
 

@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
+from launches import BOTH, run
 from numba import float32
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator.settings import SimulatorSettings
 
-BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 ORDERS = pytest.mark.parametrize("order", [{}, *({"shuffle": True, "seed": s} for s in range(5))], ids=str)
-
-
-def run(kernel, grid, block, *arguments, shared=0, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block, 0, shared].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 @BOTH

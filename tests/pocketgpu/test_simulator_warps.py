@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
+from launches import run
 from numba import float32
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import SimulatorSettings
 
 FULL = 0xFFFFFFFF
 LANES = np.arange(32)
 WIDTHS = pytest.mark.parametrize("width", [32, 16, 8, 2])
-
-
-def run(kernel, grid, block, *arguments, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 def per_lane(function, threads=32, dtype=np.int64, **settings):

@@ -4,17 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from launches import BOTH, run
 from numba import uint64
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.settings import SimulatorSettings
-
-BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
-
-
-def run(kernel, grid, block, *arguments, **settings):
-    """Launch without analysis; the faults that ended the launch."""
-    return kernel[grid, block].run(arguments, SimulatorSettings(**settings)).stopped
 
 
 def atomically(name, start, values, dtype=np.int32, checks=True):

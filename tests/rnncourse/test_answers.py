@@ -7,12 +7,12 @@ check must say so; else it must not name another.
 Every answer is judged once. The corpus has three further seeds for those without kernels.
 """
 
-import linecache
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from answer_cells import FOLDER, answer_cells, expanded
+from launches import names_of
 
 from nbjudge.authoring.percent import SourceCell, SourceError, parse
 from nbjudge.comparing import differences
@@ -60,11 +60,9 @@ def _parameters() -> list:
 def function_in(cell: SourceCell, name: str, inputs: str) -> Callable:
     """The answer of a cell, run after what its exercise's notebook gives it."""
     label = f"<{name}: {cell.title or cell.line}>"
-    linecache.cache[label] = (len(cell.text), None, cell.text.splitlines(True), label)
-    namespace = {"np": np, "cuda": cuda, "__name__": label}
-    exec(inputs, namespace)
-    exec(compile(cell.text, label, "exec"), namespace)
-    return namespace[name]
+    scope = {"np": np, "cuda": cuda, "__name__": label}
+    exec(inputs, scope)
+    return names_of(cell.text, label, **scope)[name]
 
 
 def assert_verdict(lesson: str, name: str, cell: SourceCell, seed: int) -> None:

@@ -1,8 +1,7 @@
 """Work that a thread hides in local memory does not count as its share: no exchange, no points."""
 
-import linecache
-
 import pytest
+from launches import names_of
 
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
@@ -39,8 +38,6 @@ FROM_SHARED = WHOLE_RING.replace(
 @pytest.mark.parametrize("source", [WHOLE_RING.format(own="x[cuda.blockIdx.x * n + k]"), FROM_SHARED])
 def test_each_thread_that_computes_the_whole_ring_fails(source):
     _, exercise = COURSE.find("fix_the_race")
-    namespace = {"__name__": "kernel"}
-    linecache.cache["<ring>"] = (len(source), None, source.splitlines(True), "<ring>")
-    exec(compile(source, "<ring>", "exec"), namespace)
-    answer = InProcess(namespace["fix_the_race"], "fix_the_race")
+    kernel = names_of(source, "<ring>", __name__="kernel")["fix_the_race"]
+    answer = InProcess(kernel, "fix_the_race")
     assert isinstance(run_check(exercise, answer, 3), Wrong)

@@ -1,11 +1,9 @@
 """Limits on kernels: atomics count as loads and stores, one thread may not do all, blocks must exchange."""
 
-import linecache
-from types import ModuleType
-
 import numpy as np
 import pytest
 from attacks_table import attacks
+from launches import names_of
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
@@ -24,11 +22,7 @@ LAZY = {attack.name: attack for attack in attacks() if attack.name.startswith(DE
 
 def loaded(attack):
     """The kernel of an attack, as a notebook has it."""
-    label, source = f"<{attack.name}>", attack.source
-    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-    module = ModuleType("attack")
-    exec(compile(source, label, "exec"), vars(module))
-    return getattr(module, attack.exercise)
+    return names_of(attack.source, f"<{attack.name}>", __name__="attack")[attack.exercise]
 
 
 def test_there_are_nine_of_atomics_and_fifteen_of_threads_that_do_all():

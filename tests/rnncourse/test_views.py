@@ -34,11 +34,6 @@ EXPLORERS = {  # a view, other values of its sliders, and what its finding says 
 }
 
 
-@pytest.fixture
-def in_a_kernel(monkeypatch):
-    monkeypatch.setattr(picture, "widgets_run", lambda: True)
-
-
 def controls(view: View) -> list:
     """The sliders of a live view, in the order of its arguments."""
     _image, _line, *rows = view.box.children

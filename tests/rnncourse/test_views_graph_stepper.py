@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from rnncourse.figures import picture
 from rnncourse.figures.picture import PALETTE
 from rnncourse.views.graph_stepper import (
     CELLS,
@@ -80,9 +79,9 @@ def test_without_a_kernel_the_stepper_stands_still_and_says_what_it_shows():
     assert "<svg" in view._repr_mimebundle_()["text/html"]
 
 
-def test_switches_and_sliders_change_the_picture_and_the_line(monkeypatch):
+@pytest.mark.usefixtures("in_a_kernel")
+def test_switches_and_sliders_change_the_picture_and_the_line():
     pytest.importorskip("ipywidgets")
-    monkeypatch.setattr(picture, "widgets_run", lambda: True)
     page, line, cell, move, gates, *_ = explore_graph().box.children
     assert "60 GEMM calls" in line.value
     before = page.value

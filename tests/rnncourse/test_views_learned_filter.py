@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from values_in import holds
 
-from rnncourse.figures import picture
 from rnncourse.views import learned_filter
 from rnncourse.views.learned_filter import (
     LAGS,
@@ -130,8 +129,3 @@ def test_a_training_watched_in_a_notebook_redraws_one_picture(monkeypatch, recor
     watched = watch_learned_filter("sobel", seed=1)
     assert [p.alt for p in shown] == [finding(watched, n) for n in range(len(watched.snapshots))]
     assert shown[0].png != shown[-1].png
-
-
-@pytest.fixture
-def in_a_kernel(monkeypatch):
-    monkeypatch.setattr(picture, "widgets_run", lambda: True)

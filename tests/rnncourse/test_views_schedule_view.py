@@ -9,7 +9,6 @@ import pytest
 from values_in import holds
 
 from pocketgpu.devices import find
-from rnncourse.figures import picture
 from rnncourse.views import schedule_drawing
 from rnncourse.views.published_timelines import FIGURES, published
 from rnncourse.views.schedule_drawing import Bars, mixed, scaled
@@ -162,8 +161,8 @@ def test_the_time_of_lstm_cu_stands_beside_its_prediction():
     assert finding(settings).startswith("Predicted for M40, not measured")
 
 
-def test_only_the_named_switches_are_shown_and_a_start_stays_where_nothing_moves_it(monkeypatch):
-    monkeypatch.setattr(picture, "widgets_run", lambda: True)
+@pytest.mark.usefixtures("in_a_kernel")
+def test_only_the_named_switches_are_shown_and_a_start_stays_where_nothing_moves_it():
     view = explore_schedule(("group_gates",), ("minibatch",), **SMALL, fuse_pointwise=True)
     image, line, minibatch, gates, _look_at, _shown = view.box.children
     naive = Settings(**SMALL, fuse_pointwise=True)
@@ -176,8 +175,8 @@ def test_only_the_named_switches_are_shown_and_a_start_stays_where_nothing_moves
     assert image.value != before
 
 
-def test_a_start_that_no_slider_has_is_added_and_a_wrong_word_is_refused(monkeypatch):
-    monkeypatch.setattr(picture, "widgets_run", lambda: True)
+@pytest.mark.usefixtures("in_a_kernel")
+def test_a_start_that_no_slider_has_is_added_and_a_wrong_word_is_refused():
     view = explore_schedule((), ("steps",), **{**SMALL, "steps": 7})
     assert view.box.children[2].value == 7
     with pytest.raises(ValueError, match=r"'RTX'.*TitanX"):
