@@ -391,23 +391,19 @@ show_schedule(own_schedule(tight), tight)
 #
 # ## 5 · The board and the page
 #
-# On the board each line has a pseudonym, the hash of a program, its scores, and a version. The program lies beside the board. You need not trust anybody: `rnnlab board` runs every program again, in the sandbox, and leaves out a line whose scores differ. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind. The course's best entry tries some hundred cuts of the layers and estimates their times; nobody has shown that it is the best. **Predict:** how far above the bound is it in its worst problem?
+# The board is a folder of programs, one a pseudonym. You need not trust anybody: nobody states a score, because `rnnlab board` runs every program again, in the sandbox, and prints the table. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. Its nine problems differ in kind. The course's best program tries some hundred cuts of the layers and estimates their times; nobody has shown that it is the best. **Predict:** how far above the bound is it in its worst problem?
 
 # %% needs processes
 from rnncourse.capstone import board
 
 my_guess = ...
-for _, entry in board.read(board.OWN):
-    print(f"{entry.name}: worst {entry.worst:.2f} times the bound, "
-          f"{entry.saved_bytes / 1e6:.0f} MB at most, {entry.schedule[:8]}…")
-    print("  each problem:", ", ".join(f"{ratio:.2f}"
-                                       for ratio in entry.ratios))
+print(board.OWN.read_text(encoding="utf-8"))
 print("you guessed", my_guess, "for the best")
 
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# 1.64 times the bound, in 100 layers with little memory. The standard entry needs 2.08 there.
+# 1.64 times the bound, in 100 layers with little memory. The standard program needs 2.08 there.
 #
 # </details>
 #
@@ -499,7 +495,7 @@ rnnlab.progress("19_capstone")
 # %% [markdown]
 # ## This was the course
 #
-# It began with the question what your machine can do. You can now say what it could do at best, and why it does not. The next cell counts what you have done; `rnnlab page` makes a file to show: your schedule beside the bound, your line on the board, your prediction with its interval, your words.
+# It began with the question what your machine can do. You can now say what it could do at best, and why it does not. The next cell counts what you have done; `rnnlab page` makes a file to show: your schedule beside the bound, your prediction with its interval, your words.
 
 # %%
 print(rnnlab.progress().total())

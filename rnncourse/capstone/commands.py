@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nbjudge.printable import printable
 
-ALL_DERIVED = 0
+DONE = 0
 LEFT_OUT = 1
 UNUSABLE = 2  # exit statuses
 FOLDER = Path("work/board")
@@ -16,27 +16,24 @@ PAGE = Path("work/19_page.md")
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add board and page to the command line."""
-    statuses = "exit status: 0 every line was derived again, 1 some are left out, 2 unusable input"
-    board = subparsers.add_parser(
-        "board", help="derive every score of the capstone again", description=statuses
-    )
-    board.add_argument("folder", type=Path, nargs="?", default=FOLDER, help=f"of board.jsonl ({FOLDER})")
-    board.add_argument("--add", type=Path, metavar="NOTEBOOK", help="score its my_schedule and append a line")
-    board.add_argument("--as", dest="name", metavar="NAME", help="pseudonym of that line")
+    statuses = "exit status: 0 every program was scored, 1 some are left out, 2 unusable input"
+    board = subparsers.add_parser("board", help="score all schedules of the capstone", description=statuses)
+    board.add_argument("folder", type=Path, nargs="?", default=FOLDER, help=f"of the programs ({FOLDER})")
+    board.add_argument("--add", type=Path, metavar="NOTEBOOK", help="put its my_schedule on the board")
+    board.add_argument("--as", dest="name", metavar="NAME", help="pseudonym of that program")
     board.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     board.set_defaults(handler=_board)
     page = subparsers.add_parser("page", help="check the numbers of your page, and make one HTML file of it")
     page.add_argument("file", type=Path, nargs="?", default=PAGE, help=f"the page ({PAGE})")
     page.add_argument("--new", action="store_true", help="write the template there; never over a page")
-    page.add_argument("--board", type=Path, default=FOLDER, help=f"folder of your board.jsonl ({FOLDER})")
-    page.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     page.set_defaults(handler=_page)
 
 
 def _board(chosen: argparse.Namespace) -> int:
     from nbjudge.finding.notebook_file import Unusable as NoNotebook
     from nbjudge.grading.clean_start import clean_start
-    from rnncourse.capstone.board import Unusable
+    from nbjudge.running import sandbox
+    from rnncourse.capstone import board
 
     folder = chosen.folder.absolute()
     notebook = chosen.add and chosen.add.absolute()
@@ -48,73 +45,46 @@ def _board(chosen: argparse.Namespace) -> int:
         return _refuse("board", "--add NOTEBOOK and --as NAME go together")
     try:
         with clean_start():
+            box = sandbox.choose(chosen.plain)
             if notebook:
-                _add(notebook, chosen.name, folder, chosen.plain)
-            return _show(folder, chosen.plain)
-    except (Unusable, NoNotebook) as error:
+                board.add(folder, chosen.name, _program_in(notebook), box)
+            return _show(folder, box)
+    except (board.Unusable, NoNotebook) as error:
         return _refuse("board", error)
 
 
-def _add(notebook: Path, name: str, folder: Path, plain: bool) -> None:
+def _program_in(notebook: Path) -> str:
     from nbjudge.finding.reading import read
     from nbjudge.finding.slices import answer_in
-    from nbjudge.running import sandbox
     from nbjudge.verdict import Stopped
     from rnncourse.capstone import board
 
     try:
-        program = board.program_of(answer_in(read(notebook), board.FUNCTION))
+        return board.program_of(answer_in(read(notebook), board.FUNCTION))
     except Stopped as stopped:
         raise board.Unusable(f"{notebook}: {stopped}") from None
-    board.add(folder, board.make_entry(name, program, sandbox.choose(plain)), program)
 
 
-def _show(folder: Path, plain: bool) -> int:
-    """Print the course's lines and the folder's, best first, and then those that are left out."""
-    from nbjudge.running import sandbox
+def _show(folder: Path, box: object) -> int:
+    """Print the table of the course's programs and the folder's, where it is written, too."""
+    from nbjudge.files import write_whole
     from rnncourse.capstone import board
 
-    box = sandbox.choose(plain)
-    derived = []
+    entries = board.entries_of_course(box)
     left_out = []
-    paths = [board.OWN]
-    own = folder / board.FILE
-    if own.exists():
-        paths.append(own)
-    else:
-        print(
-            f"{own} does not exist: these are the course's own lines. --add NOTEBOOK --as NAME begins yours."
-        )
-    lines = [(path.parent, *line) for path in paths for line in board.read(path)]
-    for place, where, entry in lines:
+    for path in sorted(folder.glob("*.py")):
         try:
-            board.check(entry, place, box)
-            derived.append(entry)
+            entries.append(board.make_entry(path.stem, board.read(path), box))
         except board.Unusable as why:
-            left_out.append(f"left out: {where}{_whose(entry)}: {why}.")
-    print(_table(derived))
-    for line in left_out:
-        print(printable(line))
-    print(f"{len(derived)} derived again, {len(left_out)} left out · sandbox: {box.name}")
-    return LEFT_OUT if left_out else ALL_DERIVED
-
-
-def _table(entries: list) -> str:
-    from rnncourse.capstone.score import FULL_MARKS
-
-    rows = ["place  times the bound     MB saved  name"]
-    for place, entry in enumerate(sorted(entries, key=lambda entry: entry.place), 1):
-        full = " " if entry.worst > FULL_MARKS else "✔"
-        rows.append(
-            f"{place:5}  {entry.worst:15.2f} {full} {entry.saved_bytes / 1e6:10.1f}  {printable(entry.name)}"
-        )
-    return "\n".join(
-        [*rows, f"✔ full marks: {FULL_MARKS:g} times the lower bound in the worst problem, or less"]
-    )
-
-
-def _whose(entry: object) -> str:
-    return f", {entry.name}" if hasattr(entry, "name") else ""
+            left_out.append(f"left out: {path.name}: {why}.")
+    table = board.table(entries)
+    if folder.is_dir():
+        write_whole(folder / board.FILE, table.encode())
+    else:
+        print(f"{folder} does not exist: these are the course's own. --add NOTEBOOK --as NAME begins yours.")
+    print(table, *map(printable, left_out), sep="\n")
+    print(f"{len(entries)} scored, {len(left_out)} left out · sandbox: {box.name}")
+    return LEFT_OUT if left_out else DONE
 
 
 def _page(chosen: argparse.Namespace) -> int:
@@ -130,7 +100,7 @@ def _page(chosen: argparse.Namespace) -> int:
         except OSError as error:
             return _refuse("page", f"{chosen.file} cannot be written: {error.strerror}")
         print(f"{chosen.file} is the template. Fill in the numbers, then: rnnlab page {chosen.file}")
-        return ALL_DERIVED
+        return DONE
     try:
         text = chosen.file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -145,26 +115,21 @@ def _page(chosen: argparse.Namespace) -> int:
         print("\n".join(map(printable, problems)))
         return LEFT_OUT
     print("The numbers of the page agree with its measurements.")
-    return _make_html(chosen, text)
+    return _make_html(chosen.file, text)
 
 
-def _make_html(chosen: argparse.Namespace, text: str) -> int:
+def _make_html(page: Path, text: str) -> int:
     """Write the HTML beside the page."""
-    from nbjudge.running import sandbox
-    from rnncourse.capstone.board import Unusable
-    from rnncourse.capstone.own_numbers import best_row, web_page
+    from rnncourse.capstone.own_numbers import own_row, web_page
     from rnncourse.capstone.page import read_page
 
-    target = chosen.file.with_suffix(".html")
+    target = page.with_suffix(".html")
     try:
-        row = best_row(chosen.board, sandbox.choose(chosen.plain))
-        target.write_text(web_page(row, *read_page(text)), encoding="utf-8")
-    except Unusable as error:
-        return _refuse("page", error)
+        target.write_text(web_page(own_row(), *read_page(text)), encoding="utf-8")
     except OSError as error:
         return _refuse("page", f"{target} cannot be written: {error.strerror}")
     print(f"{target} is your page in one file, to be opened in a browser, printed or sent.")
-    return ALL_DERIVED
+    return DONE
 
 
 def _refuse(command: str, why: object) -> int:

@@ -1,7 +1,7 @@
 """A learner's page as one HTML file: their schedule beside the bound, their numbers, their own words.
 
-The schedule is the best line of the learner's board, run again in the sandbox. The file reads in light, in
-dark and on paper, and loads nothing.
+The schedule is `my_schedule` of their notebook. The file reads in light, in dark and on paper, and loads
+nothing.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,10 @@ from nbjudge import course
 from nbjudge.files import ROOT
 from nbjudge.finding.reading import read
 from nbjudge.finding.slices import answer_in
-from nbjudge.running.sandbox import Sandbox
-from nbjudge.running.worker import Worker, of_source
 from rnncourse.capstone import board
-from rnncourse.capstone.launches import Problem
+from rnncourse.capstone.launches import Illegal, Problem
 from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
-from rnncourse.capstone.score import PROBLEMS
+from rnncourse.capstone.score import PROBLEMS, score_all
 from rnncourse.figures.pen import QUIET, ROLES, Sheet
 from rnncourse.lab.work import course_folder
 from rnnlab.resources import processor_name
@@ -28,11 +26,9 @@ BEFORE = "before: one stream, one layer at a time"
 
 
 class Row(NamedTuple):
-    """The learner's best line on the board, and its schedule beside the one before."""
+    """The learner's schedule beside the one before, and its worst ratio to the lower bound."""
 
-    entry: board.Entry
-    place: int
-    of: int
+    worst: float
     runs: dict[str, ScheduleRun]
 
 
@@ -61,31 +57,20 @@ def web_page(row: Row | None, values: dict, prose: dict[str, str]) -> str:
     )
 
 
-def best_row(folder: Path, box: Sandbox) -> Row | None:
-    """The best line of the learner's board; None without one.  Its scores are derived again."""
-    path = folder / board.FILE
-    lines = [entry for _, entry in board.read(path)] if path.exists() else []
-    own = [entry for entry in lines if isinstance(entry, board.Entry) and entry.version == board.VERSION]
-    if not own:
+def own_row(notebook: Path | None = None) -> Row | None:
+    """The row of the learner's schedule; None, and a printed reason, where it may not be scored."""
+    own = own_schedule(SHOWN, notebook).get("yours")
+    if own is None:
         return None
-    best = min(own, key=lambda entry: entry.place)
-    board.check(best, folder, box)
-    everyone = sorted([*own, *(entry for _, entry in board.read(board.OWN))], key=lambda entry: entry.place)
-    return Row(best, everyone.index(best) + 1, len(everyone), runs_of(best, folder, box))
-
-
-def runs_of(
-    entry: board.Entry, folder: Path, box: Sandbox, problem: Problem = SHOWN
-) -> dict[str, ScheduleRun]:
-    """The timeline of an entry's schedule, and of one layer at a time, which saves all."""
-    with Worker(
-        of_source(board.FUNCTION, board.program(entry.schedule, folder)), board.SECONDS, box
-    ) as worker:
-        answer = worker(*problem)
-    roomy = problem._replace(memory=3 * problem.layers * problem.steps)
-    share = problem.memory / (2 * problem.layers * problem.steps)
+    try:
+        worst = max(score.ratio for score in score_all(own, PROBLEMS))
+    except Illegal as error:
+        print(f"Your schedule is left out: {error}")
+        return None
+    roomy = SHOWN._replace(memory=3 * SHOWN.layers * SHOWN.steps)
+    share = SHOWN.memory / (2 * SHOWN.layers * SHOWN.steps)
     before = run_of(roomy, one_layer_at_a_time(*roomy))
-    return {BEFORE: before, f"now: {entry.name}, in {share:.0%} of the memory": run_of(problem, answer)}
+    return Row(worst, {BEFORE: before, f"now, in {share:.0%} of the memory": run_of(SHOWN, own(*SHOWN))})
 
 
 def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Callable]:

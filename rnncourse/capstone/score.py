@@ -161,7 +161,6 @@ def _memory_mistake(schedule: Schedule, blocks: int) -> str | None:
     return None if miscounted or recomputed(schedule) else "saves everything and recomputes nothing"
 
 
-VERSION = 3  # of the problems, the model and the bound: scores of different versions are not comparable
 DEVICE = find("H200")
 FULL_MARKS = 3.0  # times the lower bound, in the worst of all problems
 PROBLEMS = (  # of the board: primes, one step, one layer, much arithmetic, small products; all `is_promised`

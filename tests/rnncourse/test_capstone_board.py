@@ -1,6 +1,5 @@
-"""The board and the page: honest lines are derived again, edited ones are named and left out."""
+"""The board and the page: every program is scored again, and one that may not be is named and left out."""
 
-import json
 import re
 import shutil
 
@@ -20,20 +19,19 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
     up = [(0, l, 0, 0) for l in range(layers)]
     return steps, np.array(up + [(k, l, 0, 0) for l in reversed(range(layers)) for k in (1, 2)])
 """
-OWN = board.OWN
+OF_COURSE = board.course_programs
 FEW = Problem(2, 3, 4, 8, 60), Problem(1, 1, 4, 8, 9)
 
 
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
-    """A notebook, and a board with one honest line; two small problems, and no lines of the course."""
+    """A notebook, and a board with one program; two small problems, and no programs of the course."""
     home = tmp_path_factory.mktemp("board")
     cells = [nbformat.v4.new_code_cell(text) for text in ("import numpy as np", "secret = 1", SLOW)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), home / "19_capstone.ipynb")
-    (home / "own.jsonl").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board, "PROBLEMS", FEW)
-        patch.setattr(board, "OWN", home / "own.jsonl")
+        patch.setattr(board, "course_programs", dict)
         words = [str(home / "board"), "--add", str(home / "19_capstone.ipynb"), "--as", "blue heron"]
         assert cli.main(["board", *words]) == 0
         yield home
@@ -54,63 +52,40 @@ def shown(capsys, *words):
     return status, capsys.readouterr()
 
 
-def test_a_schedule_is_added_and_derived_again(folder, capsys):
+def test_a_schedule_is_added_and_scored_again(folder, capsys):
     status, (out, _) = shown(capsys, folder)
     assert status == 0
-    assert "blue heron" in out
-    assert "1 derived again, 0 left out" in out
-    (line,) = (folder / board.FILE).read_text().splitlines()
-    entry = json.loads(line)
-    program = (folder / f"{entry['schedule'][:16]}.py").read_text()
+    assert holds(out, "blue heron", "1 scored", "0 left out")
+    assert (folder / board.FILE).read_text() in out
+    program = (folder / "blue heron.py").read_text()
     assert "secret" not in program
     names = {}
     exec(program, names)
-    want = [score.score(problem, names["my_schedule"](*problem)).ratio for problem in FEW]
-    assert entry["ratios"] == pytest.approx(want)
-    assert entry["worst"] == max(entry["ratios"])
+    want = [score.score(problem, names["my_schedule"](*problem)) for problem in FEW]
+    entry = board.make_entry("blue heron", program, sandbox.choose())
+    assert entry.ratios == pytest.approx([one.ratio for one in want])
+    assert entry.worst == max(entry.ratios)
+    assert entry.saved_bytes == max(one.saved_bytes for one in want)
+    assert f"{entry.worst:.2f}" in out
 
 
-EDITS = {
-    "its worst is 1, its schedule gives": lambda entry: entry | {"worst": 1.0},
-    "its saved_bytes is 1, its schedule gives": lambda entry: entry | {"saved_bytes": 1},
-    "its ratios is 1, 1, its schedule gives": lambda entry: entry | {"ratios": [1.0, 1.0]},
-    "its saved_bytes is 1000": lambda entry: entry | {"saved_bytes": 10**400},
-    "its worst is -9007199254740993": lambda entry: entry | {"worst": -(2**53) - 1},
-    "its worst is nan": lambda entry: entry | {"worst": float("nan")},
-    "its ratios is [inf": lambda entry: entry | {"ratios": [float("inf"), 1]},
-    "its ratios is 'x'": lambda entry: entry | {"ratios": "x"},
-    f"its version is 1, the rules are at {score.VERSION}": lambda entry: entry | {"version": 1},
-    "its schedule 0000000000000000.py is missing": lambda entry: entry | {"schedule": "0" * 64},
-    "its schedule is '../../etc/passwd'": lambda entry: entry | {"schedule": "../../etc/passwd"},
-    "its name is 'a": lambda entry: entry | {"name": "a\x1b[2J"},
-    "it should have the fields name, schedule": lambda entry: {"name": "x"},
-}
-
-
-def test_edited_lines_are_named_and_left_out(folder, capsys):
-    path = folder / board.FILE
-    honest = path.read_text()
-    path.write_text(honest + "".join(json.dumps(edit(json.loads(honest))) + "\n" for edit in EDITS.values()))
+def test_programs_that_cannot_be_scored_are_named_and_left_out(folder, capsys):
+    (folder / "a.py").write_text("def my_schedule(*sizes): return 1, []")
+    (folder / "b.py").write_bytes(b"\xff\xfe")
+    (folder / "c.py").write_text("#" * (board.MOST_BYTES + 1))
+    (folder / "d\x1b[2J.py").mkdir()
     status, (out, _) = shown(capsys, folder)
     assert status == 1
-    assert f"1 derived again, {len(EDITS)} left out" in out
-    for number, words in enumerate(EDITS, 2):
-        assert re.search(rf"left out: {board.FILE} line {number}\b.*: {re.escape(words)}", out)
-    assert path.read_text().startswith(honest)  # nothing is lost
+    assert holds(out, "1 scored", "4 left out")
+    assert all(f"left out: {name}.py: " in out for name in "abc")
+    assert "\x1b" not in out
 
 
-def test_a_line_that_is_no_json_and_a_changed_program_are_left_out(folder, capsys):
-    path = folder / board.FILE
-    path.write_text("{" + path.read_text())
-    status, (out, _) = shown(capsys, folder)
-    assert status == 1
-    assert holds(out, "1", "JSON")
-    path.write_text(path.read_text()[1:])
-    (program,) = folder.glob("*.py")
-    program.write_text(program.read_text() + "# faster\n")
-    status, (out, _) = shown(capsys, folder)
-    assert status == 1
-    assert holds(out, program.name, "hash")
+def test_a_program_takes_the_place_of_the_earlier_one_of_its_pseudonym(folder, notebook, capsys):
+    (folder / "blue heron.py").write_text("def my_schedule(*sizes): return 1, []")
+    status, (out, _) = shown(capsys, folder, "--add", notebook, "--as", "blue heron")
+    assert status == 0
+    assert holds(out, "1 scored")
 
 
 @pytest.mark.parametrize(
@@ -118,20 +93,20 @@ def test_a_line_that_is_no_json_and_a_changed_program_are_left_out(folder, capsy
     [
         (["--add", "{notebook}"], "--add NOTEBOOK and --as NAME go together"),
         (["--as", "me"], "--add NOTEBOOK and --as NAME go together"),
-        (["--add", "{notebook}", "--as", "blue heron"], "has this schedule of blue heron already"),
         (["--add", "{notebook}", "--as", "x" * 41], "expected 1 to 40 letters"),
         (["--add", "{notebook}", "--as", "a/b"], "the pseudonym is 'a/b'"),
+        (["--add", "{notebook}", "--as", "..b"], "the pseudonym is '..b'"),
         (["--add", "{notebook}.txt", "--as", "me"], "19_capstone.ipynb.txt does not exist"),
     ],
 )
 def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, sentence):
-    before = (folder / board.FILE).read_bytes()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
     status, (_, error) = shown(capsys, folder, *(word.format(notebook=notebook) for word in words))
     assert status == 2
     assert error.startswith("rnnlab board: ")
     assert error.count("\n") == 1
     assert sentence in error
-    assert (folder / board.FILE).read_bytes() == before
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -151,14 +126,14 @@ def test_a_program_that_may_not_be_scored_says_why(once, program, words):
 
 def test_equal_ratios_are_ordered_by_the_bytes_that_they_save():
     entries = [
-        board.Entry("a", "", 2.001, 300, ()),
-        board.Entry("b", "", 2.004, 200, ()),
-        board.Entry("c", "", 1.9, 999, ()),
+        board.Entry("a", 2.001, 300, ()),
+        board.Entry("b", 2.004, 200, ()),
+        board.Entry("c", 1.9, 999, ()),
     ]
     assert [entry.name for entry in sorted(entries, key=lambda entry: entry.place)] == ["c", "b", "a"]
 
 
-def test_a_missing_board_shows_the_lines_of_the_course(once, tmp_path, capsys):
+def test_a_missing_board_shows_the_programs_of_the_course(once, tmp_path, capsys):
     status, (out, _) = shown(capsys, tmp_path / "none")
     assert status == 0
     assert holds(out, str(tmp_path / "none"))
@@ -166,19 +141,11 @@ def test_a_missing_board_shows_the_lines_of_the_course(once, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_course_are_derived_again(tmp_path, capsys, monkeypatch):
+def test_the_table_of_the_course_is_that_of_its_answers_which_reach_full_marks(monkeypatch):
     monkeypatch.setattr(board, "PROBLEMS", score.PROBLEMS)
-    monkeypatch.setattr(board, "OWN", OWN)
-    status, (out, _) = shown(capsys, tmp_path)
-    assert status == 0
-    assert "2 derived again, 0 left out" in out
-
-
-def test_the_lines_of_the_course_are_of_its_answers_and_reach_full_marks():
-    entries = [entry for _, entry in board.read(OWN)]
-    own = {name: board.digest(program) for name, program in board.course_programs().items()}
-    assert {entry.name: entry.schedule for entry in entries} == own
-    assert all(max(entry.ratios) == entry.worst <= score.FULL_MARKS for entry in entries)
+    entries = [board.make_entry(*pair, sandbox.choose()) for pair in OF_COURSE().items()]
+    assert board.table(entries) == board.OWN.read_text(encoding="utf-8")
+    assert all(entry.worst <= score.FULL_MARKS for entry in entries)
 
 
 RUNS = "1.31 1.29 1.33 1.30 1.28 1.35 1.27 1.32 1.36 1.26 1.34"
@@ -254,7 +221,7 @@ def test_an_interval_covers_the_median_as_often_as_is_counted():
 
 
 def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "_make_html", lambda chosen, text: 0)
+    monkeypatch.setattr(commands, "_make_html", lambda page, text: 0)
     path = tmp_path / "page.md"
     assert cli.main(["page", str(path)]) == 2
     assert "--new" in capsys.readouterr().err

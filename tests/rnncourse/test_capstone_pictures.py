@@ -6,9 +6,8 @@ import nbformat
 import numpy as np
 import pytest
 
-from nbjudge.running import sandbox
 from rnncourse import cli
-from rnncourse.capstone import board, own_numbers
+from rnncourse.capstone import own_numbers
 from rnncourse.capstone.launches import BACKWARD, FORWARD, NAMES, WEIGHTS, Illegal, Problem
 from rnncourse.capstone.own_numbers import web_page
 from rnncourse.capstone.page import TEMPLATE, coverage, read_page
@@ -72,12 +71,11 @@ def test_the_picture_states_each_schedule_and_refuses_what_cannot_run():
 
 
 def test_the_page_is_one_file_with_the_learners_numbers_and_no_code_of_theirs():
-    entry = board.Entry("blue <heron>", "1" * 64, 1.875, 10**6, (1.5, 1.875))
     runs = {name: run_of(SMALL, one_layer_at_a_time(*SMALL)) for name in ("before", "now: <b>")}
-    text = web_page(own_numbers.Row(entry, 2, 5, runs), *read_page(page()))
+    text = web_page(own_numbers.Row(1.875, runs), *read_page(page()))
     assert "<script" not in text
     assert "<b>now" not in text
-    for number in ("1.88 ×", "place 2 of 5", "1.31", "1.0 times"):
+    for number in ("1.88 ×", "1.31", "1.0 times"):
         assert number in text
     assert not re.search(r"""(?:src|href)=|url\(|@import""", text)  # nothing is loaded
     assert {*re.findall(r"https?://[^\"' ]+", text)} <= {"http://www.w3.org/2000/svg"}
@@ -86,31 +84,31 @@ def test_the_page_is_one_file_with_the_learners_numbers_and_no_code_of_theirs():
     assert web_page(None, *read_page(page())).count("<svg") == 1
 
 
-def test_the_page_command_makes_the_file_beside_the_page(tmp_path, capsys):
+def test_the_page_command_makes_the_file_beside_the_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(own_numbers, "own_row", lambda: None)
     path = tmp_path / "page.md"
     path.write_text(page().replace("outside", "inside"))
-    assert cli.main(["page", str(path), "--board", str(tmp_path)]) == 1
+    assert cli.main(["page", str(path)]) == 1
     assert not path.with_suffix(".html").exists()  # a page with a mistake becomes no file
     path.write_text(page())
-    assert cli.main(["page", str(path), "--board", str(tmp_path)]) == 0
+    assert cli.main(["page", str(path)]) == 0
     assert "1.31" in path.with_suffix(".html").read_text()
     assert "page.html" in capsys.readouterr().out
 
 
-def test_a_line_of_the_board_is_run_again_for_the_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(board, "PROBLEMS", (SMALL,))
+def test_the_page_has_the_learners_schedule_if_it_may_be_scored(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(own_numbers, "PROBLEMS", (SMALL,))
     monkeypatch.setattr(own_numbers, "SHOWN", SMALL)
-    box = sandbox.choose()
-    assert own_numbers.best_row(tmp_path, box) is None
-    entry = board.make_entry("heron", PROGRAM, box)
-    board.add(tmp_path, entry, PROGRAM)
-    runs = own_numbers.runs_of(entry, tmp_path, box, SMALL)
-    assert [run.end for run in runs.values()] == [
-        pytest.approx(1e-3 * board.derive(PROGRAM, box)[0].microseconds)
-    ] * 2
-    (tmp_path / board.FILE).write_text((tmp_path / board.FILE).read_text().replace(f"{entry.worst}", "1.0"))
-    with pytest.raises(board.Unusable):
-        own_numbers.best_row(tmp_path, box)
+    path = tmp_path / "19_capstone.ipynb"
+    assert own_numbers.own_row(path) is None
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PROGRAM)]), path)
+    row = own_numbers.own_row(path)
+    want = score(SMALL, one_layer_at_a_time(*SMALL))
+    assert row.worst == want.ratio
+    assert [run.end for run in row.runs.values()] == [pytest.approx(1e-3 * want.microseconds)] * 2
+    monkeypatch.setattr(own_numbers, "PROBLEMS", (SMALL, SMALL._replace(memory=3)))
+    assert own_numbers.own_row(path) is None
+    assert "memory" in capsys.readouterr().out
 
 
 def test_a_learners_own_schedule_is_taken_from_the_notebook_and_else_the_courses(tmp_path, capsys):
