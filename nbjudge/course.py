@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
-from pathlib import Path
 from typing import Protocol
 
 from nbjudge.exercise import Exercise
@@ -36,7 +35,6 @@ class Kind:
     module: str
     builder: str
     files: tuple[str, ...]  # what `prepare` needs, below the same folder
-    loads: tuple[str, ...]  # the modules that it loads
 
 
 class Comparison(Protocol):
@@ -76,12 +74,6 @@ class Course(Protocol):
 
     def answers(self, lesson: str) -> dict:
         """{exercise: nbjudge.answers.ModelAnswer} of one lesson."""
-
-    def packed(self, lesson: str) -> Path:
-        """The file that holds those answers."""
-
-    def check_module(self, lesson: str) -> str:
-        """Dotted name of the module that holds the lesson's checks."""
 
     def usable_cores(self) -> int:
         """Cores that this process may run on."""

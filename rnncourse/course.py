@@ -1,13 +1,12 @@
 """This course, as nbjudge sees it: COURSE, an nbjudge.course.Course."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from nbjudge.course import Kind
 from nbjudge.exercise import Exercise
 from rnncourse import checks
-from rnncourse.checks.answers import ModelAnswer, answers, packed
+from rnncourse.checks.answers import ModelAnswer, answers
 from rnnlab import resources
 
 OF_NETWORKS = (
@@ -15,9 +14,6 @@ OF_NETWORKS = (
     *("reference", "scaling", "scan", "schedule"),
 )
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
-KERNELS = tuple(
-    f"pocketgpu.{name}" for name in ("cuda", "simulator.report", "simulator.strict", "simulator.shares")
-)
 PLUG_IN = "rnncourse/kernel_answers/kernels.py", "rnncourse/kernel_answers/launcher.py"
 
 
@@ -37,7 +33,7 @@ class RnnCourse:
         *("pocketgpu.device_words", "ranks"),
         *("rnncourse.capstone", "rnncourse.scaling"),
     )
-    kind = Kind("cuda", *PLUG_IN, ("pocketgpu",), KERNELS)
+    kind = Kind("cuda", *PLUG_IN, ("pocketgpu",))
 
     @property
     def compare(self) -> ModuleType:
@@ -72,12 +68,6 @@ class RnnCourse:
 
     def answers(self, lesson: str) -> dict[str, ModelAnswer]:
         return answers(lesson)
-
-    def packed(self, lesson: str) -> Path:
-        return packed(lesson)
-
-    def check_module(self, lesson: str) -> str:
-        return checks.module_of(lesson)
 
     def select(self, answer: object, seconds: float, box: object, lines: list[str]) -> object:
         from rnncourse.kernel_answers.kernel_selection import select

@@ -3,8 +3,8 @@
 Files are the truth, in place of a database.  A class folder holds one assignment, or all lessons of a course
 where students have the same identifier everywhere (Moodle's number belongs to one assignment):
 
-  class.json              {"format", "key": fingerprint of the class key, "variants": [lesson, ...]}
-  class.key               the class key, 64 hexadecimal digits; secret: seeds and variants are drawn from it
+  class.json              {"format", "key": the class key, 64 hexadecimal digits, "variants": [lesson, ...]};
+                          secret: seeds and variants are drawn from the key
   submissions.jsonl       the submissions list: one line for each file that `collect` saw
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
@@ -32,7 +32,7 @@ One file in results/ (results.Result) is what `grade --json` writes, and whose i
 
   student, lesson
   submission  sha256 of the notebook
-  grader      digest of all code that decides the lesson's verdicts
+  grader      digest of the course's code
   score, max_score, sandbox, limits_by, seed, variants    as in the JSON of `grade`
   exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "seconds",
             "looks"}]; the status "grader_error" is a fault of the grader's own, listed apart, no points are
@@ -42,7 +42,7 @@ One file in results/ (results.Result) is what `grade --json` writes, and whose i
 Only `seconds` differs between two grades of one file by the same code.
 
 Programs read with `results.load(folder)` and `submissions.load(folder)`, never the text.
-`keys.class_key(folder)` is the key as bytes; it stops where the key is missing or another one.
+`keys.class_key(folder)` is the key as bytes; it stops where the key is missing.
 `keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the words, in hexadecimal digits: a
 variant is drawn from `token(key, "variant", lesson, student)` alone, so that no key travels to another
 machine. Grading calls `variants.draw_variant(exercise, token)` for a lesson that class.json lists under

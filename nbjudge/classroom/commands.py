@@ -23,7 +23,7 @@ STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 
 LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place
-    "class.key", "class.json", "submissions.jsonl", "files", "results", "regraded",
+    "class.json", "submissions.jsonl", "files", "results", "regraded",
     "exported.json",
     "by_hand.csv", "prose.csv",
 )  # fmt: skip
@@ -83,9 +83,6 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plain", action="store_true", help="without bubblewrap: strangers' code sees all")
     parser.add_argument("--wait", action="store_true", help="wait where another process grades this class")
-    parser.add_argument(
-        "--accept-key", action="store_true", help="continue with another class key (other seeds)"
-    )
 
 
 def _count(text: str) -> int:
@@ -202,7 +199,6 @@ def _grade(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import run
 
     with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
-        _accept_key(chosen)
         listed = run.grade_class(chosen.folder, mapped, _say, resume=chosen.resume, plain=chosen.plain)
     _print(run.describe(listed))
     return DONE if run.without_faults(listed) else OWN_FAULT
@@ -214,7 +210,6 @@ def _regrade(chosen: argparse.Namespace) -> int:
     selection = regrade.Selection(chosen.student, chosen.lesson, chosen.faults)
     hand = by_hand.read(chosen.folder, submissions.load(chosen.folder))  # before hours of grading
     with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
-        _accept_key(chosen)
         pairs = regrade.regrade(chosen.folder, mapped, selection, chosen.plain)
         _print(regrade.describe(pairs))
         _print(by_hand.kept_marks(hand, regrade.changed_exercises(pairs)))
@@ -233,13 +228,6 @@ def _mapped(chosen: argparse.Namespace) -> AbstractContextManager[Callable]:
     if chosen.scheduler:
         return processes.on_cluster(chosen.scheduler)
     return processes.here(chosen.jobs or processes.most())
-
-
-def _accept_key(chosen: argparse.Namespace) -> None:
-    from nbjudge.classroom import keys
-
-    if chosen.accept_key:
-        keys.accept_key(chosen.folder)
 
 
 def _print(lines: object) -> None:

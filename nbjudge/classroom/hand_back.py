@@ -99,7 +99,7 @@ def _variants(chosen: argparse.Namespace) -> int:
     with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
         handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
-    key = chosen.folder / "class.key"
+    key = chosen.folder / "class.json"
     print(f"{current().command} class grade takes the numbers of {chosen.lesson} from {key}.")
     print(variants.describe_counts(chosen.lesson))
     return DONE

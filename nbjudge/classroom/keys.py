@@ -1,7 +1,7 @@
 """The class key, and what is drawn from it: the seed of each submission, the variant of each student.
 
-class.json holds the key's fingerprint: a key that was lost or exchanged stops grading before it changes a
-mark. Only tokens travel to other machines, never the key.
+class.json holds the key and the lessons with variants. A class that has begun and lost it is not graded.
+Only tokens travel to other machines, never the key.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 
-FORMAT = 1  # of class.json
+FORMAT = 2  # of class.json
 KEY_BYTES = 32
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
 
@@ -23,7 +23,7 @@ def settings(folder: Path) -> dict:
     """What class.json states; empty before it is written. Raises Unusable where it is damaged."""
     path = folder / "class.json"
     try:
-        stated = json.loads(path.read_text(encoding="utf-8"))
+        stated = json.loads(path.read_text(encoding="utf-8-sig"))  # an editor may have added the mark
     except FileNotFoundError:
         return {}
     except ValueError as error:
@@ -37,65 +37,31 @@ def settings(folder: Path) -> dict:
 
 
 def save_settings(folder: Path, stated: dict) -> None:
-    """Write class.json, whole."""
+    """Write class.json, whole, for this user alone."""
     text = json.dumps({"format": FORMAT, **stated}, indent=1, ensure_ascii=False, sort_keys=True)
-    write_whole(folder / "class.json", f"{text}\n".encode())
+    write_whole(folder / "class.json", f"{text}\n".encode(), mode=0o600)
 
 
 def class_key(folder: Path, create: bool = False) -> bytes:
     """The class key [32 bytes]; with `create`, a new class gets one.
 
-    Raises Unusable where the key is missing, damaged, or not the one that the class began with, and says what
-    another key would change; and where a class that has begun has lost class.json, which names that key.
+    Raises Unusable where it is missing or damaged, and says what another key would change.
     """
-    path = folder / "class.key"
-    known = settings(folder).get("key")
-    key = _read_key(folder)
-    if key is None:
-        if known or not create:
-            raise Unusable(f"{path} is missing. {_consequences(folder)}")
-        return accept_key(folder)
-    if known is None and (folder / "submissions.jsonl").exists():
-        raise Unusable(
-            f"{folder / 'class.json'} is missing or names no key, so nobody knows the key and the variants "
-            "that this class began with. Nothing was graded: bring it back from a copy, or accept class.key "
-            f"as it is, and no variants, with {current().command} class grade --accept-key."
-        )
-    if known is None:
-        return accept_key(folder)
-    if known != fingerprint(key):
-        raise Unusable(f"{path} is not the key that this class began with. {_consequences(folder)}")
-    return key
-
-
-def accept_key(folder: Path) -> bytes:
-    """The key in the folder, or a new one: it counts from now on, and seeds and variants become others.
-
-    Raises Unusable where class.key is damaged.
-    """
-    key = _read_key(folder)
-    if key is None:
-        key = secrets.token_bytes(KEY_BYTES)
-        write_whole(folder / "class.key", f"{key.hex()}\n".encode(), mode=0o600)
+    path = folder / "class.json"
     stated = settings(folder)
-    if stated.get("key") != fingerprint(key):
-        save_settings(folder, stated | {"key": fingerprint(key)})
-    return key
-
-
-def _read_key(folder: Path) -> bytes | None:
-    """The key in class.key; None if the file is missing. Raises Unusable where it is damaged."""
-    path = folder / "class.key"
+    if create and "key" not in stated and not (folder / "submissions.jsonl").exists():
+        stated["key"] = secrets.token_hex(KEY_BYTES)
+        save_settings(folder, stated)
     try:
-        key = bytes.fromhex(path.read_text(encoding="utf-8-sig"))  # an editor may have added the mark
-    except FileNotFoundError:
-        return None
-    except ValueError:
+        key = bytes.fromhex(stated.get("key", ""))
+    except (ValueError, TypeError):
         key = b""
     if len(key) != KEY_BYTES:
+        count = sum(1 for _ in folder.glob("results/*/*.json"))
         raise Unusable(
-            f"{path} is damaged: it must hold {2 * KEY_BYTES} hexadecimal digits. Bring it back from a copy, "
-            "or remove it; grading then says what a new key would change."
+            f"{path} is missing, or its key is not {2 * KEY_BYTES} hexadecimal digits. Nothing was graded: "
+            f"another key changes the seeds of {count} results, and variants that students were given. Bring "
+            "it back from a copy, or collect into a new class folder."
         )
     return key
 
@@ -103,12 +69,7 @@ def _read_key(folder: Path) -> bytes | None:
 def is_exposed(folder: Path) -> bool:
     """Can other accounts of this machine read the class key?"""
     allows = lambda path, bits: bool(path.stat().st_mode & bits)
-    return allows(folder, 0o011) and allows(folder / "class.key", 0o044)
-
-
-def fingerprint(key: bytes) -> str:
-    """Digits by which a key is recognised, and from which it cannot be computed."""
-    return hashlib.sha256(f"{current().command} class key".encode() + key).hexdigest()[:16]
+    return allows(folder, 0o011) and allows(folder / "class.json", 0o044)
 
 
 def token(key: bytes, purpose: str, lesson: str, student: str, *more: str) -> str:
@@ -125,14 +86,3 @@ def seed(key: bytes, lesson: str, student: str, digest: str) -> int:
     neither the student who hands in again nor those whose deadline is still to come.
     """
     return int(token(key, "seed", lesson, student, digest), 16) >> (256 - SEED_BITS)
-
-
-def _consequences(folder: Path) -> str:
-    """What another key would change, and the remedy."""
-    count = sum(1 for _ in folder.glob("results/*/*.json"))
-    lessons = settings(folder).get("variants") or []
-    variants = f" and the variants that students of {', '.join(lessons)} were given" if lessons else ""
-    return (
-        f"Nothing was graded: another key changes the seeds of {count} results{variants}. Bring the key back "
-        "from a copy, or accept the change with --accept-key."
-    )

@@ -83,7 +83,7 @@ def _job(folder: Path, entry: Submission, key: bytes, is_varied: bool, plain: bo
         str(results.path_of(folder / below, student, lesson)),
         keys.seed(key, lesson, student, entry.sha256),
         keys.token(key, "variant", lesson, student) if is_varied else None,
-        versions.grader_digest(lesson),
+        versions.grader_digest(),
         plain,
     )
 
@@ -101,9 +101,9 @@ def grade_file(job: Job) -> Result:
     another one, this machine has other code or no sandbox, or the disk refuses."""
     refuse_changed(job)
     refuse_without_sandbox(job.plain)
-    if versions.grader_digest(job.lesson) != job.grader:
+    if versions.grader_digest() != job.grader:
         raise Unusable(
-            f"the code of {job.lesson} on {os.uname().nodename} is another one than where the run was "
+            f"the code of the course on {os.uname().nodename} is another one than where the run was "
             "planned: bring both to one version, then continue with --resume."
         )
     with clean_start(), threadpool_limits(1):  # other files are graded on the other cores
@@ -217,16 +217,20 @@ def grade_class(
     refuse_without_sandbox(plain)
     jobs = jobs_of(folder, plain)
     known = {result.place: result for result in results.load(folder)}
-    graded = [job for job in jobs if job.place in known and known[job.place].seed == job.seed]
-    places = {job.place for job in graded}
-    missing = [job for job in jobs if job.place not in places]
+    graded = [job for job in jobs if job.place in known]
+    missing = [job for job in jobs if job.place not in known]
+    if changed := sum(known[job.place].seed != job.seed for job in graded):
+        raise Unusable(
+            f"{changed} results are of another class key than that of {folder / 'class.json'}: bring the key "
+            "back from a copy, or remove these results, whose seeds and variants are then others."
+        )
     if graded and not resume:
         raise Unusable(
             f"{len(graded)} of {len(jobs)} submissions are graded: --resume grades the rest, "
             f"{current().command} class regrade shows what another run would change."
         )
     if keys.is_exposed(folder):
-        tell(f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours")
+        tell(f"other accounts of this machine can read {folder / 'class.json'}: chmod 600 keeps it yours")
     if graded:
         tell(f"{len(graded)} are graded already")
     if outdated := sum(known[job.place].grader != job.grader for job in graded):

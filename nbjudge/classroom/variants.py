@@ -33,7 +33,7 @@ class Handout(NamedTuple):
 def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:
     """{exercise: numbers} of a student, for those exercises of the lesson that have variants.
 
-    Raises Unusable where the class key is missing or another one.
+    Raises Unusable where the class key is missing.
     """
     if not student.strip():
         raise Unusable("the student's identifier is empty: name one of students.csv.")

@@ -323,20 +323,16 @@ def test_a_lesson_or_a_digest_that_does_not_exist_is_refused(tmp_path, capsys):
     assert all(part in error for part in ("no lesson 'bttp'", "--take abc: no file"))
 
 
-def test_the_key_is_made_once_and_another_or_none_stops(tmp_path):
+def test_the_key_is_made_once_and_none_stops_a_class_that_has_begun(tmp_path):
     (tmp_path / "results" / "ada").mkdir(parents=True)
     (tmp_path / "results" / "ada" / "bptt.json").write_text("{}")
     key = keys.class_key(tmp_path, create=True)
-    assert keys.class_key(tmp_path) == key
-    assert stat.S_IMODE((tmp_path / "class.key").stat().st_mode) == 0o600
-    (tmp_path / "class.key").write_text("00" * keys.KEY_BYTES)
+    assert keys.class_key(tmp_path, create=True) == key
+    assert stat.S_IMODE((tmp_path / "class.json").stat().st_mode) == 0o600
+    (tmp_path / "submissions.jsonl").write_text("")
+    (tmp_path / "class.json").unlink()
     with pytest.raises(Unusable, match="seeds of 1"):
-        keys.class_key(tmp_path)
-    (tmp_path / "class.key").unlink()
-    with pytest.raises(Unusable, match=r"is missing.*Bring the key back"):
         keys.class_key(tmp_path, create=True)
-    keys.accept_key(tmp_path)
-    assert keys.class_key(tmp_path) != key
 
 
 def test_tokens_depend_on_every_word_and_on_where_one_ends(tmp_path):

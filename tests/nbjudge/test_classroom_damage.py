@@ -4,12 +4,10 @@ import json
 
 import pytest
 from pretended_class import STUDENTS, book, class_of, ignore, pretended
-from values_in import holds
 
 from nbjudge.classroom import keys, results, run, submissions
 from nbjudge.classroom.collect import Assignment, collect
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import cli
 
 
 @pytest.fixture
@@ -68,33 +66,21 @@ def test_a_submission_without_what_grading_needs_is_named_with_its_line(change, 
         graded(folder)
 
 
-def test_without_class_json_no_other_key_is_accepted(folder, capsys):
-    graded(folder)
-    (folder / "class.json").unlink()
-    (folder / "class.key").write_text(f"{bytes(32).hex()}\n")
-    assert cli.main(["class", "grade", str(folder), "--plain", "--resume"]) == 2
-    assert holds(capsys.readouterr().err, "class.json")
-    assert len(results.load(folder)) == 5
-    keys.accept_key(folder)
-    assert keys.class_key(folder) == bytes(32)
-
-
 def test_a_damaged_key_is_refused_with_the_remedy_and_an_editor_s_mark_is_not(folder):
-    path = folder / "class.key"
+    path = folder / "class.json"
     path.write_text(path.read_text(), encoding="utf-8-sig")
     assert len(keys.class_key(folder)) == 32
-    for text in ("", "ab" * 20, "hello", "\xff" * 64):
-        path.write_text(text, encoding="latin-1")
-        for read in (keys.class_key, keys.accept_key):
-            with pytest.raises(Unusable, match="64 hexadecimal"):
-                read(folder)
+    for key in ("", "ab" * 20, "hello", "\xff" * 64, 5, None):
+        keys.save_settings(folder, {"key": key})
+        with pytest.raises(Unusable, match="64 hexadecimal"):
+            keys.class_key(folder, create=True)
 
 
 def test_a_key_that_others_can_read_is_reported(folder):
     words = []
     for mode in (0o600, 0o644):
         folder.chmod(0o755)
-        (folder / "class.key").chmod(mode)
+        (folder / "class.json").chmod(mode)
         run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
     assert [line.startswith("other accounts") for line in words] == [False, True, False, False]
 

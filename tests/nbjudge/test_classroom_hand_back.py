@@ -151,11 +151,11 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
         ("export FOLDER --to csv --out x.csv --out-of 9", "--out-of belongs to --to moodle and canvas, "),
         ("export FOLDER --to moodle --gradebook g.db", "--gradebook belongs to --to nbgrader, not to moodle"),
         ("export FOLDER --to nbgrader --gradebook g --out x", "name one of them"),
-        ("export FOLDER --to csv --out FOLDER/class.key", "is a part of the class itself: name another"),
+        ("export FOLDER --to csv --out FOLDER/class.json", "is a part of the class itself: name another"),
         ("similar FOLDER --out FOLDER/results/x.html", "is a part of the class itself: name another place"),
         ("report NOWHERE", "is not a class folder (it has no submissions"),
         ("variants FOLDER --lesson nope --variant-of ada", "there is no lesson 'nope'"),
-        ("variants FOLDER --lesson start_here --variant-of ada", "class.key is missing."),
+        ("variants FOLDER --lesson start_here --variant-of ada", "class.json is missing, or its key"),
         ("variants FOLDER --lesson start_here --students no.txt", "no.txt cannot be read: No such file"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_template_is_not_overwritten(folder, run, tmp_path, target):
 
 
 def test_a_class_with_variants_hands_out_no_notebook_for_all(folder, run, tmp_path):
-    (folder / "class.json").write_text('{"format": 1, "variants": ["start_here"]}')
+    (folder / "class.json").write_text('{"format": 2, "variants": ["start_here"]}')
     words = "export --to nbgrader --lesson start_here --out".split()
     code, sentence = run(*words[:1], folder, *words[1:], tmp_path / "course")
     assert (code, holds(sentence, "start_here")) == (2, True)
