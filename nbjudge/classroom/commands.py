@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 
 from nbjudge.course import current
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.lesson_names import UnknownLesson, lesson_named
 from nbjudge.printable import printable
 
 DONE = 0
@@ -93,7 +95,6 @@ def _count(text: str) -> int:
 
 def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """The exit status of a class command; one sentence where it cannot be done."""
-    from nbjudge.finding.notebook_file import Unusable
     from nbjudge.grading.commands import NEEDS_POSIX
 
     try:
@@ -114,9 +115,6 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
 
 def _name_lessons(chosen: argparse.Namespace) -> None:
     """Write bptt for 2, 02 and 02_bptt. Raises Unusable."""
-    from nbjudge.finding.notebook_file import Unusable
-    from nbjudge.lesson_names import UnknownLesson, lesson_named
-
     stated = getattr(chosen, "lesson", None)
     try:
         if stated:
@@ -127,8 +125,6 @@ def _name_lessons(chosen: argparse.Namespace) -> None:
 
 def _refuse_own_file(out: Path | None, folder: Path | None) -> None:
     """Unusable where what is to be written would take the place of a file of the class itself."""
-    from nbjudge.finding.notebook_file import Unusable
-
     if out and folder and out.resolve().is_relative_to(folder.resolve()):
         first = (*out.resolve().relative_to(folder.resolve()).parts, "")[0]
         if first in OWN_FILES:
@@ -140,8 +136,6 @@ def written(path: Path, write: Callable) -> object:
 
     A device or a pipe at that path is refused: a file would take its place.
     """
-    from nbjudge.finding.notebook_file import Unusable
-
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise Unusable(f"{path} exists, but is not a regular file: name another one.")
@@ -181,8 +175,6 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     A process that is killed holds nothing.
     """
     from filelock import FileLock, Timeout
-
-    from nbjudge.finding.notebook_file import Unusable
 
     if not folder.is_dir():
         raise Unusable(f"there is no class folder {folder}: begin with {current().command} class collect.")

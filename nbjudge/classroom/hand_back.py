@@ -11,6 +11,7 @@ from pathlib import Path
 from nbjudge.classroom.commands import DONE, guarded, locked, made, written
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
+from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable, quantity
 
 TARGETS = {  # what --to may name, and what is written
@@ -163,8 +164,6 @@ def _similar(chosen: argparse.Namespace) -> int:
 
 def _export(chosen: argparse.Namespace) -> int:
     """Write what the target takes, and print the sentences on it."""
-    from nbjudge.finding.notebook_file import Unusable
-
     files = [path for path in (chosen.out, chosen.template) if path and path.exists()]
     if len(files) == 2 and os.path.samefile(*files):
         raise Unusable("--out is the template: name another file, so that your download stays as it was.")
@@ -193,7 +192,6 @@ def _export(chosen: argparse.Namespace) -> int:
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
     from nbjudge.classroom import export_gradescope, export_nbgrader, keys
-    from nbjudge.finding.notebook_file import Unusable
 
     if chosen.lesson is None:
         raise Unusable(f"--to {chosen.to} needs --lesson, one of {', '.join(current().lessons.values())}.")
@@ -235,8 +233,6 @@ def _gradebook(chosen: argparse.Namespace) -> str:
 
 def exported(folder: Path) -> dict:
     """{place in a gradebook: what earlier exports of the class wrote there}.  Raises Unusable if damaged."""
-    from nbjudge.finding.notebook_file import Unusable
-
     path = folder / EXPORTED
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -265,7 +261,6 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     """Write a table of marks; the sentences on what it holds."""
     from nbjudge.classroom import export_lms, export_tables
     from nbjudge.classroom.papers import papers_of, unmarked
-    from nbjudge.finding.notebook_file import Unusable
 
     papers = papers_of(chosen.folder, chosen.lesson)
     if chosen.to in ("csv", "exercises"):

@@ -1,23 +1,16 @@
-"""What a notebook shows beside its verdicts: the text of one answer, and the hints that were opened.
-
-Both are for people to look at. Neither decides anything, because a student can delete both.
-"""
+"""The text of one answer, for people to look at: it decides nothing."""
 
 import ast
-import json
 import re
-from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
-from nbjudge.finding.notebook_file import LARGEST, Unusable
+from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import CodeCell, read
 from nbjudge.finding.slices import DEFINITIONS, is_stub
 from nbjudge.printable import printable
 
 LONGEST = 40  # lines of an answer that are shown
-OPENED = re.compile(r"\bHint ([1-9]) of \d+:")
-CALL = re.compile(r"\bhint\(\s*(\w+)\s*\)")
 
 
 def answer_text(file: Path, exercise: str) -> str:
@@ -87,21 +80,3 @@ def shorten(text: str) -> str:
     """The text, with a sign where lines beyond LONGEST are left out."""
     lines = text.split("\n")
     return "\n".join([*lines[:LONGEST], "…"] if len(lines) > LONGEST else lines)
-
-
-def opened_hints(file: Path) -> dict[str, int]:
-    """{exercise: the highest hint whose text is still among the notebook's outputs}; empty if unreadable."""
-    try:
-        if file.stat().st_size > LARGEST:
-            return {}
-        book = json.loads(file.read_bytes())
-        cells = book["cells"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    opened: Counter = Counter()
-    for cell in cells if isinstance(cells, list) else ():
-        source, outputs = (json.dumps(cell.get(key, "")) if isinstance(cell, dict) else ""
-                           for key in ("source", "outputs"))  # fmt: skip
-        for exercise in CALL.findall(source)[-1:]:
-            opened[exercise] = max([opened[exercise], *map(int, OPENED.findall(outputs))])
-    return {exercise: number for exercise, number in opened.items() if number}

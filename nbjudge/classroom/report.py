@@ -16,7 +16,7 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbjudge.classroom.notebook_traces import answer_text, opened_hints
+from nbjudge.classroom.notebook_traces import answer_text
 from nbjudge.classroom.papers import Withheld
 from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
 from nbjudge.classroom.similar import Findings, shown_lines
@@ -29,21 +29,11 @@ from nbjudge.printable import printable, quantity
 PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
 
 
-class HintRow(NamedTuple):
-    """Use of the hints to one exercise."""
-
-    exercise: str
-    students: int
-    all: int
-    passed: int
-
-
 class LessonPage(NamedTuple):
     """One lesson as the page shows it."""
 
     summary: Summary
     examples: tuple[str, ...]  # an answer for each mistake; empty where there is none to read
-    hints: tuple[HintRow, ...]
 
 
 def write_report(
@@ -118,7 +108,7 @@ def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
     """The statistics of one lesson with its examples."""
     summary = summarise(lesson, papers)
     examples = tuple(_example(mistake) for mistake in summary.mistakes)
-    return LessonPage(summary, examples, tuple(_hint_rows(summary)))
+    return LessonPage(summary, examples)
 
 
 def lessons_of(papers: Iterable[Paper]) -> list[str]:
@@ -143,23 +133,6 @@ def _order(paper: Paper) -> int:
 
 def _example(mistake: Mistake) -> str:
     return answer_text(Path(mistake.file), mistake.exercise) if mistake.file else ""
-
-
-def _hint_rows(summary: Summary) -> Iterable[HintRow]:
-    """Exercises for which somebody's notebook still shows a hint."""
-    opened = [(paper, opened_hints(Path(paper.file))) for paper in summary.papers if paper.file]
-    for row in summary.rows:
-        verdicts = [
-            (hints[row.exercise], verdict)
-            for paper, hints in opened
-            for verdict in paper.verdicts
-            if verdict.name == row.exercise and row.exercise in hints
-        ]
-        if verdicts:
-            everything = sum(number >= 3 for number, _ in verdicts)
-            yield HintRow(
-                row.exercise, len(verdicts), everything, sum(verdict.passed for _, verdict in verdicts)
-            )
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The commands of grading: grade, check, progress, hint. What they need is imported when they run: --help
+"""The commands of grading: grade, check, progress. What they need is imported when they run: --help
 must answer at once, and what reads settings from the working directory must not find a stranger's.
 """
 
@@ -10,6 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from nbjudge.course import current
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.grading.clean_start import clean_start
+from nbjudge.lesson_names import UnknownLesson, lesson_named
 from nbjudge.printable import printable
 
 ALL_PASSED = 0
@@ -22,7 +25,7 @@ STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add grade, check, progress and hint to the command line."""
+    """Add grade, check and progress to the command line."""
     grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
     grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
@@ -41,9 +44,6 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     progress.add_argument("lesson", nargs="?", help="one lesson, for instance 02 or bptt")
     progress.add_argument("--lesson", dest="named", help=argparse.SUPPRESS)  # as for the other commands
     progress.set_defaults(handler=_progress)
-    hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
-    hint.add_argument("exercise", help="its name, for instance bptt_linear")
-    hint.set_defaults(handler=_hint)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +95,6 @@ def _check(chosen: argparse.Namespace) -> int:
 
 def _progress(chosen: argparse.Namespace) -> int:
     from nbjudge.grading.learner import progress
-    from nbjudge.lesson_names import UnknownLesson, lesson_named
 
     try:
         lesson = chosen.lesson or chosen.named
@@ -106,29 +105,8 @@ def _progress(chosen: argparse.Namespace) -> int:
     return ALL_PASSED
 
 
-def _hint(chosen: argparse.Namespace) -> int:
-    from nbjudge.exercise import UnknownExercise
-    from nbjudge.grading.learner import open_hint
-    from nbjudge.lesson_names import UnknownLesson, lesson_named
-
-    try:
-        print(open_hint(*current().find(chosen.exercise)))
-        return ALL_PASSED
-    except UnknownExercise as unknown:
-        sentence = str(unknown)
-    with suppress(UnknownLesson):
-        names = ", ".join(current().catalogue(lesson_named(chosen.exercise)))
-        sentence = f"{chosen.exercise} is a lesson; its exercises are {names}."
-    print(f"{current().command} hint: {printable(sentence, 2000)}", file=sys.stderr)
-    return UNUSABLE
-
-
 def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """The exit status of an action in a clean working directory; one sentence where it cannot be done."""
-    from nbjudge.finding.notebook_file import Unusable
-    from nbjudge.grading.clean_start import clean_start
-    from nbjudge.lesson_names import UnknownLesson, lesson_named
-
     try:
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
@@ -153,8 +131,6 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
 
 
 def _absolute(path: Path) -> Path:
-    from nbjudge.finding.notebook_file import Unusable
-
     try:
         return path.absolute()
     except OSError as error:
@@ -165,9 +141,6 @@ def _absolute(path: Path) -> Path:
 
 def _refuse_a_lessons_name(path: Path) -> None:
     """Unusable, with the notebook that is meant, where a path names a lesson and no file."""
-    from nbjudge.finding.notebook_file import Unusable
-    from nbjudge.lesson_names import UnknownLesson, lesson_named
-
     with suppress(UnknownLesson):
         name = f"{current().lessons[lesson_named(path.name)]}.ipynb"
         near = next(filter(Path.exists, (path.with_name(name), path.parent / "work" / name)), None)
@@ -177,7 +150,6 @@ def _refuse_a_lessons_name(path: Path) -> None:
 
 def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
     """Grade, keep the report, print it; the exit status."""
-    from nbjudge.finding.notebook_file import Unusable
     from nbjudge.grading.grade import grade, refuse_to_replace
 
     _refuse_without_sandbox(chosen)
@@ -214,7 +186,6 @@ def _save(report: object, chosen: argparse.Namespace) -> None:
 
 
 def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
-    from nbjudge.finding.notebook_file import Unusable
     from nbjudge.running import sandbox
 
     if chosen.require_sandbox and (why := sandbox.choose().why):

@@ -186,24 +186,6 @@ def test_ids_that_are_no_file_names_get_pages_of_their_own(tmp_path):
     assert all(re.fullmatch(r"[a-z0-9_-]+\.html", name) for name in names)
 
 
-def test_opened_hints_are_read_from_the_outputs_alone(tmp_path):
-    outputs = lambda *texts: [{"data": {"text/markdown": [text]}} for text in texts]
-    cells = [
-        {"cell_type": "code", "source": ["hint(last_step)"], "outputs": outputs("Hint 1 of 3: y has")},
-        {"cell_type": "code", "source": "hint(last_step)", "outputs": outputs("Hint 3 of 3: `y[0]`")},
-        {"cell_type": "code", "source": "hint(count_rnn_flops)", "outputs": []},
-        {"cell_type": "code", "source": "print('Hint 3 of 3:')", "outputs": outputs("Hint 3 of 3:")},
-        {"cell_type": "code", "source": "hint(measure_gemm)", "outputs": outputs(f"Hint {'9' * 5000} of 3:")},
-        "no cell", {"cell_type": "code"},
-    ]  # fmt: skip
-    path = tmp_path / "book.ipynb"
-    path.write_text(json.dumps({"cells": cells}))
-    assert notebook_traces.opened_hints(path) == {"last_step": 3}
-    path.write_text("[1, 2")
-    assert notebook_traces.opened_hints(path) == {}
-    assert notebook_traces.opened_hints(tmp_path / "missing.ipynb") == {}
-
-
 def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
     path = tmp_path / "book.ipynb"
     texts = [
