@@ -5,16 +5,14 @@ exercise is one of them, without numbers. A student's notebook names the numbers
 grade of a class draws them anew from the class key and never reads them there.
 """
 
-import ast
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 
 from nbjudge.answers import ModelAnswer, judging_variant
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
-from nbjudge.finding.check_calls import checked_names, checkers
 
 Numbers = Mapping[str, int | str]
 
@@ -78,19 +76,6 @@ def _at(exercise: Exercise, answer: ModelAnswer) -> Exercise:
         make=inside(exercise.make),
         cases=inside(lambda rng: [*drawn(rng)]) if callable(drawn) else drawn,
     )
-
-
-def called_numbers(statements: Iterable[ast.stmt], name: str) -> dict[str, int | str]:
-    """The numbers in the last `check(name, ...)` of some statements; empty without such a call."""
-    numbers: dict[str, int | str] = {}
-    statements = [*statements]
-    names = checkers(statements)
-    checks = [statement for statement in statements if name in checked_names(statement, names)]
-    for call in (node for statement in checks for node in ast.walk(statement)):
-        if isinstance(call, ast.Call) and name in checked_names(call, names):
-            constants = [(word.arg, word.value) for word in call.keywords if word.arg]
-            numbers = {key: node.value for key, node in constants if isinstance(node, ast.Constant)}
-    return numbers
 
 
 def describe_numbers(numbers: Numbers) -> str:

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import Unusable, cells
-from nbjudge.finding.slices import answer_in, defined
 from nbjudge.grading.grade import grade_one, lesson_of
 from nbjudge.running import sandbox
 from nbjudge.verdict import Stopped
@@ -187,20 +187,20 @@ def _follow(data: bytes, lesson: str, box: sandbox.Sandbox, tally: Counter, ever
     path = Path(f"{checks.LESSONS[lesson]}.ipynb")
     seen = Counter()
     try:
-        listed = cells(data.decode("utf-8-sig"), path)
-        lesson = lesson_of(path, defined(listed))
+        notebook = Notebook(cells(data.decode("utf-8-sig"), path))
+        lesson = lesson_of(path, notebook.names)
     except (Unusable, UnicodeDecodeError):
         return Counter(unusable=1)
     for exercise in checks.exercises(lesson):
         seen["answers sliced"] += 1
         try:
-            answer_in(listed, exercise.name, exercise.is_kernel).packed()
+            notebook.answer(exercise.name, exercise.is_kernel).packed()
         except Stopped:
             continue
         seen["answers to run"] += 1
         if (tally["answers to run"] + seen["answers to run"]) % every == 0 and exercise.seconds <= LARGEST:
             seen["answers graded"] += 1
-            grade_one(exercise, listed, 1, box)
+            grade_one(exercise, notebook, 1, box)
     return seen + Counter(read=1)
 
 

@@ -22,8 +22,8 @@ from traitlets.config import Config
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.finding import reading
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
-from nbjudge.finding.slices import answer_in
 from nbjudge.grading import learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge, verdict
@@ -43,7 +43,7 @@ def graded(exercise: Exercise, sources: list[str]) -> Verdict:
     if not cells:  # of a notebook that has run
         cells = reading.cells(json.dumps({"cells": sources}), Path("notebook.ipynb"))
     try:
-        answer = answer_in(cells, exercise.name, exercise.is_kernel)
+        answer = Notebook(cells).answer(exercise.name, exercise.is_kernel)
         if exercise.is_kernel:
             launch = current().select(answer, exercise.seconds, choose(plain=True), [])
             text, constants = main.wire.unpack(launch.packed())[0]

@@ -21,9 +21,8 @@ from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
 from nbjudge.files import write_whole
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import read
-from nbjudge.finding.slices import attempted, defined
 from nbjudge.grading.grade import lesson_of
 from nbjudge.printable import printable, quantity
 
@@ -215,7 +214,7 @@ def _lesson(
     shown = Path(path.rpartition("/")[2])
     try:
         with limited(patience):
-            names = defined(read(stored))
+            names = Notebook.read(stored).names
             return _of_several(lesson_of(shown, names), shown, names, wanted)
     except Overtime:
         problem = (
@@ -271,7 +270,7 @@ def _contender(folder: Path, entry: Submission) -> str:
     names = current().catalogue(entry.lesson)
     try:
         with limited(PATIENCE):
-            count = attempted(read(folder / entry.file), names)
+            count = sum(map(Notebook.read(folder / entry.file).attempts, names))
     except (Unusable, Overtime):
         count = 0
     exercises = quantity(len(names), "exercise")

@@ -5,9 +5,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from nbjudge.finding.notebook import DEFINITIONS, Notebook, is_stub
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import CodeCell, read
-from nbjudge.finding.slices import DEFINITIONS, is_stub
 from nbjudge.printable import printable
 
 LONGEST = 40  # lines of an answer that are shown
@@ -16,25 +15,25 @@ LONGEST = 40  # lines of an answer that are shown
 def answer_text(file: Path, exercise: str) -> str:
     """The last definition of the exercise's function in a notebook; empty if none can be read."""
     try:
-        cells = read(file)
+        notebook = Notebook.read(file)
     except Unusable:
         return ""
-    return definition(cells, exercise)
+    return definition(notebook, exercise)
 
 
-def definition(cells: list[CodeCell], exercise: str) -> str:
-    """The last definition of a function in some cells, as its author wrote it; empty if they lack one."""
-    return printable(shorten(definitions(cells, exercise).get(exercise, "")))
+def definition(notebook: Notebook, exercise: str) -> str:
+    """The last definition of a function, as its author wrote it; empty if the notebook lacks one."""
+    return printable(shorten(definitions(notebook, exercise).get(exercise, "")))
 
 
-def definitions(cells: list[CodeCell], exercise: str = "") -> dict[str, str]:
+def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
     """{function or class: its last definition at the top of a cell}, decorators included.
 
     An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
     definition, and so does whatever is assigned to `exercise`.
     """
     texts: dict[str, str] = {}
-    for cell in cells:
+    for cell in notebook.cells:
         lines = cell.text.split("\n")
         for statement in cell.statements:
             decorators = getattr(statement, "decorator_list", ())
@@ -61,10 +60,10 @@ def _names(statement: ast.stmt, exercise: str) -> list[str]:
     return names if is_function else [name for name in names if name == exercise]
 
 
-def own_program(cells: list[CodeCell], exercise: str, known: Collection[str]) -> str:
+def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> str:
     """The exercise's function with the functions and classes of the notebook that it uses, but for those in
     `known`."""
-    texts = definitions(cells, exercise)
+    texts = definitions(notebook, exercise)
     chosen = {}
     waiting = [exercise]
     while waiting:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.course import current
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import read
-from nbjudge.finding.slices import defined
 from nbjudge.grading.clean_start import clean_start
-from nbjudge.grading.grade import as_variant, cells_of, grade_one
+from nbjudge.grading.grade import as_variant, grade_one, notebook_of
 from nbjudge.running import sandbox
 from nbjudge.variants import describe_numbers
 from nbjudge.verdict import Status, Verdict
@@ -63,18 +62,18 @@ def grade_folder(
     try:
         path = notebook_in(folder.absolute(), lesson)
         with clean_start():
-            cells = cells_of(path, lesson)
+            notebook = notebook_of(path, lesson)
             chosen = seed(path.read_bytes())
             verdicts = []
             for exercise in current().exercises(lesson):
-                exercise, known = as_variant(exercise, cells)
+                exercise, known = as_variant(exercise, notebook)
                 numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
                 left = budget - (now() - start)
                 if left < exercise.seconds + 1:
                     verdicts.append(_out_of_time(exercise.name, exercise.points))
                     continue
                 patient = replace(exercise, seconds=min(SLOWER * exercise.seconds, left))
-                verdicts.append(grade_one(patient, cells, chosen, box))
+                verdicts.append(grade_one(patient, notebook, chosen, box))
     except Unusable as unusable:
         return outcome((), str(unusable).replace(f"{folder.absolute()}/", ""))
     return outcome(tuple(verdicts), "")
@@ -100,7 +99,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 
 def _is_of(path: Path, lesson: str) -> bool:
     try:
-        return bool(defined(read(path)) & {*current().catalogue(lesson)})
+        return bool(Notebook.read(path).names & {*current().catalogue(lesson)})
     except Unusable:
         return False
 

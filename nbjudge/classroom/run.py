@@ -24,8 +24,8 @@ from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import CodeCell
 from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import OWN_SECONDS, grade, verdict_entry
 from nbjudge.running import sandbox
@@ -132,7 +132,7 @@ def _graded(job: Job) -> Result:
 
 
 def _numbers_of_student(
-    token: str | None, doubts: dict[str, str], exercise: Exercise, cells: list[CodeCell]
+    token: str | None, doubts: dict[str, str], exercise: Exercise, notebook: Notebook
 ) -> tuple[Exercise, dict]:
     """The exercise with the numbers of the student, whatever the notebook says. A notebook that has the
     numbers of another one joins the doubts."""
@@ -142,7 +142,7 @@ def _numbers_of_student(
     if numbers is None:
         return exercise, {}
     with limited(OWN_SECONDS):
-        named = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
+        named = notebook.numbers(exercise.name)
     if named != numbers:
         own = variants.describe_numbers(numbers)
         other = variants.describe_numbers(named)

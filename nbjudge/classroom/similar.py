@@ -20,8 +20,8 @@ from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import read
 from nbjudge.printable import printable
 from nbjudge.variants import variants_of
 
@@ -100,12 +100,12 @@ def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[st
     handed = _functions_of_the_course(lesson)
     for paper in papers:
         try:
-            cells = read(Path(paper.file))
+            notebook = Notebook.read(Path(paper.file))
         except Unusable:
             unread.append(paper.student)
             continue
         for verdict in paper.attempts:
-            program = own_program(cells, verdict.name, handed)
+            program = own_program(notebook, verdict.name, handed)
             is_known = verdict.passed or bool(verdict.misconception)
             texts[verdict.name].append(Text(paper.student, paper.name, program, is_known))
     return texts
@@ -114,7 +114,7 @@ def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[st
 def _functions_of_the_course(lesson: str) -> set[str]:
     """Functions that the lesson's notebook of exercises defines: no student wrote them, or all did."""
     try:
-        return {*definitions(read(ROOT / "exercises" / f"{current().lessons[lesson]}.ipynb"))}
+        return {*definitions(Notebook.read(ROOT / "exercises" / f"{current().lessons[lesson]}.ipynb"))}
     except Unusable:  # no clone of the course
         return {*current().catalogue(lesson)}
 

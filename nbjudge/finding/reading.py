@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.finding import magics
-from nbjudge.finding.notebook_file import BOM, Unusable, notebook_text
+from nbjudge.finding.notebook_file import BOM, Unusable
 
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
 TEXTS = {"markdown": "Markdown", "raw": "raw text"}  # kinds of cells that do not run
@@ -35,8 +35,7 @@ class CodeCell(NamedTuple):
     error: SyntaxError | None = None
     magics: Sequence[str] = ()  # its lines that do not run and may give names
     newer: str = ""  # the version of Python that wrote the notebook, where it is above this one
-    kind: str = "code"  # else the cell does not run, and nothing is kept of it but `named`
-    named: Sequence[str] = ()  # functions that its text defines
+    kind: str = "code"  # else the cell does not run
     ran_to: int | None = None  # the last line that ran before an error; None without one
     in_turn: bool = False  # do the counts of the notebook say that each cell ran once, in order?
 
@@ -44,10 +43,10 @@ class CodeCell(NamedTuple):
     def label(self) -> str:
         return f"cell {self.number}"
 
-
-def read(path: Path) -> list[CodeCell]:
-    """The code cells of a notebook file."""
-    return cells(notebook_text(path), path)
+    @property
+    def named(self) -> list[str]:
+        """Functions that its text defines, where it does not run or cannot be parsed."""
+        return [] if self.statements else DEFINITION.findall(self.text)
 
 
 def cells(text: str, path: Path) -> list[CodeCell]:
@@ -80,8 +79,8 @@ def cells(text: str, path: Path) -> list[CodeCell]:
             ran_to = _ran_to(cell, code)
             ran_once = in_turn and cell.get("execution_count") is not None
             parsed.append(code._replace(newer=newer, ran_to=ran_to, in_turn=ran_once))
-        elif named := DEFINITION.findall(text):
-            parsed.append(CodeCell(n, "", [], kind=TEXTS[kind], named=named))
+        else:
+            parsed.append(CodeCell(n, text, [], kind=TEXTS[kind]))
     return parsed
 
 

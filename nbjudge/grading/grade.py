@@ -18,8 +18,8 @@ from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.files import write_whole
-from nbjudge.finding.reading import CodeCell, Unusable, read
-from nbjudge.finding.slices import answer_in, defined, lines_that_look, written_by_newer_python
+from nbjudge.finding.notebook import Notebook, lines_that_look, written_by_newer_python
+from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
@@ -129,22 +129,22 @@ def grade(
     only: str | None = None,
     lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
-    vary: Callable[[Exercise, list[CodeCell]], tuple[Exercise, dict]] | None = None,
+    vary: Callable[[Exercise, Notebook], tuple[Exercise, dict]] | None = None,
 ) -> GradeReport:
     """The report on a notebook; `tell` is called with each verdict as soon as it is known.
 
     vary: (the exercise with its numbers, these numbers); None: those that the notebook names.
     """
-    cells = read(path)
-    lesson = lesson_of(path, defined(cells), lesson)
-    _refuse_the_lesson_itself(path, lesson, defined(cells))
+    notebook = Notebook.read(path)
+    lesson = lesson_of(path, notebook.names, lesson)
+    _refuse_the_lesson_itself(path, lesson, notebook.names)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
     verdicts = []
     numbers = {}
     for exercise in _chosen(lesson, only):
-        exercise, numbers[exercise.name] = (vary or as_variant)(exercise, cells)
-        verdicts.append(grade_one(exercise, cells, seed, box))
+        exercise, numbers[exercise.name] = (vary or as_variant)(exercise, notebook)
+        verdicts.append(grade_one(exercise, notebook, seed, box))
         tell(verdicts[-1])
     return GradeReport(
         lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
@@ -164,29 +164,29 @@ def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
         raise Unusable(f"{path} is the lesson and holds no answers; yours are in {course / 'work' / name}.")
 
 
-def as_variant(exercise: Exercise, cells: list[CodeCell]) -> tuple[Exercise, dict]:
+def as_variant(exercise: Exercise, notebook: Notebook) -> tuple[Exercise, dict]:
     """The exercise with the numbers that the notebook's own `check` names, as a learner's `check` takes them.
 
     A class is graded otherwise: its numbers are drawn from the class key.
     """
     with limited(OWN_SECONDS):
-        numbers = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
+        numbers = notebook.numbers(exercise.name)
     try:
         return variants.at_numbers(exercise, numbers), numbers
     except ValueError:  # an unknown variant: the course's own exercise
         return exercise, {}
 
 
-def grade_one(exercise: Exercise, cells: list[CodeCell], seed: int, box: Sandbox) -> Verdict:
+def grade_one(exercise: Exercise, notebook: Notebook, seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
     answers: list[LearnerAnswer] = []
-    unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, cells)))
+    unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, notebook)))
     return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
 
 
-def _answer(exercise: Exercise, cells: list[CodeCell]) -> LearnerAnswer:
+def _answer(exercise: Exercise, notebook: Notebook) -> LearnerAnswer:
     with limited(OWN_SECONDS):  # a notebook may be written so that choosing its statements takes hours
-        return answer_in(cells, exercise.name, exercise.is_kernel)
+        return notebook.answer(exercise.name, exercise.is_kernel)
 
 
 def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox) -> Verdict:
@@ -263,15 +263,15 @@ def _run_apart(
         return run_check(exercise, worker, seed)
 
 
-def cells_of(path: Path, lesson: str) -> list[CodeCell]:
-    """The cells of a notebook that defines exercises of a lesson, whatever its file is called.
+def notebook_of(path: Path, lesson: str) -> Notebook:
+    """A notebook that defines exercises of a lesson, whatever its file is called.
 
     Raises Unusable for any other one.
     """
-    cells = read(path)
+    notebook = Notebook.read(path)
     with limited(OWN_SECONDS):
-        lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
-    return cells
+        lesson_of(Path(f"{lesson}.ipynb"), notebook.names)
+    return notebook
 
 
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:

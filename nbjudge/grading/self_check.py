@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Mutant
-from nbjudge.finding.reading import CodeCell, Unusable, parse, read
-from nbjudge.finding.slices import defined
+from nbjudge.finding.notebook import Notebook
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.finding.reading import parse
 from nbjudge.grading.grade import grade_one, judge_apart
 from nbjudge.running.sandbox import CHECKOUT, Sandbox
 from nbjudge.running.worker import of_source
@@ -43,7 +44,7 @@ def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[CheckedAnswer]:
     """Every answer of a lesson whose verdict is known; Unusable where the course's solutions are missing."""
     if not notebook("solutions", lesson).exists():
         raise Unusable("--self-check judges solutions/, which this installation lacks: run it in a clone")
-    stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
+    stubs, solved = (Notebook.read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
     for exercise in current().exercises(lesson):
         for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
             yield CheckedAnswer(lesson, exercise.name, name, wanted, verdict)
@@ -54,26 +55,17 @@ def notebook(folder: str, lesson: str) -> Path:
     return CHECKOUT / folder / f"{current().lessons[lesson]}.ipynb"
 
 
-def mutated(cells: list[CodeCell], name: str, mutant: Mutant) -> list[CodeCell]:
+def mutated(solved: Notebook, name: str, mutant: Mutant) -> Notebook:
     """A solved notebook with a mutant's edit made in the cell that defines the exercise's function."""
-    place = _place(cells, name)
-    cell = cells[place]
+    cell = solved.cell_of(name)
     if mutant.old not in cell.text:
         raise ValueError(f"the mutant {mutant.name!r} of {name} is stale: the solution has no {mutant.old!r}")
     edited = parse(cell.number, cell.text.replace(mutant.old, mutant.new))
-    return [*cells[:place], edited, *cells[place + 1 :]]
-
-
-def _place(cells: list[CodeCell], name: str) -> int:
-    """The index of the cell that defines the exercise's function."""
-    (place,) = (
-        index for index, cell in enumerate(cells) if f"def {name}" in cell.text and name in defined([cell])
-    )
-    return place
+    return Notebook(edited if other is cell else other for other in solved.cells)
 
 
 def _of_one(
-    exercise: Exercise, stubs: list[CodeCell], solved: list[CodeCell], box: Sandbox, seed: int
+    exercise: Exercise, stubs: Notebook, solved: Notebook, box: Sandbox, seed: int
 ) -> Iterator[tuple]:
     yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
     yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)

@@ -54,13 +54,12 @@ def _board(chosen: argparse.Namespace) -> int:
 
 
 def _program_in(notebook: Path) -> str:
-    from nbjudge.finding.reading import read
-    from nbjudge.finding.slices import answer_in
+    from nbjudge.finding.notebook import Notebook
     from nbjudge.verdict import Stopped
     from rnncourse.capstone import board
 
     try:
-        return board.program_of(answer_in(read(notebook), board.FUNCTION))
+        return board.program_of(Notebook.read(notebook).answer(board.FUNCTION))
     except Stopped as stopped:
         raise board.Unusable(f"{notebook}: {stopped}") from None
 

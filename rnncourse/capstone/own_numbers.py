@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from nbjudge import course
 from nbjudge.files import ROOT
-from nbjudge.finding.reading import read
-from nbjudge.finding.slices import answer_in
+from nbjudge.finding.notebook import Notebook
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Illegal, Problem
 from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
@@ -78,7 +77,7 @@ def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Ca
     path = notebook or course_folder(ROOT) / "work" / "19_capstone.ipynb"
     try:
         names: dict[str, Callable] = {}
-        exec(board.program_of(answer_in(read(path), board.FUNCTION)), names)
+        exec(board.program_of(Notebook.read(path).answer(board.FUNCTION)), names)
         own = names[board.FUNCTION]
         run_of(problem, own(*problem))
         return {"yours": own}

@@ -5,9 +5,8 @@ import sys
 
 import pytest
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import SMALL
-from nbjudge.finding.reading import read
-from nbjudge.finding.slices import answer_in
 from nbjudge.grading.grade import grade
 from nbjudge.verdict import Status, Stopped
 
@@ -47,13 +46,13 @@ def test_a_code_cell_counts_more_than_a_text_that_shows_it(written):
 
 
 def test_another_exercise_is_not_suggested(written):
-    cells = read(written(("code", "def rnn_forward(x):\n    return x\ndef rnn_forward_batch(x):\n    pass")))
+    source = "def rnn_forward(x):\n    return x\ndef rnn_forward_batch(x):\n    pass"
     with pytest.raises(Stopped) as stopped:
-        answer_in(cells, "rnn_forward_batched")
+        Notebook.read(written(("code", source))).answer("rnn_forward_batched")
     assert "rnn_forward_batch;" in stopped.value.message
-    cells = read(written(("code", "def rnn_forward(x):\n    return x")))
+    source = "def rnn_forward(x):\n    return x"
     with pytest.raises(Stopped) as stopped:
-        answer_in(cells, "rnn_forward_batched")
+        Notebook.read(written(("code", source))).answer("rnn_forward_batched")
     assert "rnn_forward " not in stopped.value.message
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import style_verdicts
 
-from nbjudge.finding import reading
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import SMALL
 from rnncourse import checks
 
@@ -96,7 +96,7 @@ def test_the_errors_of_a_large_notebook_are_read_too(tmp_path):
     picture = cell("draw()", 2) | {"outputs": [{"output_type": "display_data", "data": "x" * SMALL}]}
     path = tmp_path / "00_start_here.ipynb"
     path.write_text(json.dumps({"cells": [stopped, picture, {"cell_type": "code", "source": None}]}))
-    cells = reading.read(path)
+    cells = Notebook.read(path).cells
     assert [part.ran_to for part in cells] == [2, None, None]
     assert [part.in_turn for part in cells] == [True, True, False]
 

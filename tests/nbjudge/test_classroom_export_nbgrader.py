@@ -99,14 +99,13 @@ def test_nbgrader_makes_a_release_that_keeps_the_first_lines_of_each_function(co
 
 @pytest.mark.slow
 def test_an_untouched_release_is_no_attempt_for_our_own_grading(course):
-    from nbjudge.finding.reading import read
-    from nbjudge.finding.slices import answer_in
+    from nbjudge.finding.notebook import Notebook
     from nbjudge.verdict import Stopped
 
-    cells = read(course / f"release/{STEM}/{STEM}.ipynb")
+    notebook = Notebook.read(course / f"release/{STEM}/{STEM}.ipynb")
     for name in POINTS:
         with pytest.raises(Stopped) as stopped:
-            answer_in(cells, name)
+            notebook.answer(name)
         assert stopped.value.status is Status.not_attempted
 
 

@@ -11,6 +11,7 @@ from values_in import holds
 
 from nbjudge.classroom import notebook_traces, papers, report, report_summary, similar
 from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
 from nbjudge.verdict import Status, Verdict
 
@@ -200,11 +201,11 @@ def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
 def test_an_answer_is_found_before_a_stub_under_another_name_and_in_a_class():
     stub = f"def {STEP}(y):\n    raise NotImplementedError"
     text = f"{STEP} = Own().run\nclass Own:\n    run = chosen\nchosen = lambda self, y: y\ny = 1\n{stub}"
-    cells = [parse(1, text)]
-    assert notebook_traces.definition(cells, STEP) == f"{STEP} = Own().run"
-    program = notebook_traces.own_program(cells, STEP, ())
+    notebook = Notebook([parse(1, text)])
+    assert notebook_traces.definition(notebook, STEP) == f"{STEP} = Own().run"
+    program = notebook_traces.own_program(notebook, STEP, ())
     assert program.split("\n") == text.split("\n")[:4]
-    assert notebook_traces.definition([parse(1, stub)], STEP) == stub
+    assert notebook_traces.definition(Notebook([parse(1, stub)]), STEP) == stub
 
 
 def similar_answers():

@@ -272,13 +272,13 @@ def test_a_process_that_does_not_start_gives_no_marks_and_the_exit_status_is_3(w
 
 @pytest.mark.parametrize("error", [UnicodeError("odd"), OSError(28, "No space left"), MemoryError()])
 def test_a_judge_that_fails_on_one_exercise_grades_the_others(written, monkeypatch, error):
-    def fail_on_one(cells, name, is_kernel):
+    def fail_on_one(notebook, name, is_kernel):
         if name == "last_step":
             raise error
-        return answer_in(cells, name, is_kernel)
+        return answer(notebook, name, is_kernel)
 
-    answer_in = grading.answer_in
-    monkeypatch.setattr(grading, "answer_in", fail_on_one)
+    answer = grading.Notebook.answer
+    monkeypatch.setattr(grading.Notebook, "answer", fail_on_one)
     result = verdicts(written(RIGHT, COUNT))
     assert (result["last_step"].status, result["last_step"].points) == ("grader_error", 0)
     assert result["count_rnn_flops"].passed

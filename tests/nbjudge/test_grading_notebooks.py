@@ -9,7 +9,8 @@ import pytest
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.finding.reading import Unusable, cells, read
+from nbjudge.finding.notebook import Notebook
+from nbjudge.finding.reading import Unusable, cells
 from nbjudge.grading import grade as grading
 from nbjudge.grading.grade import grade
 from rnncourse import cli
@@ -174,7 +175,7 @@ def test_a_file_that_is_no_notebook_is_told_and_the_exit_status_is_2(tmp_path, c
 def test_a_missing_file_a_folder_and_another_units_notebook_are_told(tmp_path, written, capsys):
     for path in (tmp_path / "none.ipynb", tmp_path):
         with pytest.raises(Unusable, match=str(path)):
-            read(path)
+            Notebook.read(path)
     path = written("def bptt_linear():\n    pass", "def gradient_check():\n    pass")
     assert cli.main(["grade", str(path)]) == 2
     assert holds(capsys.readouterr().err, "bptt")

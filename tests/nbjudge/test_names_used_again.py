@@ -3,8 +3,8 @@
 import pytest
 import style_verdicts
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
-from nbjudge.finding.slices import answer_in
 from nbjudge.verdict import Status
 from rnncourse import checks
 
@@ -93,6 +93,6 @@ def test_check_and_grade_agree_on_notebooks_that_use_names_again(seed):
 
 def test_a_verdict_names_what_has_two_meanings():
     cells = [parse(number, source) for number, source in enumerate([START, HELPER, TAKE, OTHER], 1)]
-    assert answer_in(cells, "last_step").repeated == ["AT (cells 2 and 4)", "take (cells 2 and 4)"]
+    assert Notebook(cells).answer("last_step").repeated == ["AT (cells 2 and 4)", "take (cells 2 and 4)"]
     cells = [*cells[:3], parse(4, CHECK), parse(5, OTHER)]
-    assert answer_in(cells, "last_step").repeated == []
+    assert Notebook(cells).answer("last_step").repeated == []

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
-from nbjudge.finding.slices import answer_in
 from nbjudge.grading.grade import grade_one
 from nbjudge.running.sandbox import choose
 from nbjudge.verdict import Status
@@ -50,8 +50,11 @@ def loaded(request):
 
 def graded(sources):
     """The verdict of `rnnlab grade` on cells."""
-    cells = [parse(number, source) for number, source in enumerate(sources, 1)]
-    return grade_one(EXERCISE, cells, 1, choose(plain=True))
+    return grade_one(EXERCISE, notebook_of(sources), 1, choose(plain=True))
+
+
+def notebook_of(sources):
+    return Notebook(parse(number, source) for number, source in enumerate(sources, 1))
 
 
 @pytest.fixture
@@ -123,7 +126,7 @@ LATER = {
 @pytest.mark.parametrize("name", LATER)
 def test_a_later_cell_that_trains_for_minutes_does_not_run_with_an_answer_that_does_not_need_it(name):
     sources = [HEAD, *LATER[name].split("\n---\n")]
-    answer = answer_in([parse(number, source) for number, source in enumerate(sources, 1)], "last_step")
+    answer = notebook_of(sources).answer("last_step")
     running = "\n".join(source for _, source, _ in answer.cells)
     assert "def last_step" in running
     assert "train" not in running
@@ -136,4 +139,4 @@ def test_a_chain_of_ten_thousand_statements_is_followed_once_and_whole():
     source = "\n".join(
         [HEAD, "x0 = np.ones(1)", *lines, "x0[0] = 1", "def last_step(y): return y[-1] * x9999"]
     )
-    assert len(answer_in([parse(1, source)], "last_step").cells[0][2]) == 10_000 + 3
+    assert len(notebook_of([source]).answer("last_step").cells[0][2]) == 10_000 + 3

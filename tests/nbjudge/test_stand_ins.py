@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
-from nbjudge.finding.slices import answer_in
 from nbjudge.running.sandbox import choose
 from nbjudge.running.worker import Worker
 
@@ -60,7 +60,7 @@ def last_step(y):
 def test_an_answer_gets_what_a_notebook_has(source):
     if source is CACHED:
         pytest.importorskip("numba")
-    answer = answer_in([parse(1, source)], "last_step")
+    answer = Notebook([parse(1, source)]).answer("last_step")
     y = np.arange(6.0).reshape(3, 2)
     with Worker(answer, 20.0, choose(plain=True)) as worker:
         assert worker.left_out == []

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.finding.reading import parse, read
-from nbjudge.finding.slices import answer_in
+from nbjudge.finding.notebook import Notebook
+from nbjudge.finding.reading import parse
 from nbjudge.grading import grade as grading
 from rnncourse.checks import LESSONS, catalogue
 
@@ -44,29 +44,29 @@ def with_body(lesson, name, body, folder):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_exercise_needs_a_statement_of_another(lesson):
-    cells = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
+    notebook = Notebook.read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
     exercises = set(catalogue(lesson))
     for name in exercises:
-        used = {word for statement in chosen(answer_in(cells, name)) for word in names_in(statement)}
+        used = {word for statement in chosen(notebook.answer(name)) for word in names_in(statement)}
         assert used & exercises == {name}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_what_only_shows_or_checks_an_answer_does_not_run(lesson):
-    cells = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
+    notebook = Notebook.read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
     for name in catalogue(lesson):
-        shown = [ast.unparse(part) for part in chosen(answer_in(cells, name)) if isinstance(part, ast.Expr)]
+        shown = [ast.unparse(part) for part in chosen(notebook.answer(name)) if isinstance(part, ast.Expr)]
         assert not [text for text in shown if text.startswith(("check(", "print(", "show("))]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_is_the_same_to_its_judge_whatever_another_one_does(lesson, tmp_path):
-    solved = read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
+    solved = Notebook.read(ROOT / f"solutions/{LESSONS[lesson]}.ipynb")
     for broken in catalogue(lesson):
-        cells = read(with_body(lesson, broken, DYING[0], tmp_path))
+        notebook = Notebook.read(with_body(lesson, broken, DYING[0], tmp_path))
         for name in set(catalogue(lesson)) - {broken}:
-            assert [ast.dump(part) for part in chosen(answer_in(cells, name))] == [
-                ast.dump(part) for part in chosen(answer_in(solved, name))
+            assert [ast.dump(part) for part in chosen(notebook.answer(name))] == [
+                ast.dump(part) for part in chosen(solved.answer(name))
             ]
 
 
@@ -74,7 +74,7 @@ def test_an_answer_is_the_same_to_its_judge_whatever_another_one_does(lesson, tm
 @pytest.mark.parametrize("body", DYING, ids=["dies", "never ends"])
 @pytest.mark.parametrize("lesson", ["bptt", "cuda_first_kernels"])  # without and with kernels; above are all
 def test_an_answer_that_dies_or_never_ends_costs_its_own_marks_only(lesson, body, tmp_path, monkeypatch):
-    def in_a_second(exercise, cells):
+    def in_a_second(exercise, notebook):
         return replace(exercise, seconds=1.0) if exercise.name == broken else exercise, {}
 
     monkeypatch.setattr(grading, "as_variant", in_a_second)
@@ -104,7 +104,9 @@ def test_a_learners_own_comparison_of_two_answers_belongs_to_neither(cell):
         parse(4, cell),
     ]
     for name in ("first", "second"):
-        assert [label for label, _, _ in answer_in(cells, name).cells] == [f"cell {2 + (name == 'second')}"]
+        assert [label for label, _, _ in Notebook(cells).answer(name).cells] == [
+            f"cell {2 + (name == 'second')}"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -122,4 +124,4 @@ def test_what_writes_into_a_function_belongs_to_it(cell):
         parse(2, "def second(x):\n    return x"),
         parse(3, cell),
     ]
-    assert [label for label, _, _ in answer_in(cells, "first").cells][-1] == "cell 3"
+    assert [label for label, _, _ in Notebook(cells).answer("first").cells][-1] == "cell 3"

@@ -9,7 +9,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.exercise import Exercise
-from nbjudge.finding.reading import read
+from nbjudge.finding.notebook import Notebook
 from nbjudge.grading import grade
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
@@ -67,7 +67,7 @@ def test_three_answers_of_a_lesson_get_their_verdicts_in_processes_of_their_own(
     """The same as the grader runs them, in bubblewrap where it is installed, or in plain mode."""
     box = choose(is_plain)
     first, *_, last = checks.exercises(lesson)
-    solved = read(notebook("solutions", lesson))
+    solved = Notebook.read(notebook("solutions", lesson))
     other = of_source(last.name, f"import numpy as np\n{last.right[0]}")
     mutant = first.mutants[0]
     verdicts = [

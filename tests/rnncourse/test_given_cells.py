@@ -19,6 +19,7 @@ import pytest
 from answer_cells import answer_cells
 
 from nbjudge.authoring.course import ROOT
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
 from nbjudge.grading.grade import grade_one
 from nbjudge.running.sandbox import choose
@@ -93,7 +94,7 @@ def test_an_answer_that_imports_a_name_keeps_it_whatever_the_given_cells_below_b
     cells = cells_of("packed_products")
     place = next(n for n, source in enumerate(cells) if "def tiled_product(" in source)
     sources = [*cells[:place], IMPORTED, *cells[place + 1 :]]
-    notebook = [parse(number, source) for number, source in enumerate(sources, 1)]
+    notebook = Notebook(parse(number, source) for number, source in enumerate(sources, 1))
     verdict = grade_one(checks.find("tiled_product")[1], notebook, 1, choose(plain=True))
     assert verdict.passed, str(verdict)
 
@@ -113,6 +114,6 @@ def test_a_helper_keeps_its_meaning_whatever_a_cell_that_shows_the_answer_calls_
     place = next(n for n, source in enumerate(cells) if "def measure_gemm(" in source)
     assert any("rate = use(measure_gemm)" in source for source in cells[place:])
     sources = [*cells[:place], HELPED, *cells[place + 1 :]]
-    notebook = [parse(number, source) for number, source in enumerate(sources, 1)]
+    notebook = Notebook(parse(number, source) for number, source in enumerate(sources, 1))
     verdict = grade_one(checks.find("measure_gemm")[1], notebook, 1, choose(plain=True))
     assert verdict.passed, str(verdict)

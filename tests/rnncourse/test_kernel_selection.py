@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
 from nbjudge.grading import learner
 from nbjudge.grading.grade import grade_one
@@ -209,15 +210,15 @@ def test_what_is_no_constant_is_refused(style):
     assert refusal.value.status in (Status.failed, Status.forbidden, Status.too_big)
 
 
-def cells_of(source):
-    return [parse(number, text) for number, text in enumerate((HEAD, source), 1)]
+def notebook_of(source):
+    return Notebook(parse(number, text) for number, text in enumerate((HEAD, source), 1))
 
 
 @pytest.mark.parametrize(
     "end", ["own = cuda.jit(own)\nbest = saxpy_kernel = own\n", "saxpy_kernel = cuda.jit()(own)\n"]
 )
 def test_a_kernel_of_another_name_passes_with_the_grader(end):
-    verdict = grade_one(SAXPY, cells_of(f"def own(a, x, y):\n{RIGHT}{end}"), 1, PLAIN)
+    verdict = grade_one(SAXPY, notebook_of(f"def own(a, x, y):\n{RIGHT}{end}"), 1, PLAIN)
     assert verdict.passed, str(verdict)
 
 
@@ -241,7 +242,7 @@ def test_a_name_within_an_expression_passes_or_the_verdicts_say_that_numba_finds
     monkeypatch, tmp_path
 ):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
-    graded, own = grade_one(SAXPY, cells_of(WALRUS), 1, PLAIN), checked(WALRUS, tmp_path)
+    graded, own = grade_one(SAXPY, notebook_of(WALRUS), 1, PLAIN), checked(WALRUS, tmp_path)
     assert graded.status == own.status
     assert graded.passed or ":=" in graded.message
     assert own.passed or ":=" in own.message
@@ -259,7 +260,7 @@ INDENTED = "    @cuda.jit\n    def saxpy_kernel(a, x, y):\n" + RIGHT.replace("  
 )
 def test_a_kernel_inside_a_statement_is_refused_in_the_notebook_too(source, monkeypatch, tmp_path):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
-    assert grade_one(SAXPY, cells_of(source), 1, PLAIN).status is Status.forbidden
+    assert grade_one(SAXPY, notebook_of(source), 1, PLAIN).status is Status.forbidden
     assert checked(source, tmp_path).status is Status.forbidden
 
 

@@ -32,13 +32,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
-from nbjudge.finding.check_calls import checked_names, checkers
+from nbjudge.finding import reading
+from nbjudge.finding.check_calls import Checks
 from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
+from nbjudge.finding.notebook_file import notebook_text
 from nbjudge.finding.reading import CodeCell
 from nbjudge.running.worker import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
@@ -62,12 +66,12 @@ CALLS = {"globals", "locals", "vars", "eval", "exec", "compile", "__import__"}
 LOOKING = ATTRIBUTES | MODULES | CALLS
 
 
-class Part(NamedTuple):
+class Statement(NamedTuple):
     """A statement at the top of a cell, and what it does."""
 
     cell: CodeCell
     index: int  # among the statements of its cell
-    statement: ast.stmt
+    tree: ast.stmt
     scope: Scope
 
     @property
@@ -78,11 +82,16 @@ class Part(NamedTuple):
     @property
     def is_unrun(self) -> bool:
         """Does it stand below the line at which its cell stopped with an error?"""
-        return self.cell.ran_to is not None and _first_line(self.statement) > self.cell.ran_to
+        return self.cell.ran_to is not None and _first_line(self.tree) > self.cell.ran_to
 
     @property
     def is_stub(self) -> bool:
-        return is_stub(self.statement)
+        return is_stub(self.tree)
+
+    @property
+    def is_result(self) -> bool:
+        """Does it compute, where a definition or an import gives a name?"""
+        return not isinstance(self.tree, NO_CALLS)
 
     def attempts(self, name: str) -> bool:
         """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
@@ -92,128 +101,129 @@ class Part(NamedTuple):
         )
 
 
-def answer_in(cells: list[CodeCell], name: str, is_kernel: bool = False) -> LearnerAnswer:
-    """What has to run for `name`; Stopped if there is nothing to judge. A kernel takes no calls beside it."""
-    choice = _choice(cells)
-    parts = choice.parts
-    if not choice.attempts(name):
-        raise _nothing_to_judge(cells, parts, name)
-    limit = choice.checked_at(name)
-    chosen, names = choice.needed(name, is_kernel, limit)
-    ordered = _ordered([parts[index] for index in sorted(chosen)])
-    pieces = [[*group] for _, group in groupby(ordered, key=lambda part: part.cell.number)]
-    optional = [
-        (parts[index].cell.label, parts[index].statement.lineno)
-        for index in sorted(chosen)
-        if not (parts[index].gives | parts[index].scope.stores) & names
-    ]
-    lost = [line for cell in cells for line in cell.magics]
-    repeated = choice.repeated(chosen, names)
-    unread = [syntax_error(cell) for cell in cells if cell.error and names & {*GIVEN.findall(cell.text)}]
-    newer = next((cell.newer for cell in cells if cell.newer), "")
-    texts = [_piece(piece[0].cell, [part.index for part in piece]) for piece in pieces]
-    return LearnerAnswer(name, texts, sorted(names), optional, lost, repeated, unread, newer)
+class Places(NamedTuple):
+    """The statements behind names, by their numbers: {name: [number, ...]}."""
+
+    binding: dict[str, list[int]]
+    storing: dict[str, list[int]]  # into an object, through this name of it
+    calling: dict[str, list[int]]  # what may change it
 
 
-def defined(cells: list[CodeCell]) -> set[str]:
-    """All names that the cells give at their top level, or would if they were code without errors."""
-    parsed = {name for part in _choice(cells).parts for name in part.gives}
-    parsed.update(name for cell in cells for name in cell.named)
-    return parsed | {
-        name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
-    }
+class Notebook:
+    """The cells of a notebook in their order, and what an answer in it depends on.
 
+    Each question is answered from the statements at the top of the cells: their names are followed once, when
+    the first question is asked.
+    """
 
-def attempted(cells: list[CodeCell], names: Iterable[str]) -> int:
-    """How many of these names the cells give a meaning that is not a stub's."""
-    choice = _choice(cells)
-    return sum(choice.attempts(name) for name in names)
+    def __init__(self, cells: Iterable[CodeCell]):
+        self.cells = [*cells]
 
+    @classmethod
+    def read(cls, path: Path) -> "Notebook":
+        """The notebook in a file. Raises Unusable."""
+        return cls(reading.cells(notebook_text(path), path))
 
-def _choice(cells: list[CodeCell]) -> "_Choice":
-    """What the statements of a notebook do; remembered while its other exercises are looked at."""
-    if _latest.get("cells") is not cells:
-        parts = [part for cell in cells for part in _parts(cell)]
-        # what no kernel ran gives nothing, but an answer is judged all the same
-        choice = _Choice(
-            [p for p in parts if not p.is_unrun or not p.cell.in_turn or p.gives & exercise_names()]
-        )
-        _latest.update(cells=cells, choice=choice)
-    return _latest["choice"]
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """The statements that may count: what no kernel ran gives nothing, but answers are judged."""
+        every = [statement for cell in self.cells for statement in _statements(cell)]
+        return [s for s in every if not s.is_unrun or not s.cell.in_turn or s.gives & exercise_names()]
 
+    @cached_property
+    def names(self) -> set[str]:
+        """All names that the cells give at their top level, or would if they were code without errors."""
+        given = {name for statement in self.statements for name in statement.gives}
+        return given.union(*(cell.named for cell in self.cells))
 
-_latest: dict = {}
+    @cached_property
+    def checks(self) -> Checks:
+        """The calls of `check`."""
+        return Checks(tree for cell in self.cells for tree in cell.statements)
 
+    @cached_property
+    def meanings(self) -> Names:
+        """What the names stand for, and what each statement may change."""
+        return Names([statement.scope for statement in self.statements])
 
-class _Choice:
-    """Which statements of a notebook a name needs."""
-
-    def __init__(self, parts: list[Part]):
-        self.parts = parts
-        self.names = Names([part.scope for part in parts])
-        known = checkers(part.statement for part in parts)
-        self.checked = [
-            set()
-            if part.is_unrun or isinstance(part.statement, NO_CALLS)
-            else checked_names(part.statement, known)
-            for part in parts
-        ]
-        self.binding: dict[str, list[int]] = defaultdict(list)
-        self.storing: dict[str, list[int]] = defaultdict(list)  # into an object, through this name of it
-        self.calling: dict[str, list[int]] = defaultdict(list)  # what may change it
-        texts = {part.cell.number: part.cell.text for part in parts}  # searched once a cell, not a statement
-        shown = {number for number, text in texts.items() if SHOWN.search(text)}
-        self.secondary = {  # these count only for names that nothing else gives
-            n
-            for n, part in enumerate(parts)
-            if part.is_unrun or (part.cell.number in shown and _is_result(part))
-        }
-        for index in range(len(parts)):
-            places = self.binding, self.storing, self.calling
-            for place, names in zip(places, self.names.changed(index), strict=True):
+    @cached_property
+    def places(self) -> Places:
+        """The statements behind each name."""
+        places = Places(defaultdict(list), defaultdict(list), defaultdict(list))
+        for index in range(len(self.statements)):
+            for place, names in zip(places, self.meanings.changed(index), strict=True):
                 for name in names:
                     place[name].append(index)
+        return places
+
+    @cached_property
+    def secondary(self) -> set[int]:
+        """Statements that count only for names that nothing else gives."""
+        showing = {cell.number for cell in self.cells if SHOWN.search(cell.text)}
+        return {
+            index
+            for index, statement in enumerate(self.statements)
+            if statement.is_unrun or (statement.cell.number in showing and statement.is_result)
+        }
 
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
-        if any(self._attempts(index, name) for index in self.binding[name]):
+        if self._attempting(name):
             return True
-        return any(name in words(self.parts[index].scope.texts) for index in self.binding[ANYTHING])
+        return any(name in words(self.statements[n].scope.texts) for n in self.places.binding[ANYTHING])
+
+    def cell_of(self, name: str) -> CodeCell:
+        """The last cell that gives the name a meaning of its own."""
+        return self.statements[self._attempting(name)[-1]].cell
+
+    def numbers(self, name: str) -> dict[str, int | str]:
+        """The numbers of a variant in the last `check(name, ...)`; empty without such a call."""
+        return self.checks.numbers(name)
+
+    def answer(self, name: str, is_kernel: bool = False) -> LearnerAnswer:
+        """What has to run for `name`; Stopped if there is nothing to judge.
+
+        A kernel takes no calls beside it.
+        """
+        if not self.attempts(name):
+            raise self._nothing_to_judge(name)
+        chosen, names = self.needed(name, is_kernel, self.checked_at(name))
+        statements = [self.statements[index] for index in sorted(chosen)]
+        pieces = groupby(_ordered(statements), key=lambda statement: statement.cell.number)
+        optional = [
+            (statement.cell.label, statement.tree.lineno)
+            for statement in statements
+            if not (statement.gives | statement.scope.stores) & names
+        ]
+        return LearnerAnswer(
+            name,
+            [_piece([*group]) for _, group in pieces],
+            sorted(names),
+            optional,
+            magics=[line for cell in self.cells for line in cell.magics],
+            repeated=self._repeated(chosen, names),
+            unread=self._unread(names),
+            newer=next((cell.newer for cell in self.cells if cell.newer), ""),
+        )
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [n for n, names in enumerate(self.checked) if name in names]
-        if not checks or any(
-            index > checks[-1] and self._attempts(index, name) for index in self.binding[name]
-        ):
+        checks = [index for index, statement in enumerate(self.statements) if self._checks(statement, name)]
+        if not checks or any(index > checks[-1] for index in self._attempting(name)):
             return None
         return checks[-1]
-
-    def repeated(self, chosen: set[int], names: set[str]) -> list[str]:
-        """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
-        definitions = {
-            name: {
-                self.parts[i].cell.number
-                for i in self.binding[name]
-                if i in chosen and self._attempts(i, name)
-            }
-            for name in sorted(names)
-        }
-        cells = {
-            name: [*map(str, sorted(numbers))] for name, numbers in definitions.items() if len(numbers) > 1
-        }
-        return [f"{name} (cells {', '.join(first)} and {last})" for name, (*first, last) in cells.items()]
 
     def needed(self, name: str, is_kernel: bool, limit: int | None = None) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up.
 
         limit: the statement from which on nothing gives another meaning to a name that has one before.
         """
-        end = len(self.parts) if limit is None else limit
+        end = len(self.statements) if limit is None else limit
         chosen: set[int] = set()
         followed: set[str] = set()
         seen: set[tuple[str, bool]] = set()  # names through which objects in use may be changed
-        waiting = {name} | self._choose(chosen, {index for index in self.binding[ANYTHING] if index < end})
+        anything = {index for index in self.places.binding[ANYTHING] if index < end}
+        waiting = {name} | self._choose(chosen, anything)
         while waiting:
             following = waiting.pop()
             followed.add(following)
@@ -223,14 +233,37 @@ class _Choice:
                 waiting = self._choose(chosen, settings) - followed
         return chosen, followed
 
+    def _attempting(self, name: str) -> list[int]:
+        """The statements that give the name a meaning that is not the stub's."""
+        return [index for index in self.places.binding[name] if self._attempts(index, name)]
+
+    def _attempts(self, index: int, name: str) -> bool:
+        return self.statements[index].attempts(name) or name not in self.statements[index].gives
+
+    def _checks(self, statement: Statement, name: str) -> bool:
+        runs = statement.is_result and not statement.is_unrun
+        return runs and name in self.checks.names[statement.tree]
+
+    def _repeated(self, chosen: set[int], names: set[str]) -> list[str]:
+        """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
+        repeated = []
+        for name in sorted(names):
+            giving = chosen.intersection(self._attempting(name))
+            *first, last = sorted({self.statements[index].cell.number for index in giving}) or [0]
+            if first:
+                repeated.append(f"{name} (cells {', '.join(map(str, first))} and {last})")
+        return repeated
+
+    def _unread(self, names: set[str]) -> list[str]:
+        """The errors of cells that cannot be parsed and would give one of the names."""
+        broken = [cell for cell in self.cells if cell.error]
+        return [syntax_error(cell) for cell in broken if names & {*GIVEN.findall(cell.text)}]
+
     def _choose(self, chosen: set[int], more: set[int]) -> set[str]:
         """Add statements to the chosen ones; the names that they use."""
         new = more - chosen
         chosen |= new
-        return set().union(*map(self.names.uses, new))
-
-    def _attempts(self, index: int, name: str) -> bool:
-        return self.parts[index].attempts(name) or name not in self.parts[index].gives
+        return set().union(*map(self.meanings.uses, new))
 
     def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
@@ -239,56 +272,78 @@ class _Choice:
 
         Names in `seen` were needed before; those that this one adds are put there.
         """
-        if not any(index < end and self._attempts(index, name) for index in self.binding[name]):
-            end = len(self.parts)
-        binding = {index for index in self.binding[name] if index < end}
-        stubs = {index for index in binding if self.parts[index].is_stub}
-        attempted = any(self._attempts(index, name) for index in binding)
-        giving = binding - (stubs if attempted else set())
-        giving = (giving - self.secondary) or giving
+        attempting = self._attempting(name)
+        if not any(index < end for index in attempting):
+            end = len(self.statements)
+        binding = {index for index in self.places.binding[name] if index < end}
+        if binding.intersection(attempting):
+            binding = {index for index in binding if not self.statements[index].is_stub}
+        giving = (binding - self.secondary) or binding
         if is_kernel:
-            return giving | {index for index in self.storing[name] if index < end}
-        is_function = name in self.names.definitions  # calling it by another name changes nothing in it
-        waiting = [name] if name not in self.names.constants else []
+            return giving | {index for index in self.places.storing[name] if index < end}
+        is_function = name in self.meanings.definitions  # calling it by another name changes nothing in it
+        waiting = [name] if name not in self.meanings.constants else []
         while waiting:
             following = waiting.pop()
             is_called = following == name or not is_function
             if (following, is_called) not in seen:
                 seen.add((following, is_called))
-                changing = [*self.storing[following], *(self.calling[following] if is_called else ())]
+                changing = [*self.places.storing[following]]
+                if is_called:
+                    changing += self.places.calling[following]
                 giving.update(index for index in changing if index < end)
-                waiting += self.names.sharing.get(following, ())
+                waiting += self.meanings.sharing.get(following, ())
         return giving
 
     def _settings(self, names: set[str]) -> set[int]:
         """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
-        modules = (names & self.names.modules) - self.names.showing
-        modules |= {name for name in SETTINGS if name in self.names.modules}
+        constants = self.meanings.constants
+        modules = (names & self.meanings.modules) - self.meanings.showing
+        modules |= SETTINGS & self.meanings.modules
         return {
             index
-            for index, part in enumerate(self.parts)
-            if isinstance(part.statement, ast.Expr)
-            and any(call.through and call.through <= modules for call in part.scope.calls)
-            and {name for name in part.scope.reads if name[0] != "."} <= modules | self.names.constants
+            for index, statement in enumerate(self.statements)
+            if isinstance(statement.tree, ast.Expr)
+            and any(call.through and call.through <= modules for call in statement.scope.calls)
+            and {name for name in statement.scope.reads if name[0] != "."} <= modules | constants
         }
 
+    def _nothing_to_judge(self, name: str) -> Stopped:
+        for cell in self.cells:
+            if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
+                return _unreadable(cell, name)
+        if any(statement.is_stub and name in statement.gives for statement in self.statements):
+            return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
+        for cell in self.cells:
+            if name in cell.named:
+                kind = f"it is a cell of {cell.kind}, which does not run."
+                remedy = f"make {cell.label} a code cell, run it, and save the notebook"
+                sentence = f"{cell.label.capitalize()} defines {name}, but {kind}"
+                return Stopped(Status.not_attempted, sentence, remedy)
+        definitions = {n for s in self.statements if isinstance(s.tree, DEFINITIONS) for n in s.gives}
+        near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
+        remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
+        return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
-def _ordered(parts: list[Part]) -> list[Part]:
+
+def _ordered(statements: list[Statement]) -> list[Statement]:
     """In the notebook's order, but imports first whose names nothing else gives."""
-    others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
+    others = {name for s in statements if not isinstance(s.tree, IMPORTS) for name in s.gives}
 
-    def late(part):
-        return not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
+    def late(statement):
+        return not isinstance(statement.tree, IMPORTS) or bool(statement.gives & (others | {ANYTHING}))
 
-    def future(part):
-        return getattr(part.statement, "module", "") == "__future__"
+    def future(statement):
+        return getattr(statement.tree, "module", "") == "__future__"
 
-    return sorted(parts, key=lambda part: (not future(part), late(part)))
+    return sorted(statements, key=lambda statement: (not future(statement), late(statement)))
 
 
-def _piece(cell: CodeCell, chosen: list[int]) -> tuple[str, str, list[int]]:
+def _piece(statements: list[Statement]) -> tuple[str, str, list[int]]:
     """(label, source, indices) of some statements of a cell. All other lines are empty, so that a line keeps
     its number and a picture in a text is not sent along."""
+    cell = statements[0].cell
+    chosen = [statement.index for statement in statements]
     spans = [(_first_line(statement), statement.end_lineno) for statement in cell.statements]
     wanted = {line for index in chosen for line in range(spans[index][0], spans[index][1] + 1)}
     size = 0
@@ -315,36 +370,14 @@ def _first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *(part.lineno for part in getattr(statement, "decorator_list", ()))])
 
 
-def _parts(cell: CodeCell) -> Iterator[Part]:
-    for index, statement in enumerate(cell.statements):
+def _statements(cell: CodeCell) -> Iterator[Statement]:
+    for index, tree in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
-            yield Part(cell, index, statement, Scope([statement]))
-
-
-def _is_result(part: Part) -> bool:
-    """Does it compute, where a definition or an import gives a name?"""
-    return not isinstance(part.statement, NO_CALLS)
+            yield Statement(cell, index, tree, Scope([tree]))
 
 
 def _uses(expression: ast.expr, name: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(expression))
-
-
-def _nothing_to_judge(cells: list[CodeCell], parts: list[Part], name: str) -> Stopped:
-    for cell in cells:
-        if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
-            return _unreadable(cell, name)
-    if any(part.is_stub and name in part.gives for part in parts):
-        return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-    for cell in cells:
-        if name in cell.named:
-            sentence = f"{cell.label} defines {name}, but it is a cell of {cell.kind}, which does not run."
-            remedy = f"make {cell.label} a code cell, run it, and save the notebook"
-            return Stopped(Status.not_attempted, sentence[0].upper() + sentence[1:], remedy)
-    definitions = {n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives}
-    near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
-    remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
-    return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
 
 def _unreadable(cell: CodeCell, name: str) -> Stopped:
