@@ -36,8 +36,8 @@ from nbjudge.exercise import Exercise
 from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import judge_apart
 from nbjudge.printable import printable
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import CHECKOUT, Sandbox, choose
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Verdict
 
 FOLDER = CHECKOUT / "tests" / "attacks"

@@ -5,7 +5,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from nbjudge.finding.notebook import DEFINITIONS, Notebook, is_stub
+from nbjudge.finding.effects import Binding
+from nbjudge.finding.notebook import Notebook, first_line, statements_of
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
 
@@ -35,29 +36,17 @@ def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
     texts: dict[str, str] = {}
     for cell in notebook.cells:
         lines = cell.text.split("\n")
-        for statement in cell.statements:
-            decorators = getattr(statement, "decorator_list", ())
-            first = min([statement.lineno, *(part.lineno for part in decorators)])
-            text = "\n".join(lines[first - 1 : statement.end_lineno])
-            names = _names(statement, exercise)
-            texts |= {name: text for name in names if name not in texts or not is_stub(statement)}
+        for statement in statements_of(cell):
+            text = "\n".join(lines[first_line(statement.tree) - 1 : statement.tree.end_lineno])
+            sites = [site for site in statement.scope.sites if site.name in statement.gives]
+            names = {site.name for site in sites if site.name == exercise or _is_definition(site)}
+            texts |= {name: text for name in names if name not in texts or not statement.is_stub}
     return texts
 
 
-def _names(statement: ast.stmt, exercise: str) -> list[str]:
-    if isinstance(statement, DEFINITIONS):
-        return [statement.name]
-    if isinstance(statement, ast.If | ast.Try | ast.With):
-        return [
-            name
-            for part in (*statement.body, *getattr(statement, "orelse", ()))
-            for name in _names(part, exercise)
-        ]
-    if not isinstance(statement, ast.Assign):
-        return []
-    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
-    is_function = isinstance(statement.value, ast.Lambda | ast.Name | ast.Attribute)
-    return names if is_function else [name for name in names if name == exercise]
+def _is_definition(site: Binding) -> bool:
+    is_another_name = site.kind == "value" and isinstance(site.source, ast.Lambda | ast.Name | ast.Attribute)
+    return site.kind == "definition" or is_another_name
 
 
 def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> str:

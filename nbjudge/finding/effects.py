@@ -7,7 +7,7 @@ is taken widely: whatever is passed to an unknown function may be changed by it.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import islice
 from typing import NamedTuple
 
@@ -38,6 +38,15 @@ class Call(NamedTuple):
     passed: frozenset[str]  # the names that go with it
 
 
+class Effect(NamedTuple):
+    """What a function does beyond its own names when it is called."""
+
+    reads: set[str]
+    binds: set[str]
+    stores: set[str]
+    calls: set[Call]
+
+
 class Scope:
     """What a list of nodes does when they run."""
 
@@ -46,7 +55,7 @@ class Scope:
         self.reads: set[str] = set()  # names, and ".attribute" of attributes
         self.mentions: set[str] = set()  # those that are not just an argument: f, not x, of f(x)
         self.stores: set[str] = set()  # objects that are written into: x[0] = 1, x.a = 1, x += 1, del x[0]
-        self.calls: list[Call] = []
+        self.calls: set[Call] = set()
         self.declared: set[str] = set()  # global or nonlocal
         self.functions: list[tuple[str, ast.AST]] = []  # (name, or empty, definition)
         self.texts: list[str] = []
@@ -58,14 +67,16 @@ class Scope:
         return {site.name for site in self.sites}
 
     @property
-    def shares(self) -> dict[str, set[str]]:
-        """A name: those whose objects it may share."""
-        return shares_of(self.sites)
+    def reads_at_most(self) -> set[str]:
+        """What it reads, and what its texts name where `eval` or `globals` may read them."""
+        return self.reads | words(self.texts) if REFLECTION & self.reads else self.reads
 
-    @property
-    def is_reflective(self) -> bool:
-        """Does it read or write names that stand in no text?"""
-        return bool(REFLECTION & self.reads)
+    def beyond(self, own: Set[str]) -> Effect:
+        """What it does to other names than its own ones, which stand for those whose objects they share."""
+        shares = shares_of(self.sites)
+        outside = lambda names: frozenset(expanded(names, shares) - own)
+        calls = {Call(c.function, outside(c.through), outside(c.passed)) for c in self.calls}
+        return Effect(self.reads - own, set(), {*outside(self.stores)}, calls)
 
     def _visit(self, waiting: list[ast.AST]) -> None:
         """All nodes, without recursion: an expression may be nested thousands deep."""
@@ -172,7 +183,7 @@ class Scope:
             self.functions += [(node.name, function), (f".{method}", function)]
         above = [*node.bases, *(keyword.value for keyword in node.keywords)]
         self.sites.append(Binding(node.name, "definition", ast.Tuple(above)))
-        self.calls += [Call(None, roots(part), frozenset([node.name])) for part in above]
+        self.calls |= {Call(None, roots(part), frozenset([node.name])) for part in above}
         return [*self._decorate(node), *above]
 
     def _visit_ListComp(self, node: ast.ListComp) -> list:
@@ -205,7 +216,7 @@ class Scope:
         through = roots(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset()
         if name is None and not through:  # kernel[grid, block](x)
             passed.append(roots(node.func))
-        self.calls.append(Call(name, through, frozenset().union(*passed)))
+        self.calls.add(Call(name, through, frozenset().union(*passed)))
         return below
 
     def _mention(self, name: str) -> None:
@@ -215,7 +226,7 @@ class Scope:
     def _decorate(self, node: ast.AST) -> list:
         for decorator in node.decorator_list:
             name = decorator.id if isinstance(decorator, ast.Name) else None
-            self.calls.append(Call(name, frozenset() if name else roots(decorator), frozenset([node.name])))
+            self.calls.add(Call(name, frozenset() if name else roots(decorator), frozenset([node.name])))
         return node.decorator_list
 
     def _bind(self, target: ast.expr, value: ast.expr, kind: str = "value") -> None:
@@ -233,13 +244,26 @@ class Scope:
 
     def _take(self, below: "Scope", own: set[str]) -> None:
         """What a class body or a comprehension does when it runs, without the names that are its own."""
-        shares = below.shares
-        outside = lambda names: frozenset(expanded(names, shares) - own)
-        self.reads |= below.reads - own
+        effect = below.beyond(own)
+        self.reads |= effect.reads
         self.mentions |= below.mentions - own
-        self.stores |= outside(below.stores)
-        self.calls += [Call(c.function, outside(c.through), outside(c.passed)) for c in below.calls]
+        self.stores |= effect.stores
+        self.calls |= effect.calls
         self.texts += below.texts
+
+
+def effect_of(node: ast.AST, enclosing: frozenset[str] = frozenset()) -> Effect:
+    """The effect of a function's body, with those of the functions that it defines."""
+    scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
+    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    own = frozenset((parameters | scope.binds) - scope.declared | enclosing)
+    effect = scope.beyond(own)
+    effect.reads.update(scope.reads_at_most - own)
+    effect.binds.update(scope.binds & scope.declared - enclosing)
+    for _, inner in scope.functions:
+        for mine, its in zip(effect, effect_of(inner, own), strict=True):
+            mine.update(its)
+    return effect
 
 
 def shares_of(sites: Iterable[Binding]) -> dict[str, set[str]]:

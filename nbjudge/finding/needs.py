@@ -9,7 +9,6 @@ import builtins
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Set
 from functools import cached_property
-from typing import NamedTuple
 
 from nbjudge.course import current
 from nbjudge.finding.effects import (
@@ -17,13 +16,14 @@ from nbjudge.finding.effects import (
     REFLECTION,
     Binding,
     Call,
+    Effect,
     Scope,
+    effect_of,
     expanded,
     is_constant,
     roots,
     shares_of,
-    words,
-)
+)  # fmt: skip
 
 SHOWING = {  # packages that draw and print, beside the course's own
     *("matplotlib", "pylab", "seaborn", "plotly", "bokeh"),
@@ -31,34 +31,6 @@ SHOWING = {  # packages that draw and print, beside the course's own
 }
 CHANGING = {"next", "map", "filter", "exec", "eval"}
 BUILTINS = {*dir(builtins), "display"}
-
-
-class Effect(NamedTuple):
-    """What a call of a function does beyond its own names."""
-
-    reads: set[str]
-    binds: set[str]
-    stores: set[str]
-    calls: list[Call]
-
-
-def effect_of(node: ast.AST, enclosing: frozenset[str] = frozenset()) -> Effect:
-    """The effect of a function's body, with those of the functions that it defines."""
-    scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
-    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-    own = frozenset((parameters | scope.binds) - scope.declared | enclosing)
-    shares = scope.shares
-    outside = lambda names: frozenset(expanded(names, shares) - own)
-    reads = scope.reads | (words(scope.texts) if scope.is_reflective else set())
-    calls = [Call(c.function, outside(c.through), outside(c.passed)) for c in scope.calls]
-    effect = Effect(reads - own, scope.binds & scope.declared - enclosing, {*outside(scope.stores)}, calls)
-    for _, inner in scope.functions:
-        for mine, its in zip(effect, effect_of(inner, own), strict=True):
-            if isinstance(mine, list):
-                mine.extend(its)
-            else:
-                mine.update(its)
-    return effect
 
 
 class Names:
@@ -179,7 +151,7 @@ class Names:
         scope = self.scopes[index]
         own = [effect.reads for effect in self.of_scope[index]]
         named = [e.reads for name in {name for name, _ in scope.functions} - {""} for e in self.effects[name]]
-        reads = scope.reads.union(words(scope.texts) if scope.is_reflective else (), *own, *named)
+        reads = scope.reads_at_most.union(*own, *named)
         return {name for name in reads if name[0] != "."}
 
     def changed(self, index: int) -> tuple[set[str], set[str], set[str]]:

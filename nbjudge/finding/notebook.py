@@ -44,7 +44,7 @@ from nbjudge.finding.effects import ANYTHING, Scope, words
 from nbjudge.finding.needs import Names
 from nbjudge.finding.notebook_file import notebook_text
 from nbjudge.finding.reading import CodeCell
-from nbjudge.running.worker import LearnerAnswer
+from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -55,18 +55,9 @@ GIVEN = re.compile(  # names to which a cell that cannot be parsed would give a 
 )
 SHOWN = re.compile(r"\buse\(")
 SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
-# what a line has that looks into the process it runs in: see lines_that_look
-ATTRIBUTES = {
-    "__closure__", "__globals__", "__code__", "__dict__", "__subclasses__", "__builtins__", "cell_contents",
-    "_getframe", "f_back", "f_locals", "f_globals", "tb_frame", "tape", "services", "handle", "get_objects",
-    "get_referrers", "get_referents", "currentframe", "getsource",
-}  # fmt: skip
-MODULES = {"gc", "inspect", "ctypes", "sys", "builtins", "types", "importlib", "traceback", "dis"}
-CALLS = {"globals", "locals", "vars", "eval", "exec", "compile", "__import__"}
-LOOKING = ATTRIBUTES | MODULES | CALLS
 
 
-class Statement(NamedTuple):
+class CellStatement(NamedTuple):
     """A statement at the top of a cell, and what it does."""
 
     cell: CodeCell
@@ -82,11 +73,17 @@ class Statement(NamedTuple):
     @property
     def is_unrun(self) -> bool:
         """Does it stand below the line at which its cell stopped with an error?"""
-        return self.cell.ran_to is not None and _first_line(self.tree) > self.cell.ran_to
+        return self.cell.ran_to is not None and first_line(self.tree) > self.cell.ran_to
 
     @property
     def is_stub(self) -> bool:
-        return is_stub(self.tree)
+        """Is it a definition whose whole body is `raise NotImplementedError`, below its docstring?"""
+        if not isinstance(self.tree, DEFINITIONS):
+            return False
+        body = self.tree.body[ast.get_docstring(self.tree) is not None :]
+        return (
+            len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
+        )
 
     @property
     def is_result(self) -> bool:
@@ -125,16 +122,16 @@ class Notebook:
         return cls(reading.cells(notebook_text(path), path))
 
     @cached_property
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[CellStatement]:
         """The statements that may count: what no kernel ran gives nothing, but answers are judged."""
-        every = [statement for cell in self.cells for statement in _statements(cell)]
+        every = [statement for cell in self.cells for statement in statements_of(cell)]
         return [s for s in every if not s.is_unrun or not s.cell.in_turn or s.gives & exercise_names()]
 
     @cached_property
     def names(self) -> set[str]:
         """All names that the cells give at their top level, or would if they were code without errors."""
-        given = {name for statement in self.statements for name in statement.gives}
-        return given.union(*(cell.named for cell in self.cells))
+        top_level = {name for statement in self.statements for name in statement.gives}
+        return top_level.union(*(cell.named for cell in self.cells))
 
     @cached_property
     def checks(self) -> Checks:
@@ -168,17 +165,12 @@ class Notebook:
 
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
-        if self._attempting(name):
-            return True
-        return any(name in words(self.statements[n].scope.texts) for n in self.places.binding[ANYTHING])
+        texts = [self.statements[index].scope.texts for index in self.places.binding[ANYTHING]]
+        return bool(self._attempting(name)) or any(name in words(part) for part in texts)
 
     def cell_of(self, name: str) -> CodeCell:
         """The last cell that gives the name a meaning of its own."""
         return self.statements[self._attempting(name)[-1]].cell
-
-    def numbers(self, name: str) -> dict[str, int | str]:
-        """The numbers of a variant in the last `check(name, ...)`; empty without such a call."""
-        return self.checks.numbers(name)
 
     def answer(self, name: str, is_kernel: bool = False) -> LearnerAnswer:
         """What has to run for `name`; Stopped if there is nothing to judge.
@@ -208,7 +200,11 @@ class Notebook:
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [index for index, statement in enumerate(self.statements) if self._checks(statement, name)]
+        checks = [
+            index
+            for index, statement in enumerate(self.statements)
+            if statement.is_result and not statement.is_unrun and name in self.checks.names[statement.tree]
+        ]
         if not checks or any(index > checks[-1] for index in self._attempting(name)):
             return None
         return checks[-1]
@@ -239,10 +235,6 @@ class Notebook:
 
     def _attempts(self, index: int, name: str) -> bool:
         return self.statements[index].attempts(name) or name not in self.statements[index].gives
-
-    def _checks(self, statement: Statement, name: str) -> bool:
-        runs = statement.is_result and not statement.is_unrun
-        return runs and name in self.checks.names[statement.tree]
 
     def _repeated(self, chosen: set[int], names: set[str]) -> list[str]:
         """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
@@ -326,7 +318,7 @@ class Notebook:
         return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
 
-def _ordered(statements: list[Statement]) -> list[Statement]:
+def _ordered(statements: list[CellStatement]) -> list[CellStatement]:
     """In the notebook's order, but imports first whose names nothing else gives."""
     others = {name for s in statements if not isinstance(s.tree, IMPORTS) for name in s.gives}
 
@@ -339,12 +331,12 @@ def _ordered(statements: list[Statement]) -> list[Statement]:
     return sorted(statements, key=lambda statement: (not future(statement), late(statement)))
 
 
-def _piece(statements: list[Statement]) -> tuple[str, str, list[int]]:
+def _piece(statements: list[CellStatement]) -> tuple[str, str, list[int]]:
     """(label, source, indices) of some statements of a cell. All other lines are empty, so that a line keeps
     its number and a picture in a text is not sent along."""
     cell = statements[0].cell
     chosen = [statement.index for statement in statements]
-    spans = [(_first_line(statement), statement.end_lineno) for statement in cell.statements]
+    spans = [(first_line(statement), statement.end_lineno) for statement in cell.statements]
     wanted = {line for index in chosen for line in range(spans[index][0], spans[index][1] + 1)}
     size = 0
     while len(wanted) > size:  # statements that share a line stay together
@@ -357,23 +349,16 @@ def _piece(statements: list[Statement]) -> tuple[str, str, list[int]]:
     return cell.label, text.rstrip("\n"), [places[index] for index in chosen]
 
 
-def is_stub(statement: ast.stmt) -> bool:
-    """A definition whose whole body is `raise NotImplementedError`, below its docstring."""
-    if not isinstance(statement, DEFINITIONS):
-        return False
-    body = statement.body[ast.get_docstring(statement) is not None :]
-    return len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
-
-
-def _first_line(statement: ast.stmt) -> int:
+def first_line(statement: ast.stmt) -> int:
     """The line that a statement begins on, with its decorators."""
     return min([statement.lineno, *(part.lineno for part in getattr(statement, "decorator_list", ()))])
 
 
-def _statements(cell: CodeCell) -> Iterator[Statement]:
+def statements_of(cell: CodeCell) -> Iterator[CellStatement]:
+    """The statements at the top of a cell."""
     for index, tree in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
-            yield Statement(cell, index, tree, Scope([tree]))
+            yield CellStatement(cell, index, tree, Scope([tree]))
 
 
 def _uses(expression: ast.expr, name: str) -> bool:
@@ -400,30 +385,3 @@ def written_by_newer_python(version: str, name: str, reason: str) -> Stopped:
     sentence = f"The notebook was written with Python {version}, and this is Python {own}: not judged."
     remedy = f"grade it with Python {version} or newer"
     return Stopped(Status.grader_error, f"{sentence} {name} may use what is new there.\n{reason}", remedy)
-
-
-def lines_that_look(answer: LearnerAnswer) -> tuple[str, ...]:
-    """ "cell 3, line 2: f = step.__globals__" for each line of the answer that looks where nothing sends it.
-
-    A note for the teacher, never a verdict: what an answer finds there is its own process.
-    """
-    lines = {}
-    # for speed: most answers name nothing of it
-    cells = [c for c in answer.cells if not c[1].isascii() or any(word in c[1] for word in LOOKING)]
-    for label, source, chosen in cells:
-        text = source.splitlines()
-        statements = ast.parse(source).body
-        for node in (node for index in chosen for node in ast.walk(statements[index]) if _looks(node)):
-            lines[label, node.lineno] = f"{label}, line {node.lineno}: {text[node.lineno - 1].strip()[:120]}"
-    return tuple(lines.values())
-
-
-def _looks(node: ast.AST) -> bool:
-    """Does it look into the process that it runs in?"""
-    if isinstance(node, ast.Attribute):
-        return node.attr in ATTRIBUTES
-    if isinstance(node, ast.Call):
-        return getattr(node.func, "id", None) in CALLS
-    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-    return any(module.partition(".")[0] in MODULES for module in modules)

@@ -18,12 +18,13 @@ from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.files import write_whole
-from nbjudge.finding.notebook import Notebook, lines_that_look, written_by_newer_python
+from nbjudge.finding.notebook import Notebook, written_by_newer_python
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from nbjudge.running import sandbox
+from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.running.sandbox import Sandbox
-from nbjudge.running.worker import LearnerAnswer, NotStarted, Worker
+from nbjudge.running.worker import NotStarted, Worker
 from nbjudge.verdict import Status, Stopped, Verdict
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
@@ -170,7 +171,7 @@ def as_variant(exercise: Exercise, notebook: Notebook) -> tuple[Exercise, dict]:
     A class is graded otherwise: its numbers are drawn from the class key.
     """
     with limited(OWN_SECONDS):
-        numbers = notebook.numbers(exercise.name)
+        numbers = notebook.checks.numbers(exercise.name)
     try:
         return variants.at_numbers(exercise, numbers), numbers
     except ValueError:  # an unknown variant: the course's own exercise
@@ -200,7 +201,7 @@ def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandb
     lines += answer.magics if misses else ()
     lines += (error.replace("\n", " ") for error in answer.unread)
     outcome = _with_reasons(outcome, lines, answer.repeated)
-    return replace(outcome, looks=lines_that_look(answer))
+    return replace(outcome, looks=answer.lines_that_look())
 
 
 def _with_reasons(outcome: Verdict, lines: list[str], repeated: Sequence[str]) -> Verdict:

@@ -6,7 +6,6 @@ shows counts alone.  So does a variant, which is for a class, and a notebook tha
 
 import html
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from nbjudge.comparing.judging import Counted
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.files import ROOT
+from nbjudge.finding.notebook import Notebook
 
 GRADED = "NBGRADER_EXECUTION"  # nbgrader sets it where it runs a notebook
 IN_TWO_COLUMNS = "display:flex;flex-wrap:wrap;gap:1em"
@@ -93,10 +93,9 @@ def source_of(function: Callable) -> str:
 
 
 def _solution(solved: Path, name: str) -> str:
-    """The cell of the solved notebook that has the exercise's name."""
-    cells = json.loads((ROOT / solved).read_bytes())["cells"]
-    lines = next(cell["source"] for cell in cells if cell["id"] == name)
-    return "".join(line for line in lines if line.strip() not in (BEGIN, END))
+    """The cell of the solved notebook that defines the exercise's function."""
+    lines = Notebook.read(ROOT / solved).cell_of(name).text.split("\n")
+    return "".join(f"{line}\n" for line in lines if line.strip() not in (BEGIN, END))
 
 
 def _column(title: str, text: str) -> str:

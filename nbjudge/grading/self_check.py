@@ -13,8 +13,8 @@ from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import parse
 from nbjudge.grading.grade import grade_one, judge_apart
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import CHECKOUT, Sandbox
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status, Verdict
 
 NUMPY = "import numpy as np\n"

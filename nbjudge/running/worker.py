@@ -6,7 +6,6 @@ as little as a stranger's: their size is capped before they are read, and they b
 never code.
 """
 
-import ast
 import json
 import os
 import select
@@ -15,11 +14,8 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from typing import NamedTuple
 
-import numpy as np
 import psutil
 
 from nbjudge.clock import is_starved, waiting_of
@@ -28,6 +24,7 @@ from nbjudge.running import control_group, memory, sandbox
 from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer, out_of_time
 from nbjudge.running.family import Family, adopt_orphans, waits_for_disk
 from nbjudge.running.inside import wire
+from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.verdict import Status, Stopped
 
@@ -40,29 +37,6 @@ LINE = 300
 FAILURES = 5  # characters of a statement that was left out, and how many are named
 ENDING = 10  # seconds for a process that was killed to be gone
 START = 30.0  # seconds until a worker must have started: a machine may be full of other work
-
-
-class LearnerAnswer(NamedTuple):
-    """The learner's code for one exercise."""
-
-    name: str
-    cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
-    names: list[str]  # what they are needed for: of an import, the rest is left out
-    optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
-    magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
-    repeated: Sequence[str] = ()  # names that several cells give a meaning, with their cells
-    unread: Sequence[str] = ()  # errors of cells that cannot be parsed and would give needed names
-    newer: str = ""  # the version of Python that wrote the notebook, where it is above this one
-
-    def packed(self) -> bytes:
-        """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
-        text = json.dumps(self[:4], ensure_ascii=False).encode(errors="surrogatepass")
-        return wire.pack(np.frombuffer(text, np.uint8))
-
-
-def of_source(name: str, source: str) -> LearnerAnswer:
-    """An answer whose source is one cell."""
-    return LearnerAnswer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
 
 
 class NotStarted(Stopped):

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from nbjudge import course
 from nbjudge.files import write_whole
 from nbjudge.printable import printable
+from nbjudge.running.learner_answer import LearnerAnswer, of_source
 from nbjudge.running.sandbox import Sandbox, choose
-from nbjudge.running.worker import LearnerAnswer, Worker, of_source
+from nbjudge.running.worker import Worker
 from nbjudge.verdict import Stopped
 from rnncourse.capstone.launches import Illegal
 from rnncourse.capstone.score import FULL_MARKS, PROBLEMS, score_all
@@ -47,8 +48,7 @@ class Unusable(ValueError):
 
 def program_of(answer: LearnerAnswer) -> str:
     """The statements that a notebook's answer needs, as one program."""
-    parts = [(ast.parse(source).body, chosen) for _, source, chosen in answer.cells]
-    return "\n".join(ast.unparse(body[k]) for body, chosen in parts for k in chosen) + "\n"
+    return "".join(f"{ast.unparse(statement)}\n" for *_, statement in answer.statements())
 
 
 def make_entry(name: str, program: str, box: Sandbox) -> Entry:

@@ -18,8 +18,9 @@ import numpy as np
 
 from nbjudge.exercise import Wrong
 from nbjudge.running.inside import wire
+from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.running.sandbox import Sandbox
-from nbjudge.running.worker import LearnerAnswer, Worker
+from nbjudge.running.worker import Worker
 from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_source import (
     Names,

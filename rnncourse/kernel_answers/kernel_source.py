@@ -23,10 +23,11 @@ import inspect
 import textwrap
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_forms import plain_forms
 from rnncourse.kernel_answers.kernel_words import (
@@ -44,9 +45,6 @@ from rnncourse.kernel_answers.kernel_words import (
     word_of,
 )
 from rnncourse.kernel_answers.launcher import BUILTINS, bare
-
-if TYPE_CHECKING:  # it starts processes, which no browser can
-    from nbjudge.running.worker import LearnerAnswer
 
 MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
 OF_PYTHON = (bool, int, float, type(None))
@@ -74,7 +72,7 @@ class Statement(NamedTuple):
     whole: ast.stmt
 
 
-def refuse_what_is_no_kernel(answer: "LearnerAnswer") -> tuple[list[Statement], Names]:
+def refuse_what_is_no_kernel(answer: LearnerAnswer) -> tuple[list[Statement], Names]:
     """The answer's statements, and what the names beside the kernel stand for.
 
     Raises Stopped, naming line and reason, if the answer is something other than a kernel that computes.
@@ -89,12 +87,10 @@ def refuse_what_is_no_kernel(answer: "LearnerAnswer") -> tuple[list[Statement], 
     return statements, names
 
 
-def _statements(answer: "LearnerAnswer") -> Iterator[Statement]:
-    for label, source, chosen in answer.cells:
-        body = ast.parse(source).body
-        for number in sorted({*chosen}):
-            for text, place, whole in plain_forms(source, number, body[number]):
-                yield Statement(label, text, place, bare(copy.deepcopy(whole)), whole)
+def _statements(answer: LearnerAnswer) -> Iterator[Statement]:
+    for label, source, number, statement in answer.statements():
+        for text, place, whole in plain_forms(source, number, statement):
+            yield Statement(label, text, place, bare(copy.deepcopy(whole)), whole)
 
 
 def refuse_a_function(function: Callable) -> None:

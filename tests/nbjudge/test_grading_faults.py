@@ -21,7 +21,8 @@ from nbjudge.grading import grade as grading
 from nbjudge.grading.grade import grade, judge_apart
 from nbjudge.printable import LONGEST, printable
 from nbjudge.running import sandbox
-from nbjudge.running.worker import NotStarted, of_source
+from nbjudge.running.learner_answer import of_source
+from nbjudge.running.worker import NotStarted
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks, cli
 

@@ -17,7 +17,8 @@ from nbjudge import clock
 from nbjudge.grading.in_process import InProcess
 from nbjudge.running import family, sandbox, worker
 from nbjudge.running.conversation import out_of_time
-from nbjudge.running.worker import Worker, of_source
+from nbjudge.running.learner_answer import of_source
+from nbjudge.running.worker import Worker
 from nbjudge.verdict import Status, Stopped
 
 PLAIN = sandbox.choose(plain=True)

@@ -7,8 +7,8 @@ from numba import cuda as numba_cuda
 from nbjudge.exercise import Wrong
 from nbjudge.grading import learner
 from nbjudge.grading.grade import judge_apart
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status, Stopped
 from pocketgpu import cuda
 from rnncourse import checks

@@ -7,8 +7,9 @@ from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
 from nbjudge.running.conversation import SAME_ARRAYS
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import Worker, of_source
+from nbjudge.running.worker import Worker
 from rnncourse.course import COURSE
 
 NO_ARRAYS = {  # results are numbers, lists of numbers and texts, or are written into what the judge hands out

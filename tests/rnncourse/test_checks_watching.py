@@ -9,8 +9,8 @@ from nbjudge.exercise import Code, Exercise
 from nbjudge.grading.grade import judge_apart
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.checks.traces import require_calls

@@ -15,8 +15,8 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
 from nbjudge.grading.self_check import findings, mutated, notebook
 from nbjudge.running.inside import main
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import of_source
 from rnncourse import checks, cli
 
 LESSONS = list(checks.LESSONS)

@@ -7,8 +7,8 @@ from nbjudge.comparing.judging import Transcript, recording
 from nbjudge.grading.grade import judge_apart
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status
 from rnncourse import checks
 from rnncourse.checks.kernels import Case, LaunchResult, compare_launches, launch, unset

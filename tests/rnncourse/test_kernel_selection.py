@@ -11,8 +11,8 @@ from nbjudge.finding.reading import parse
 from nbjudge.grading import learner
 from nbjudge.grading.grade import grade_one
 from nbjudge.running.inside import wire
+from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
-from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status, Stopped
 from pocketgpu import cuda
 from rnncourse import checks
