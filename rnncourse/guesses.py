@@ -15,11 +15,23 @@ from html import escape
 
 NAME = re.compile(r"(my_)?guess\w*$|my_(factor|prediction|exponents|slopes)\w*$")
 LINE = "No guess yet: write yours in place of ..., or"
-# of JupyterLab: behind a closed cover every output is hidden, but errors and warnings are not
+# of JupyterLab and pages that nbconvert makes: behind a closed cover every output is hidden, but errors and
+# warnings are not; the fold of prose below it opens with it, or at once if there is a guess. Paper shows all.
+# Other programs know none of these classes: the outcome is seen below the line.
 STYLE = """
+@media screen {
 .guess-cover summary { cursor: pointer; }
+.jp-OutputArea-child .guess-cover span { display: none; }
+.jp-OutputArea-child .guess-cover summary::after { content: "open the outcome"; }
 .jp-OutputArea-child:has(.guess-cover:not([open])) ~ .jp-OutputArea-child:not(
   :has([data-mime-type$=".error"], [data-mime-type$=".stderr"])) { display: none; }
+.jp-CodeCell:not(.jp-mod-noOutputs, :has(.guess-cover:not([open])), :has(.guess-cover:not([open])) + *)
+  + .jp-MarkdownCell details.outcome {
+  &::details-content { content-visibility: visible; }
+  summary { display: none; }
+}
+}
+@media print { details.outcome::details-content { content-visibility: visible; } }
 """
 
 
@@ -55,12 +67,12 @@ class Cover:
         self.fields = fields  # what a page asks for, in words
 
     def __repr__(self) -> str:
-        return f"{LINE} read on:"
+        return f"{LINE} read on."
 
     def _repr_html_(self) -> str:
         fields = escape(json.dumps(self.fields, ensure_ascii=False))
         attributes = f'class="guess-cover" data-names="{" ".join(self.names)}" data-fields="{fields}"'
-        return f"<details {attributes}><summary>{LINE} open the outcome</summary></details>"
+        return f"<details {attributes}><summary>{LINE} <span>read on</span></summary></details>"
 
 
 def cover(**guesses: object) -> None:

@@ -7,6 +7,7 @@ from io import StringIO
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from page_browser import PageBrowser, needs_browser
 from traitlets.config import Config
 
 from nbjudge.authoring.course import ROOT
@@ -86,6 +87,43 @@ def test_no_lesson_makes_a_guess_for_its_reader(path):
     assert not numbers
 
 
+def page_with_a_cover():
+    """A covered cell and the prose below it, in the elements that JupyterLab makes of them."""
+    shown = guesses.Cover(["my_guess"], ["guess"])._repr_html_()
+    stream = 'data-mime-type="application/vnd.jupyter.{}"'
+    lines = [f"<pre {stream.format(name)} id={name}>9</pre>" for name in ("stdout", "stderr")]
+    children = [f'<div class="jp-OutputArea-child">{output}</div>' for output in (shown, *lines)]
+    folded = "<details class=outcome><summary>What came out</summary><p id=prose>9</p></details>"
+    cells = f'<div class="jp-CodeCell">{"".join(children)}</div><div class="jp-MarkdownCell">{folded}</div>'
+    return f"<style>{guesses.STYLE}</style>{cells}"
+
+
+@needs_browser
+def test_a_cover_hides_an_outcome_only_on_a_screen_and_where_it_can_be_opened(tmp_path):
+    everything = {"stdout", "stderr", "prose"}
+    html = page_with_a_cover()
+    with PageBrowser(tmp_path / "profile") as pages:
+        find = pages.browser.find_element
+        visible = lambda name: pages.browser.execute_script(VISIBLE, find("id", name))
+        seen = lambda: {name for name in everything if visible(name)}
+        line = lambda: find("css selector", "summary").get_property("innerText")
+        (tmp_path / "jupyter.html").write_text(html)
+        (tmp_path / "other.html").write_text(html.replace('class="jp-', 'class="'))
+        for program, at_first, opened in (
+            ("jupyter", {"stderr"}, everything),
+            ("other", {"stdout", "stderr"}, {"stdout", "stderr"}),
+        ):
+            pages.show((tmp_path / f"{program}.html").as_uri())
+            assert seen() == at_first
+            assert ("read on" in line()) is ("stdout" in at_first)
+            pages.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            assert seen() == everything
+            pages.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "screen"})
+            find("css selector", ".guess-cover summary").click()
+            assert seen() == opened
+
+
+VISIBLE = "return arguments[0].checkVisibility({contentVisibilityAuto: true})"
 FOLD = re.compile(r"<details.*?</details>", re.S)
 HEADING = re.compile(r"^#+ ", re.M)
 # a paragraph that begins with a number, or what came out in the author's runs
