@@ -80,16 +80,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-ANY_CELL = (
-    "one_step_at_a_time",
-    "one_big_gemm",
-    "numba_fused",
-    "numba_parallel",
-    "fused_cell",
-    "graph_replay",
-)
-
-
 UNSUITED = "output_gru"
 SUITED = [cell for cell in NEW_CELLS if cell != UNSUITED]
 WITH_LOOPS = [rung.name for rung in RUNGS if rung.facts.cells == WITH_KERNELS]
@@ -161,24 +151,6 @@ def test_the_gradients_of_new_cells_are_those_of_finite_differences(cell, monkey
     gradients = reference.backward(network, stored, dy, states[1])[2]
     along = sum(np.sum(gradients[name] * change[name]) for name in gradients)
     assert along == pytest.approx((loss(1e-6) - loss(-1e-6)) / 2e-6, rel=1e-7)
-
-
-@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_derived_vectors_are_the_step_written_by_hand(cell):
-    from rnnlab.kernels.packed import propagation
-
-    network = Network.create(cell, 3, H, gain=2.0, seed=5, dtype="float64")
-    rng = np.random.default_rng(12)
-    x = rng.normal(size=(4, 3, 3))
-    state = tuple(rng.normal(size=(1, 3, H)) for _ in network.facts.states)
-    dy = rng.normal(size=(4, 3, H))
-    y, final, saved = propagation.forward(network, x, state, 1)
-    want_y, want_final, want_saved = reference.forward(network, x, state)
-    dx, dstate, gradients = propagation.backward(network, saved, dy, state, 1)
-    want_dx, want_dstate, wanted = reference.backward(network, want_saved, dy, state)
-    pairs = [(y, want_y), (dx, want_dx), *zip(final + dstate, want_final + want_dstate, strict=True)]
-    pairs += [(gradients[name], wanted[name]) for name in wanted]
-    assert max(relative_error(*pair) for pair in pairs) < 1e-13
 
 
 def test_a_cell_with_two_products_a_step_has_no_loop():

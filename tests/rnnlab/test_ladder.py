@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
+from both_ways import both_ways, by_reference, errors, problem
 from values_in import holds
 
 from bench.gpu import tensor_layers
@@ -45,16 +47,10 @@ def unwatched():
         yield
 
 
-def problem(cell, reset, shape, dtype, precision=""):
-    """A network of lively units with every bias at work; the arrays rounded to dtype or precision."""
-    T, B, I, H, L = shape
-    network = Network.create(cell, I, H, L, reset=reset, dtype=dtype, gain=2.0, seed=T + H)
-    to_numbers = lambda array: rounded(array.astype(dtype), precision) if precision else array.astype(dtype)
-    network = network.with_parameters({name: to_numbers(p) for name, p in network.parameters.items()})
-    rng = np.random.default_rng(H)
-    draw = lambda *size: to_numbers(rng.normal(size=size))
-    states = [tuple(0.5 * draw(L, B, H) for _ in find_cell(cell).states) for _ in range(2)]
-    return network, 2 * draw(T, B, I), states[0], draw(T, B, H), states[1]
+def problem_of(cell, reset, shape, dtype, precision=""):
+    """A problem of the suite, in numbers of the dtype or the precision."""
+    to_numbers = partial(rounded, dtype=precision) if precision else np.asarray
+    return problem(cell, *shape, dtype=dtype, reset=reset, rounded=to_numbers)
 
 
 RUNS = [
@@ -65,10 +61,6 @@ RUNS = [
     # where rounding moves a unit over the kink of ReLU its gradient jumps: see test_packed_bfloat16.py
     if not (rung.facts.precision and cell == "rnn_relu")
 ]
-
-
-def in_float64(arrays):
-    return tuple(array.astype("float64") for array in arrays)
 
 
 LONG_TO_COMPILE = (
@@ -96,24 +88,13 @@ CASES = [  # what is long to compile is compiled in one dtype by the quick leg
     ("rung", "cell", "reset", "shape", "dtype"), CASES, ids=lambda value: getattr(value, "name", str(value))
 )
 def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
-    network, x, state, dy, dstate = problem(cell, reset, shape, dtype, rung.facts.precision)
-    y, final, saved = rung.module.forward(network, x, state)
-    dx, dfirst, gradients = rung.module.backward(network, saved, dy, dstate)
-
-    exact = network.astype("float64")
-    want_y, want_final, stored = reference.forward(exact, x.astype("float64"), in_float64(state))
-    want_dx, want_dfirst, want_gradients = reference.backward(
-        exact, stored, dy.astype("float64"), in_float64(dstate)
-    )
+    example = problem_of(cell, reset, shape, dtype, rung.facts.precision)
+    got, want = both_ways(rung.module, *example), by_reference(*example)
     tolerance = TOLERANCES[rung.facts.precision or dtype]
-    for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
-        assert got.dtype == dtype
-        assert relative_error(got, want) <= tolerance.forward(len(x))
-    assert list(gradients) == list(network.parameters)
-    pairs = [(gradients[name], want_gradients[name]) for name in gradients]
-    for got, want in [(dx, want_dx), *zip(dfirst, want_dfirst, strict=True), *pairs]:
-        assert got.dtype == dtype
-        assert relative_error(got, want) <= tolerance.gradient
+    assert {array.dtype for part in got for array in part} == {np.dtype(dtype)}
+    of_outputs, of_gradients = errors(got, want)
+    assert of_outputs <= tolerance.forward(shape[0])
+    assert of_gradients <= tolerance.gradient
 
 
 @pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
@@ -122,7 +103,7 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
         (cell, reset) for run, cell, reset in RUNS if run is rung and cell in ("gru", "min_gru")
     )
     precision = rung.facts.precision
-    network, x, state, dy, dstate = problem(cell, reset, (6, 4, 3, 5, 2), "float32", precision)
+    network, x, state, dy, dstate = problem_of(cell, reset, (6, 4, 3, 5, 2), "float32", precision)
     tolerance = TOLERANCES[precision or "float32"]
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
     before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
@@ -140,7 +121,7 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
 )
 def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
     cell = "min_gru" if module is find("parallel_in_time").module else "lstm"
-    network, x, state, dy, dstate = problem(cell, "after", (4, 3, 2, 5, 1), "float32")
+    network, x, state, dy, dstate = problem_of(cell, "after", (4, 3, 2, 5, 1), "float32")
     _, _, saved = module.forward(network, x, state)
     for bad_dy, bad_dstate, words in [
         (dy[:, :1], dstate, r"dy has shape \(4, 1, 5\), expected \(4, 3, 5\)"),
@@ -158,7 +139,7 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
 
 @pytest.mark.parametrize(("cell", "reset"), CELLS)
 def test_the_suite_works_where_units_are_neither_dead_nor_saturated(cell, reset):
-    network, x, state, _, _ = problem(cell, reset, (12, 5, 3, 8, 2), "float64")
+    network, x, state, _, _ = problem_of(cell, reset, (12, 5, 3, 8, 2), "float64")
     y, _, _ = reference.forward(network, x, state)
     assert 0.1 < np.abs(y).mean() < (0.9 if find_cell(cell).reads_state else np.inf)
 
@@ -202,7 +183,7 @@ LEDGERS = [
 def test_the_ledger_counts_the_products_really_done(rung, cell):
     T, L = 5, 2
     reset = "after" if not rung.refuses(Network.create(cell, 2, 2, reset="after"), 1, 1) else "before"
-    network, x, state, dy, dstate = problem(cell, reset, (T, 3, 4, 6, L), "float64")
+    network, x, state, dy, dstate = problem_of(cell, reset, (T, 3, 4, 6, L), "float64")
     weights = {key: parameter.view(CountingArray) for key, parameter in network.parameters.items()}
     counting, sizes = network.with_parameters(weights), Sizes(T, B=3, H=6, G=network.gates)
     count, (_, _, saved) = products(lambda: rung.module.forward(counting, x.view(CountingArray), state))
@@ -256,7 +237,7 @@ def numbers_kept(saved):
 )
 def test_a_variant_keeps_as_many_numbers_as_its_docstring_says(name, reset, per_unit):
     T, B, H = 4, 3, 6
-    network, x, state, _, _ = problem("gru", reset, (T, B, 5, H, 1), "float64")
+    network, x, state, _, _ = problem_of("gru", reset, (T, B, 5, H, 1), "float64")
     _, _, saved = find(name).module.forward(network, x, state)
     assert numbers_kept(saved) == T * B * H * per_unit
 

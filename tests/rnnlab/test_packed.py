@@ -1,15 +1,16 @@
 """Packed products: panels, tiles, and a layer on them, against float64 and against one another."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
-from numba import njit
+from both_ways import both_ways, by_reference, errors, problem
 from numba.core.dispatcher import Dispatcher
 
-from rnnlab import reference
-from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.cells import KERNEL_FACTS
 from rnnlab.kernels.packed import backward as backward_loop
@@ -114,72 +115,15 @@ def test_products_of_all_sizes_agree_with_float64_and_touch_nothing_else(M, K, N
         np.testing.assert_array_equal(c[:, N:], before[:, N:])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_product_that_the_package_shows_is_right(dtype):
-    M, K, N = 13, 9, 50
-    width, P = panels.panel_width(dtype), panels.panel_count(N, dtype)
-    draw = np.random.default_rng(0)
-    a, weights = draw.normal(size=(M, K)).astype(dtype), draw.normal(size=(K, N)).astype(dtype)
-    packed, c = np.empty(P * K * width, dtype), np.empty((M, P * width), dtype)
-    panels.pack_panels(weights.ravel(), 0, N, K, N, packed, 0, K)
-    for p in range(P):
-        products.multiply_rows(
-            M, a.ravel(), 0, K, packed, p * K * width, K, c.ravel(), p * width, P * width, False
-        )
-    np.testing.assert_allclose(c[:, :N], a @ weights, rtol=1e-4, atol=1e-5)
-    assert not c[:, N:].any()
-
-
-# ---- vectors
-
-
-@njit
-def apply_vectors(a, by_tanh, by_sigmoid, by_step):
-    for j in range(0, a.size, vectors.lanes(a)):
-        v = vectors.load(a, j)
-        vectors.store(by_tanh, j, vectors.tanh(v))
-        vectors.store(by_sigmoid, j, vectors.sigmoid(v))
-        vectors.store(by_step, j, vectors.step(v) + 2 * vectors.positive(v) - v / 4)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_vector_computes_what_its_numbers_do(dtype):
-    a = np.concatenate([np.linspace(-12, 12, 4096), [0, 1e4, -1e4, 1e38, -1e38] * 16]).astype(dtype)
-    results = [np.empty_like(a) for _ in range(3)]
-    apply_vectors(a, *results)
-    exact = a.astype("longdouble")
-    with np.errstate(over="ignore"):
-        want = np.tanh(exact), 1 / (1 + np.exp(-exact)), (a > 0) + 2 * np.maximum(exact, 0) - exact / 4
-    for got, expected in zip(results, want, strict=True):
-        np.testing.assert_allclose(got, expected.astype("float64"), rtol=6 * np.finfo(dtype).eps, atol=1e-15)
-
-
 # ---- a layer
 
 
-def problem(cell, T, B, I, H, L, dtype):
-    """A network, x, state, dy, dstate."""
-    network = Network.create(cell, I, H, L, dtype=dtype, gain=2.0, seed=H)
-    draw = np.random.default_rng(T)
-    arrays = lambda *size: draw.normal(size=size).astype(dtype)
-    states = [tuple(0.5 * arrays(L, B, H) for _ in find_cell(cell).states) for _ in range(2)]
-    return network, 2 * arrays(T, B, I), states[0], arrays(T, B, H), states[1]
-
-
-def step(network, x, state, dy, dstate, members):
+def step(*example, members):
     """Everything that a training step gives, as a flat list of arrays."""
-    y, final, saved = propagation.forward(network, x, state, members)
-    dx, dfirst, gradients = propagation.backward(network, saved, dy, dstate, members)
-    return [y, *final, dx, *dfirst, *gradients.values()]
-
-
-def expected(network, x, state, dy, dstate):
-    """The same from the reference in float64."""
-    wide = lambda arrays: tuple(array.astype("float64") for array in arrays)
-    exact = network.astype("float64")
-    y, final, saved = reference.forward(exact, *wide([x]), wide(state))
-    dx, dfirst, gradients = reference.backward(exact, saved, *wide([dy]), wide(dstate))
-    return [y, *final, dx, *dfirst, *gradients.values()]
+    forward = partial(propagation.forward, members=members)
+    backward = partial(propagation.backward, members=members)
+    outputs, gradients = both_ways(SimpleNamespace(forward=forward, backward=backward), *example)
+    return outputs + gradients
 
 
 CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
@@ -191,40 +135,32 @@ CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dtype, monkeypatch):
     """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks, blocks of a chunk."""
-    example = problem(cell, 5, 13, 35, 70, 2, dtype)
-    want = expected(*example)
+    example = problem(cell, 5, 13, 35, 70, 2, dtype=dtype)
+    outputs, gradients = by_reference(*example)
     monkeypatch.setattr(propagation, "CHUNK_ROWS", 40)  # three time steps, and two in the last chunk
     monkeypatch.setattr(propagation, "STRIP_STEPS", 40)  # the same for blocks, where dx is computed in place
     for choice, members in [("sequences", 1), ("sequences", 3), ("units", 1), ("units", 2)]:
         monkeypatch.setattr(propagation, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
-        once, again = step(*example, members), step(*example, members)
-        for got, same, exact in zip(once, again, want, strict=True):
+        once, again = step(*example, members=members), step(*example, members=members)
+        for got, same, exact in zip(once, again, outputs + gradients, strict=True):
             assert relative_error(got, exact) < TOLERANCES[dtype].gradient, (choice, members)
             np.testing.assert_array_equal(got, same)
 
 
-@pytest.mark.parametrize("rows", [1, 26, 100, 10_000])
-def test_chunks_of_any_length_give_the_same_gradients(rows, monkeypatch):
-    example = problem("lstm", 7, 13, 6, 33, 1, "float32")
-    monkeypatch.setattr(propagation, "CHUNK_ROWS", rows)
-    for got, want in zip(step(*example, 2), expected(*example), strict=True):
-        assert relative_error(got, want) < TOLERANCES["float32"].gradient
-
-
 def test_arrays_that_are_read_only_or_not_aligned_are_as_good(monkeypatch):
-    network, x, state, dy, dstate = problem("gru", 4, 3, 5, 6, 1, "float32")
-    want = step(network, x, state, dy, dstate, 1)
+    network, x, state, dy, dstate = problem("gru", 4, 3, 5, 6, 1, dtype="float32")
+    want = step(network, x, state, dy, dstate, members=1)
     shifted = np.frombuffer(b"\0" + x.tobytes(), "uint8")[1:].view("float32").reshape(x.shape)
     assert not shifted.flags.aligned
     frozen = {name: parameter.copy() for name, parameter in network.parameters.items()}
     for parameter in frozen.values():
         parameter.flags.writeable = False
-    got = step(network.with_parameters(frozen), shifted, state, dy, dstate, 1)
+    got = step(network.with_parameters(frozen), shifted, state, dy, dstate, members=1)
     assert all(np.array_equal(a, b) for a, b in zip(got, want, strict=True))
 
 
 def test_one_sequence_goes_the_way_that_is_fastest_for_it():
-    network, x, state, dy, dstate = problem("lstm", 5, 1, 3, 4, 2, "float32")
+    network, x, state, dy, dstate = problem("lstm", 5, 1, 3, 4, 2, dtype="float32")
     y, _, saved = packed_weights.forward(network, x, state)
     want, _, theirs = numba_parallel.forward(network, x, state)
     assert type(saved[0]) is type(theirs[0])
@@ -378,7 +314,7 @@ def uncompile(monkeypatch):
 def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(rung, cell, monkeypatch):
     uncompile(monkeypatch)
     monkeypatch.setattr("rnnlab.kernels.packed.team.count", lambda: 1)
-    network, x, state, dy, dstate = problem(cell, 3, 4, 4, 32, 1, "float32")
+    example = problem(cell, 3, 4, 4, 32, dtype="float32")
     weights, arrays = [], propagation._arrays
 
     def counting(*arguments):
@@ -387,12 +323,8 @@ def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(rung, cell, mo
         return layer._replace(weight_hh=weights[-1])
 
     monkeypatch.setattr(propagation, "_arrays", counting)
-    y, final, saved = rung.forward(network, x, state)
-    dx, dfirst, gradients = rung.backward(network, saved, dy, dstate)
-    results = [y, *final, dx, *dfirst, *gradients.values()]
     allowed = TOLERANCES[rung.FACTS.precision or "float32"].gradient
-    for got, want in zip(results, expected(network, x, state, dy, dstate), strict=True):
-        assert relative_error(got, want) < allowed
+    assert max(errors(both_ways(rung, *example), by_reference(*example))) < allowed
     packings = [array.reads / array.array.size for array in weights]
     ledger = rung.FACTS.ledger
     assert packings == [ledger.forward(None), ledger.backward(None)]

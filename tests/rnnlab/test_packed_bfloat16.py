@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
+from both_ways import both_ways, by_reference, errors
 from numba import cfunc, njit, types
 
 from bench.workload import rounded
-from rnnlab import reference
 from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.packed import host, kernel, propagation, team, vectors
@@ -44,33 +44,12 @@ def problem(cell, T, B, I, H, L=1):
     return network, arrays(T, B, I), states[0], arrays(T, B, H), states[1]
 
 
-def step(network, x, state, dy, dstate):
-    """Outputs and gradients of a training step."""
-    y, final, saved = packed_bfloat16.forward(network, x, state)
-    dx, dfirst, gradients = packed_bfloat16.backward(network, saved, dy, dstate)
-    return [y, *final], [dx, *dfirst, *gradients.values()]
-
-
-def expected(network, x, state, dy, dstate):
-    """The same from the reference in float64."""
-    wide = lambda arrays: tuple(array.astype("float64") for array in arrays)
-    exact = network.astype("float64")
-    y, final, saved = reference.forward(exact, *wide([x]), wide(state))
-    dx, dfirst, gradients = reference.backward(exact, saved, *wide([dy]), wide(dstate))
-    return [y, *final], [dx, *dfirst, *gradients.values()]
-
-
 def assert_right_step(*example):
-    tolerance = TOLERANCES["bfloat16"]
-    for got, want, allowed in zip(
-        step(*example),
-        expected(*example),
-        (tolerance.forward(len(example[1])), tolerance.gradient),
-        strict=True,
-    ):
-        for array, exact in zip(got, want, strict=True):
-            assert array.dtype == np.float32
-            assert relative_error(array, exact) <= allowed
+    got = both_ways(packed_bfloat16, *example)
+    assert {array.dtype for part in got for array in part} == {np.dtype("float32")}
+    of_outputs, of_gradients = errors(got, by_reference(*example))
+    assert of_outputs <= TOLERANCES["bfloat16"].forward(len(example[1]))
+    assert of_gradients <= TOLERANCES["bfloat16"].gradient
 
 
 # ---- a layer

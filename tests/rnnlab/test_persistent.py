@@ -7,6 +7,7 @@ import re
 import machine_code
 import numpy as np
 import pytest
+from both_ways import both_ways, by_reference, errors, problem
 from properties import given, st
 from two_files import copy_with_new_cells, spills_of
 from values_in import holds
@@ -25,31 +26,17 @@ needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers
 H200 = devices.find("H200")
 
 
-def problem(cell, T, B, I, H):
-    draw = np.random.default_rng(T)
-    network = Network.create(cell, I, H, dtype="float64", gain=2.0, seed=1)
-    states = [tuple(draw.normal(size=(1, B, H)) for _ in find_cell(cell).states) for _ in range(2)]
-    return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
-
-
-def assert_the_references_numbers(network, x, state, dy, dstate, seed):
+def assert_the_references_numbers(*example, seed):
     """Every output and every gradient; a finding raises."""
-    y, final, stored = reference.forward(network, x, state)
-    dx, dfirst, gradients = reference.backward(network, stored, dy, dstate)
     with cuda.settings(shuffle=bool(seed), seed=seed):
-        got_y, got_final, saved = persistent.forward(network, x, state)
-        got_dx, got_dfirst, got = persistent.backward(network, saved, dy, dstate)
-    for a, b in zip((got_y, *got_final), (y, *final), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)
-    assert got.keys() == gradients.keys()
-    for a, b in zip((got_dx, *got_dfirst, *got.values()), (dx, *dfirst, *gradients.values()), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+        got = both_ways(persistent, *example)
+    assert max(errors(got, by_reference(*example))) < 1e-12
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell, seed):
-    assert_the_references_numbers(*problem(cell, 3, 2, 3, 5), seed)
+    assert_the_references_numbers(*problem(cell, 3, 2, 3, 5), seed=seed)
 
 
 def test_a_gru_is_right_where_warps_have_several_units_and_blocks_several_warps(monkeypatch):
