@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pocketgpu.devices import find
 from rnncourse.records.gpu_report import aligned
 from rnncourse.views.published_timelines import FIGURES, Published
-from rnncourse.views.schedule_numbers import Settings, prediction
+from rnncourse.views.schedule_view import Settings, prediction
 from rnnlab.ladder import layer_wavefront
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for

@@ -11,8 +11,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 
 from pocketgpu import cuda
+from rnnlab.gpu.card import launch_of, registers, row_length
 from rnnlab.gpu.cublas import sizes_of
-from rnnlab.gpu.pointwise import launch_of, registers, row_length
 from rnnlab.schedule.run_numpy import RUN
 
 

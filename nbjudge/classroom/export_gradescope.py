@@ -7,25 +7,37 @@ The zip holds the course's package and two scripts at its root. Its defaults fit
 happens: without one, Gradescope shows a student nothing but an error.
 """
 
+import hashlib
 import json
 import os
 import secrets
 import stat
 import sys
+import time
 import traceback
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from nbjudge.classroom.one_submission import Outcome, digest_seed, grade_folder
 from nbjudge.clock import Overtime
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.verdict import Verdict
+from nbjudge.grading.clean_start import clean_start
+from nbjudge.grading.grade import as_variant, grade_one, notebook_of
+from nbjudge.running import sandbox
+from nbjudge.variants import describe_numbers
+from nbjudge.verdict import Status, Verdict
 
+SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
+MOST_NOTEBOOKS = 100  # of a submission that are looked into
+SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python need the rest
 BUDGET = 540.0  # seconds of the ten minutes; the rest is for starting and for writing the results
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
-SUFFIXES = {*".py .md .js .json .jsonl .npz .jpg .cu .cuh .html .answers .svg .h .toml".split()}
+SUFFIXES = {*".py .md .js .json .txt .npz .jpg .cu .cuh .html .answers .svg .h .toml".split()}
 FOR_CHECKS = ("numba", "scipy")  # of the extra `lab`: what checks and answers import
 PYTHON = "3.12"  # what uv installs; Ubuntu 22.04 has 3.10, the course needs 3.11
 SETUP = f"""\
@@ -50,6 +62,115 @@ RUN = """\
 exec "${{NBJUDGE_PYTHON:-/opt/course/bin/python}}" -P -m nbjudge.classroom.export_gradescope \\
     {lesson} "${{AUTOGRADER:-/autograder}}"
 """
+
+
+class Outcome(NamedTuple):
+    """The verdicts on one submission, or the sentence that says why it was not graded."""
+
+    verdicts: tuple[Verdict, ...]
+    problem: str  # empty where the notebook was graded
+    sandbox: str
+    seconds: float
+    variants: str = ""  # the sentence on exercises that the notebook has with numbers of its own
+
+    @property
+    def score(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def faults(self) -> list[str]:
+        """Exercises that were not judged, by no fault of the student."""
+        return [verdict.name for verdict in self.verdicts if verdict.status is Status.grader_error]
+
+
+def grade_folder(
+    folder: Path, lesson: str, seed: Callable[[bytes], int], budget: float, now: Callable = time.monotonic
+) -> Outcome:
+    """Grade the one notebook of a lesson below a folder, within `budget` seconds.
+
+    A variant is taken as the notebook's own `check` names it, for the class key is not here.
+    seed: the seed for a notebook with these bytes.
+    """
+    start = now()
+    box = fitting_box()
+    numbers: list[str] = []
+
+    def outcome(verdicts, problem):
+        return Outcome(verdicts, problem, words_on(box), now() - start, _words_on_variants(numbers))
+
+    try:
+        path = notebook_in(folder.absolute(), lesson)
+        with clean_start():
+            notebook = notebook_of(path, lesson)
+            chosen = seed(path.read_bytes())
+            verdicts = []
+            for exercise in current().exercises(lesson):
+                exercise, known = as_variant(exercise, notebook)
+                numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
+                left = budget - (now() - start)
+                if left < exercise.seconds + 1:
+                    verdicts.append(_out_of_time(exercise.name, exercise.points))
+                    continue
+                patient = replace(exercise, seconds=min(SLOWER * exercise.seconds, left))
+                verdicts.append(grade_one(patient, notebook, chosen, box))
+    except Unusable as unusable:
+        return outcome((), str(unusable).replace(f"{folder.absolute()}/", ""))
+    return outcome(tuple(verdicts), "")
+
+
+def notebook_in(folder: Path, lesson: str) -> Path:
+    """The notebook of the lesson in a submission. Raises Unusable unless it is exactly one."""
+    paths = (path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb")
+    books = sorted(path for path in paths if path.is_file() and not path.is_symlink())
+    books = [path for path in books if ".ipynb_checkpoints" not in path.parts][:MOST_NOTEBOOKS]
+    if len(books) > 1:
+        books = [path for path in books if _is_of(path, lesson)] or books
+    if len(books) == 1:
+        return books[0]
+    names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + (
+        " …" if len(books) > 5 else ""
+    )
+    stem = current().lessons[lesson]
+    if not books:
+        raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
+    raise Unusable(f"The submission holds {len(books)} notebooks ({names}): hand in {stem}.ipynb alone.")
+
+
+def _is_of(path: Path, lesson: str) -> bool:
+    try:
+        return bool(Notebook.read(path).names & {*current().catalogue(lesson)})
+    except Unusable:
+        return False
+
+
+def fitting_box() -> sandbox.Sandbox:
+    """The sandbox that works here, with no more memory and time for an answer than the platform has."""
+    box = sandbox.choose()
+    return replace(box, memory=int(min(box.memory, SHARE * current().memory_limit())), patience=0)
+
+
+def words_on(box: sandbox.Sandbox) -> str:
+    """The sentence on where answers ran."""
+    why = f", because {box.why}" if box.why else ""
+    cores = current().usable_cores()
+    return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
+
+
+def _words_on_variants(numbers: list[str]) -> str:
+    return f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
+
+
+def _out_of_time(name: str, points: int) -> Verdict:
+    message = (
+        "Not judged: the platform's time for one submission was over. This is not a fault of your answer."
+    )
+    return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
+
+
+def digest_seed(*words: object) -> int:
+    """A seed drawn from words, one of which is a secret: the same words give the same seed."""
+    text = "\n".join(map(str, words)).encode()
+    return int(hashlib.sha256(text).hexdigest(), 16) >> 203  # 53 bits: every reader of JSON keeps them
 
 
 def write_autograder(lesson: str, path: Path) -> Path:

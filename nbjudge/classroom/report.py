@@ -16,10 +16,9 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbjudge.classroom.notebook_traces import answer_text
 from nbjudge.classroom.papers import Withheld
 from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
-from nbjudge.classroom.similar import Findings, shown_lines
+from nbjudge.classroom.similar import Findings, answer_text, shown_lines
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.lesson_names import lesson_title

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from nbjudge import variants
-from nbjudge.classroom import keys, processes, results, submissions, versions
+from nbjudge.classroom import keys, processes, results, submissions
 from nbjudge.classroom.results import Result
 from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import limited
@@ -29,8 +29,10 @@ from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import OWN_SECONDS, grade, verdict_entry
 from nbjudge.running import sandbox
+from nbjudge.running.sandbox import CHECKOUT
 from nbjudge.verdict import Status, Verdict
 
+DIGITS = 16
 Tell = Callable[[str], None]
 TRIES = 2  # at a notebook with an exercise that the grader could not judge, or while it was stopped
 PAUSE = 30.0  # seconds between two lines of progress where nobody watches a terminal
@@ -83,7 +85,7 @@ def _job(folder: Path, entry: Submission, key: bytes, is_varied: bool, plain: bo
         str(results.path_of(folder / below, student, lesson)),
         keys.seed(key, lesson, student, entry.sha256),
         keys.token(key, "variant", lesson, student) if is_varied else None,
-        versions.grader_digest(),
+        grader_digest(),
         plain,
     )
 
@@ -101,7 +103,7 @@ def grade_file(job: Job) -> Result:
     another one, this machine has other code or no sandbox, or the disk refuses."""
     refuse_changed(job)
     refuse_without_sandbox(job.plain)
-    if versions.grader_digest() != job.grader:
+    if grader_digest() != job.grader:
         raise Unusable(
             f"the code of the course on {os.uname().nodename} is another one than where the run was "
             "planned: bring both to one version, then continue with --resume."
@@ -281,3 +283,14 @@ def describe(listed: list[Result]) -> Iterator[str]:
 def without_faults(listed: list[Result]) -> bool:
     """Was everything judged?"""
     return not any(result.faults for result in listed)
+
+
+@cache
+def grader_digest() -> str:
+    """The digest of all code and packed answers of the course's packages, 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    files = (path for name in current().packages for path in (CHECKOUT / name).rglob("*"))
+    for path in sorted(path for path in files if path.suffix in (".py", ".answers", ".toml")):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(CHECKOUT).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:DIGITS]

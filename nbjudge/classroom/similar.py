@@ -4,27 +4,29 @@ Two signs are looked for: the same uncommon wrong answer, and cells with the sam
 alike texts are is left to Dolos or copydetect: `write_programs` writes the folder that they read.
 """
 
+import ast
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom.fingerprints import shape
-from nbjudge.classroom.notebook_traces import definitions, own_program
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
-from nbjudge.finding.notebook import Notebook
+from nbjudge.finding.effects import Binding
+from nbjudge.finding.notebook import Notebook, first_line, statements_of
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
 from nbjudge.variants import variants_of
 
+LONGEST = 40  # lines of an answer that are shown
 RARE = 0.1  # of a class: a wrong answer that more give is a common mistake
 
 
@@ -183,3 +185,88 @@ def _cell_ids(path: Path) -> set[str]:
 def shown_lines(text: Text) -> list[str]:
     """The lines of an answer, as the page shows them."""
     return printable(text.program).split("\n")
+
+
+def shape(program: str) -> str:
+    """A text that two programs share only if they differ in names, comments and layout alone."""
+    try:
+        tree = ast.parse(program)
+        names: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                node.id = names.setdefault(node.id, f"n{len(names)}")
+            elif isinstance(node, ast.arg):
+                node.arg = names.setdefault(node.arg, f"n{len(names)}")
+                node.annotation = None
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                node.name = names.setdefault(node.name, f"n{len(names)}")
+                node.body = [part for part in node.body if not _is_docstring(part)] or node.body
+                node.returns = None
+        return ast.dump(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def answer_text(file: Path, exercise: str) -> str:
+    """The last definition of the exercise's function in a notebook; empty if none can be read."""
+    try:
+        notebook = Notebook.read(file)
+    except Unusable:
+        return ""
+    return definition(notebook, exercise)
+
+
+def definition(notebook: Notebook, exercise: str) -> str:
+    """The last definition of a function, as its author wrote it; empty if the notebook lacks one."""
+    return printable(shorten(definitions(notebook, exercise).get(exercise, "")))
+
+
+def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
+    """{function or class: its last definition at the top of a cell}, decorators included.
+
+    An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
+    definition, and so does whatever is assigned to `exercise`.
+    """
+    texts: dict[str, str] = {}
+    for cell in notebook.cells:
+        lines = cell.text.split("\n")
+        for statement in statements_of(cell):
+            text = "\n".join(lines[first_line(statement.tree) - 1 : statement.tree.end_lineno])
+            sites = [site for site in statement.scope.sites if site.name in statement.gives]
+            names = {site.name for site in sites if site.name == exercise or _is_definition(site)}
+            texts |= {name: text for name in names if name not in texts or not statement.is_stub}
+    return texts
+
+
+def _is_definition(site: Binding) -> bool:
+    is_another_name = site.kind == "value" and isinstance(site.source, ast.Lambda | ast.Name | ast.Attribute)
+    return site.kind == "definition" or is_another_name
+
+
+def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> str:
+    """The exercise's function with the functions and classes of the notebook that it uses, but for those in
+    `known`."""
+    texts = definitions(notebook, exercise)
+    chosen = {}
+    waiting = [exercise]
+    while waiting:
+        name = waiting.pop()
+        if name in texts and name not in chosen:
+            chosen[name] = texts[name]
+            words = re.findall(r"[A-Za-z_]\w*", texts[name])
+            waiting += [word for word in dict.fromkeys(words) if word not in known]
+    return "\n".join(chosen.values())
+
+
+def shorten(text: str) -> str:
+    """The text, with a sign where lines beyond LONGEST are left out."""
+    lines = text.split("\n")
+    return "\n".join([*lines[:LONGEST], "…"] if len(lines) > LONGEST else lines)

@@ -238,7 +238,7 @@ cuda.replay(step_in_place[1, 8], np.full((8, 8), 0.125, "float32"),
 #
 # </details>
 #
-# Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.pointwise` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
+# Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.card` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
 
 # %% [markdown]
 # ## 4 · The backward pass

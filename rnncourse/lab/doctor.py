@@ -1,10 +1,15 @@
-"""The doctor: what this computer is, how fast it is, what is missing, and the command that mends it."""
+"""The doctor: what this computer is, how fast it is, what is missing, and the command that mends it.
+
+That CuPy or numba-cuda is installed says little: each is made to compile and run a kernel, in a process of
+its own, so that whoever asks holds no GPU memory afterwards.
+"""
 
 import html
 import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,10 +18,25 @@ from pathlib import Path
 
 from nbjudge import progress_file
 from nbjudge.files import ROOT
-from rnncourse.lab import blas, driver, gpu
+from rnncourse.lab import blas, driver
 from rnncourse.lab.work import FROM_REPOSITORY, course_folder
 from rnnlab import resources
 
+QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+TRIAL_SECONDS = 120  # the first kernel on a machine may be compiled for the first time
+TRIALS = {  # distribution's first letters: a program that fails unless a kernel ran
+    "cupy": "import cupy; a = cupy.arange(4.0)[None]; assert float((a @ a.T)[0, 0]) == 14",  # by cuBLAS
+    "numba-cuda": """
+import numpy
+from numba import cuda
+@cuda.jit
+def double(a):
+    a[cuda.grid(1)] *= 2
+a = cuda.to_device(numpy.ones(4))
+double[1, 4](a)
+assert a.copy_to_host().sum() == 8
+""",
+}
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
 INSTALL = "make lab" if (ROOT / "Makefile").exists() else FROM_REPOSITORY
@@ -172,16 +192,16 @@ def _gpu(measured: bool) -> Iterator[Diagnosis]:
             "GPU", f"its driver supports {supports}, too old", "install a driver for CUDA 12 or newer"
         )
         return
-    for card in gpu.cards() or ["nvidia-smi does not answer"]:
+    for card in cards() or ["nvidia-smi does not answer"]:
         yield Diagnosis("GPU", f"{card}, supports {supports}")
-    for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
+    for name, program in ((f"cupy-{extra}x", TRIALS["cupy"]), ("numba-cuda", TRIALS["numba-cuda"])):
         finding = _package(name, "runs kernels on the GPU")
         yield _check_by_running(finding, program) if measured and not finding.remedy else finding
 
 
 def _check_by_running(finding: Diagnosis, program: str) -> Diagnosis:
     """The finding of an installed package after a trial program has run a kernel with it."""
-    trouble = gpu.failure(program)
+    trouble = trial_failure(program)
     if trouble is None:
         return Diagnosis(finding.name, f"{finding.value}, runs a kernel")
     again = f"{sys.executable} -m pip install --force-reinstall {finding.name}=={finding.value}"
@@ -219,3 +239,25 @@ def _roofs() -> Iterator[Diagnosis]:
     yield Diagnosis("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
     if roof.disturbed:
         yield Diagnosis("disturbed", roof.disturbed)
+
+
+def cards() -> list[str]:
+    """Name, memory and driver of each card; empty where nvidia-smi does not answer."""
+    try:
+        output = subprocess.run(QUERY, capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    fields = [line.split(", ") for line in output.splitlines() if line.count(", ") == 2]
+    return [f"{name}, {memory}, driver {driver}" for name, memory, driver in fields]
+
+
+def trial_failure(program: str) -> str | None:
+    """Last line of a program's error output, run in a process of its own; None if it ends without error."""
+    command = [sys.executable, "-c", program]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TRIAL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"no answer within {TRIAL_SECONDS} s"
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]

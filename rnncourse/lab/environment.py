@@ -6,6 +6,9 @@ The Makefile runs this each time and before anything is installed: it needs the 
 ends at once where nothing is to be done. A note in FOLDER says where it was made, by which Python, and from
 which content each extra was installed. An environment that was copied or moved, or whose Python went away,
 changed or is not the chosen one, is made anew. One whose set-up was interrupted continues.
+
+PyTorch is measured on the CPU. On Linux its usual build brings CUDA's libraries, gigabytes that no CPU
+reads; a build without them has "+cpu" in its version, and is taken where the package index has one.
 """
 
 import argparse
@@ -22,8 +25,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nbjudge.files import ROOT, write_whole
-from rnncourse.lab import torch_build
 
+LEAST = (2, 9)  # of PyTorch, as pyproject.toml requires
+WITH_CUDA_GB = 6  # on disk, PyTorch 2.15 with its CUDA libraries
+SECONDS = 60.0  # for the package index to answer
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE = "rnnlab.json"
 LOG = "set-up.log"
@@ -264,11 +269,11 @@ def _constraints(folder: Path, extras: list[str]) -> str:
     """The file of constraints; for peers one with a CPU build of PyTorch, if the index has that."""
     if not {"peers", "frameworks"} & {*extras}:
         return "constraints.txt"
-    build = torch_build.newest_cpu_build(interpreter(folder))
-    if words := torch_build.sentence(build):
+    build = newest_cpu_build(interpreter(folder))
+    if words := describe_build(build):
         print(f"  {words}", flush=True)
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    text = "\n".join(torch_build.constraints_for(build, lines))
+    text = "\n".join(constraints_for(build, lines))
     (folder / "constraints.txt").write_text(text + "\n", encoding="utf-8")
     return str(folder / "constraints.txt")
 
@@ -297,6 +302,39 @@ def pip_environment() -> dict[str, str]:
     foreign = {"PYTHONPATH", "PYTHONHOME", "PIP_QUIET", *PLACES, *SWITCHES}
     own = {name: value for name, value in os.environ.items() if name not in foreign}
     return {"PIP_RETRIES": "2", "PYTHONUNBUFFERED": "1", **own, **dict.fromkeys(SWITCHES, "0")}
+
+
+def newest_cpu_build(python: Path) -> str | None:
+    """Version of the newest CPU build that pip finds, as "2.15.0+cpu"; None if pip finds none."""
+    if sys.platform != "linux":  # elsewhere the usual build is one
+        return None
+    command = [python, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    builds = re.findall(r"\b(\d+(?:\.\d+)+)\+cpu\b", answer)
+    numbers = lambda version: tuple(map(int, version.split(".")))
+    newest = max(builds, key=numbers, default="")
+    return f"{newest}+cpu" if newest and numbers(newest) >= LEAST else None
+
+
+def describe_build(build: str | None) -> str:
+    """What a person should know before pip begins."""
+    if build:
+        return f"PyTorch {build}: a build for the CPU, without the {WITH_CUDA_GB} GB of CUDA's libraries"
+    if sys.platform != "linux":
+        return ""
+    return (
+        f"the package index has no CPU build of PyTorch: with CUDA's libraries it takes {WITH_CUDA_GB} GB of"
+        " disk; Ctrl-C ends this, PIP_EXTRA_INDEX_URL can name an index of CPU builds (see pytorch.org)"
+    )
+
+
+def constraints_for(build: str | None, lines: Iterable[str]) -> list[str]:
+    """The constraints, with that build in the place of the pinned PyTorch."""
+    others = [line for line in lines if not re.match(r"torch==", line)]
+    return [*others, f"torch=={build}"] if build else [*lines]
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ FIGURES = (  # where, switches that are not in their first position, the figure
 
 
 def published(settings: Any) -> Published | None:
-    """The figure for these settings (schedule_numbers.Settings), None if there is none."""
+    """The figure for these settings (schedule_view.Settings), None if there is none."""
     if (settings.hidden_size, settings.minibatch) != (512, 64):
         return None
     for where, switches, figure in FIGURES:

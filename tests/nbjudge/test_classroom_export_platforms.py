@@ -14,8 +14,8 @@ import pytest
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.classroom import export_gradescope, one_submission
-from nbjudge.classroom.one_submission import Outcome
+from nbjudge.classroom import export_gradescope
+from nbjudge.classroom.export_gradescope import Outcome
 from nbjudge.clock import Overtime
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.verdict import Status, Verdict
@@ -148,7 +148,9 @@ def test_a_fault_of_the_grader_is_said_to_be_none_of_the_student():
 def test_what_no_time_is_left_for_is_not_judged_and_the_others_stand(tmp_path):
     shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path)
     clock = iter([0.0, 0.0, 1000.0, 1000.0, 1000.0])
-    outcome = one_submission.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0, now=lambda: next(clock))
+    outcome = export_gradescope.grade_folder(
+        tmp_path, LESSON, lambda content: 1, 540.0, now=lambda: next(clock)
+    )
     assert [verdict.status for verdict in outcome.verdicts] == ["passed", "grader_error", "grader_error"]
     assert "time for one submission was over" in outcome.verdicts[1].message
 
@@ -158,7 +160,7 @@ def test_a_notebook_with_a_variant_is_graded_with_its_numbers(tmp_path):
     changed = book.replace("check(measure_gemm)", "check(measure_gemm, warm=2)")
     assert changed != book
     (tmp_path / f"{STEM}.ipynb").write_text(changed, encoding="utf-8")
-    outcome = one_submission.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0)
+    outcome = export_gradescope.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0)
     statuses = [verdict.status for verdict in outcome.verdicts]
     assert statuses == ["passed", "passed", "failed"], "the answer has the course's own number"
     words = "Taken as this notebook's checks name them: measure_gemm with warm=2."
@@ -184,29 +186,29 @@ def test_an_autograder_without_metadata_or_with_a_judge_that_hangs_writes_result
 
 def test_the_one_notebook_of_the_lesson_is_chosen(tmp_path):
     with pytest.raises(Unusable, match=r"00_start_here\.ipynb"):
-        one_submission.notebook_in(tmp_path, LESSON)
+        export_gradescope.notebook_in(tmp_path, LESSON)
     for name in ("exercises/00_start_here.ipynb", "exercises/02_bptt.ipynb"):
         shutil.copy(ROOT / name, tmp_path)
-    assert one_submission.notebook_in(tmp_path, LESSON).name == "00_start_here.ipynb"
+    assert export_gradescope.notebook_in(tmp_path, LESSON).name == "00_start_here.ipynb"
     for number in range(1001):
         (tmp_path / f"{number}.txt").touch()
     (tmp_path / "00_start_here.ipynb").rename(tmp_path / "z.IPYNB")
-    assert one_submission.notebook_in(tmp_path, LESSON).name == "z.IPYNB", "behind a thousand other files"
+    assert export_gradescope.notebook_in(tmp_path, LESSON).name == "z.IPYNB", "behind a thousand other files"
     (tmp_path / "z.IPYNB").rename(tmp_path / "00_start_here.ipynb")
     shutil.copy(tmp_path / "00_start_here.ipynb", tmp_path / "copy.ipynb")
     with pytest.raises(Unusable, match=r"2.*00_start_here\.ipynb.*copy\.ipynb"):
-        one_submission.notebook_in(tmp_path, LESSON)
+        export_gradescope.notebook_in(tmp_path, LESSON)
 
 
 def test_an_answer_gets_no_more_memory_than_the_machine_can_spare(monkeypatch):
     monkeypatch.setattr(resources, "memory_limit", lambda: 768 << 20)
-    assert one_submission.fitting_box().memory == int(one_submission.SHARE * (768 << 20))
+    assert export_gradescope.fitting_box().memory == int(export_gradescope.SHARE * (768 << 20))
     monkeypatch.setattr(resources, "memory_limit", lambda: float("inf"))
-    assert one_submission.fitting_box().memory == 2 << 30
+    assert export_gradescope.fitting_box().memory == 2 << 30
 
 
 def test_seeds_depend_on_every_word():
-    seeds = {one_submission.digest_seed(*words) for words in (("k", 1, "a"), ("k", 1, "b"), ("l", 1, "a"))}
+    seeds = {export_gradescope.digest_seed(*words) for words in (("k", 1, "a"), ("k", 1, "b"), ("l", 1, "a"))}
     assert len(seeds) == 3
     assert all(0 <= seed < 1 << 53 for seed in seeds)
 

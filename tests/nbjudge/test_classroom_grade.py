@@ -25,7 +25,7 @@ from pretended_class import (
 )
 from values_in import holds
 
-from nbjudge.classroom import keys, regrade, results, run, submissions, versions
+from nbjudge.classroom import keys, regrade, results, run, submissions
 from nbjudge.classroom.collect import Assignment, collect
 from nbjudge.classroom.commands import locked
 from nbjudge.finding.notebook_file import Unusable
@@ -164,7 +164,7 @@ def test_a_lost_or_another_key_stops_grading_and_counts_the_results(folder, caps
 def test_results_of_other_checks_stay_until_a_regrade_is_written(folder, monkeypatch):
     graded(folder)
     before = bare(folder)
-    monkeypatch.setattr(versions, "grader_digest", lambda: "another grader")
+    monkeypatch.setattr(run, "grader_digest", lambda: "another grader")
     words = []
     run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
     assert holds(words[1], "5")
@@ -261,13 +261,13 @@ def test_without_a_sandbox_a_class_is_refused_unless_that_is_accepted(folder, mo
 
 
 def test_the_digest_of_the_code_changes_with_each_file_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(versions, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(run, "CHECKOUT", tmp_path)
     files = [tmp_path / name for name in ("nbjudge/a.py", "rnncourse/checks/packed/b.answers", "ranks/c.md")]
     digests = []
     for path in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-        digests.append(versions.grader_digest.__wrapped__())
+        digests.append(run.grader_digest.__wrapped__())
     assert digests[0] != digests[1] == digests[2]
 
 

@@ -9,7 +9,7 @@ import pytest
 from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_browser
 from values_in import holds
 
-from nbjudge.classroom import notebook_traces, papers, report, report_summary, similar
+from nbjudge.classroom import papers, report, report_summary, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
@@ -194,18 +194,18 @@ def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
         "x = 1\n@decorated\ndef last_step(y):  # mine\n    return y\n",
     ]
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]}))
-    assert notebook_traces.answer_text(path, STEP) == "@decorated\ndef last_step(y):  # mine\n    return y"
-    assert notebook_traces.answer_text(tmp_path / "missing.ipynb", STEP) == ""
+    assert similar.answer_text(path, STEP) == "@decorated\ndef last_step(y):  # mine\n    return y"
+    assert similar.answer_text(tmp_path / "missing.ipynb", STEP) == ""
 
 
 def test_an_answer_is_found_before_a_stub_under_another_name_and_in_a_class():
     stub = f"def {STEP}(y):\n    raise NotImplementedError"
     text = f"{STEP} = Own().run\nclass Own:\n    run = chosen\nchosen = lambda self, y: y\ny = 1\n{stub}"
     notebook = Notebook([parse(1, text)])
-    assert notebook_traces.definition(notebook, STEP) == f"{STEP} = Own().run"
-    program = notebook_traces.own_program(notebook, STEP, ())
+    assert similar.definition(notebook, STEP) == f"{STEP} = Own().run"
+    program = similar.own_program(notebook, STEP, ())
     assert program.split("\n") == text.split("\n")[:4]
-    assert notebook_traces.definition(Notebook([parse(1, stub)]), STEP) == stub
+    assert similar.definition(Notebook([parse(1, stub)]), STEP) == stub
 
 
 def similar_answers():

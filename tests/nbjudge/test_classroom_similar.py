@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom import fingerprints, report, similar
+from nbjudge.classroom import report, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.files import ROOT
@@ -42,7 +42,7 @@ def text(student, program, passed=True):
 
 @pytest.mark.parametrize("program", ["def f(:", "x = (" + "(" * 5000, "\x00", ""])
 def test_what_python_cannot_read_has_no_shape(program):
-    assert fingerprints.shape(program) in ("", "Module()", "Module(body=[], type_ignores=[])")
+    assert similar.shape(program) in ("", "Module()", "Module(body=[], type_ignores=[])")
 
 
 def test_an_uncommon_wrong_answer_that_two_gave_is_a_group_and_a_known_mistake_is_none():
@@ -68,8 +68,8 @@ def test_answers_and_known_mistakes_of_a_variant_resemble_nothing():
 
 def test_a_helper_of_another_name_leaves_the_shape():
     program = "def f(x):\n    return g(x)\ndef g(x):\n    return x * 3\n"
-    assert fingerprints.shape(program) == fingerprints.shape(program.replace("g", "helper"))
-    assert fingerprints.shape(program) != fingerprints.shape(program.replace("3", "4"))
+    assert similar.shape(program) == similar.shape(program.replace("g", "helper"))
+    assert similar.shape(program) != similar.shape(program.replace("3", "4"))
 
 
 def notebook(path, *cells):

@@ -9,7 +9,7 @@ from values_in import holds
 
 from nbjudge.running import sandbox
 from rnncourse.cli import main
-from rnncourse.lab import crowd, doctor, driver, gpu
+from rnncourse.lab import crowd, doctor, driver
 from rnncourse.lab.doctor import Diagnosis, DoctorReport
 
 GIB = 2**30
@@ -100,14 +100,14 @@ def test_a_gpu_is_told_by_what_its_driver_supports(monkeypatch, cuda, words, rem
 def card(monkeypatch):
     """A machine with a card whose driver supports CUDA 13, and no package for it."""
     monkeypatch.setattr(driver, "cuda_version", lambda: (13, 0))
-    monkeypatch.setattr(gpu, "cards", lambda: ["NVIDIA T4, 15360 MiB, driver 580.1"])
+    monkeypatch.setattr(doctor, "cards", lambda: ["NVIDIA T4, 15360 MiB, driver 580.1"])
     monkeypatch.setattr(doctor, "version", lambda name: packages[name])
     packages = {"cupy-cuda13x": "14.2.0", "numba-cuda": "0.30"}
     return packages
 
 
 def test_a_gpu_is_told_with_what_runs_on_it(monkeypatch, card):
-    monkeypatch.setattr(gpu, "failure", lambda program: None)
+    monkeypatch.setattr(doctor, "trial_failure", lambda program: None)
     result = list(doctor._gpu(measured=True))
     assert [finding.value for finding in result] == [
         "NVIDIA T4, 15360 MiB, driver 580.1, supports CUDA 13.0",
@@ -118,7 +118,7 @@ def test_a_gpu_is_told_with_what_runs_on_it(monkeypatch, card):
 
 def test_a_package_that_is_there_but_runs_no_kernel_is_told_with_the_error(monkeypatch, card):
     monkeypatch.setattr(
-        gpu, "failure", lambda program: "ImportError: libnvrtc" if "cupy" in program else None
+        doctor, "trial_failure", lambda program: "ImportError: libnvrtc" if "cupy" in program else None
     )
     _, cupy, numba_cuda = doctor._gpu(measured=True)
     assert holds(cupy.value, "14.2.0", "ImportError", "libnvrtc")
@@ -128,13 +128,13 @@ def test_a_package_that_is_there_but_runs_no_kernel_is_told_with_the_error(monke
 
 
 def test_a_quick_look_runs_nothing_on_the_gpu(monkeypatch, card):
-    monkeypatch.setattr(gpu, "failure", lambda program: pytest.fail("ran a kernel"))
+    monkeypatch.setattr(doctor, "trial_failure", lambda program: pytest.fail("ran a kernel"))
     assert [finding.remedy for finding in doctor._gpu(measured=False)] == [None] * 3
 
 
 def test_a_gpu_without_its_packages_sends_to_make_lab(monkeypatch):
     monkeypatch.setattr(driver, "cuda_version", lambda: (12, 4))
-    monkeypatch.setattr(gpu, "cards", list)
+    monkeypatch.setattr(doctor, "cards", list)
     monkeypatch.setattr(doctor, "version", missing)
     result = {finding.name: finding.remedy for finding in doctor._gpu(measured=True)}
     assert result == {"GPU": None, "cupy-cuda12x": "make lab", "numba-cuda": "make lab"}

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from rnncourse.figures.figure_table import MOST_ROWS, settings_table, tables_of
-from rnncourse.figures.picture import Slider, canvas
+from rnncourse.figures.picture import MOST_ROWS, Slider, canvas, settings_table, tables_of
 
 
 def tables(figure):

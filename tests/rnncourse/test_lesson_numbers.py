@@ -8,7 +8,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from pocketgpu.devices import find
-from rnncourse.views.schedule_numbers import Settings, prediction
+from rnncourse.views.schedule_view import Settings, prediction
 from rnnlab.schedule import timeline
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.hazards import dependencies

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnncourse.lab import environment, torch_build
+from rnncourse.lab import environment
 
 USUAL = "torch (2.15.0)\nAvailable versions: 2.15.0, 2.14.1, 2.13.0, 2.9.1"
 
@@ -16,7 +16,7 @@ def index(monkeypatch):
     """A package index that answers pip with a text, on Linux."""
     monkeypatch.setattr(sys, "platform", "linux")
     answer = lambda text: lambda *arguments, **options: SimpleNamespace(stdout=text)
-    return lambda text: monkeypatch.setattr(torch_build.subprocess, "run", answer(text))
+    return lambda text: monkeypatch.setattr(environment.subprocess, "run", answer(text))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def index(monkeypatch):
 )
 def test_the_newest_cpu_build_is_found(index, versions, build):
     index(versions)
-    assert torch_build.newest_cpu_build("python") == build
+    assert environment.newest_cpu_build("python") == build
 
 
 def test_an_index_that_does_not_answer_has_no_cpu_build(monkeypatch):
@@ -40,14 +40,14 @@ def test_an_index_that_does_not_answer_has_no_cpu_build(monkeypatch):
         raise subprocess.TimeoutExpired("pip", timeout)
 
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(torch_build.subprocess, "run", late)
-    assert torch_build.newest_cpu_build("python") is None
+    monkeypatch.setattr(environment.subprocess, "run", late)
+    assert environment.newest_cpu_build("python") is None
 
 
 def test_other_systems_have_cpu_builds_by_themselves(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert torch_build.newest_cpu_build("python") is None
-    assert torch_build.sentence(None) == ""
+    assert environment.newest_cpu_build("python") is None
+    assert environment.describe_build(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,15 @@ from pocketgpu.devices import find
 from rnncourse.views import schedule_drawing
 from rnncourse.views.published_timelines import FIGURES, published
 from rnncourse.views.schedule_drawing import Bars, mixed, scaled
-from rnncourse.views.schedule_numbers import LAUNCHES, shown_part
 from rnncourse.views.schedule_view import (
+    LAUNCHES,
     SWITCHES,
     Settings,
     draw_schedule,
     explore_schedule,
     finding,
     prediction,
+    shown_part,
     stage_numbers,
     stage_times,
 )

@@ -9,7 +9,7 @@ import pytest
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import DEVICES, KB, nearest_older
 from rnnlab.cells import find_cell
-from rnnlab.kernels.persistence import numba_layer, own_sheet
+from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.floor import tensor_peak
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, tiles_for
@@ -124,17 +124,17 @@ def test_the_driver_is_asked_for_clusters_of_16_blocks(monkeypatch, fit, status,
     module = SimpleNamespace(get_function=lambda name: kernel)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(RawModule=lambda code, options: module))
     driver = SimpleNamespace(cuFuncSetAttribute=lambda *arguments: 0, cuOccupancyMaxActiveClusters=occupancy)
-    monkeypatch.setattr(own_sheet, "library", lambda: driver)
-    own_sheet.has_large_clusters.cache_clear()
-    assert own_sheet.has_large_clusters((9, 0)) is has
+    monkeypatch.setattr(chooser, "library", lambda: driver)
+    chooser.has_large_clusters.cache_clear()
+    assert chooser.has_large_clusters((9, 0)) is has
     assert sizes == [(16, 16)]
-    assert own_sheet.has_large_clusters((8, 9)) is False
-    own_sheet.has_large_clusters.cache_clear()
+    assert chooser.has_large_clusters((8, 9)) is False
+    chooser.has_large_clusters.cache_clear()
 
 
 def test_what_a_driver_does_not_state_comes_from_the_nearest_sheet():
     properties = {"name": b"Some GPU", "major": 9, "minor": 0, "multiProcessorCount": 78}
-    sheet, near = own_sheet.own_sheet(properties, {}), DEVICES["H100"]
+    sheet, near = chooser.own_sheet(properties, {}), DEVICES["H100"]
     assert (sheet.clock, sheet.bandwidth, sheet.l2) == (near.clock, near.bandwidth, near.l2)
     assert (sheet.name, sheet.multiprocessors) == ("Some GPU", 78)
 

@@ -10,8 +10,7 @@ from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from rnnlab import reference
 from rnnlab.cells import CELLS
-from rnnlab.gpu.card import transpose_source
-from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, row_length
+from rnnlab.gpu.card import NUMBERS, cuda_source, launch_of, row_length, transpose_source
 from rnnlab.gpu.run_cuda import PreparedPlan
 from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.ladder import stage_passes
