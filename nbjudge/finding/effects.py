@@ -8,6 +8,7 @@ is taken widely: whatever is passed to an unknown function may be changed by it.
 import ast
 import re
 from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -70,6 +71,16 @@ class Scope:
     def reads_at_most(self) -> set[str]:
         """What it reads, and what its texts name where `eval` or `globals` may read them."""
         return self.reads | words(self.texts) if REFLECTION & self.reads else self.reads
+
+    @cached_property
+    def effects(self) -> list[tuple[str, Effect]]:
+        """(name, or empty, effect) of its functions."""
+        return [(name, effect_of(node)) for name, node in self.functions]
+
+    @property
+    def unnamed(self) -> list[Effect]:
+        """The effects of functions without a name, which run with the statement."""
+        return [effect for name, effect in self.effects if not name]
 
     def beyond(self, own: Set[str]) -> Effect:
         """What it does to other names than its own ones, which stand for those whose objects they share."""

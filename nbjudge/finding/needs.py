@@ -18,7 +18,6 @@ from nbjudge.finding.effects import (
     Call,
     Effect,
     Scope,
-    effect_of,
     expanded,
     is_constant,
     roots,
@@ -37,17 +36,13 @@ class Names:
     """All names of a notebook, from the scopes of its statements."""
 
     def __init__(self, scopes: list[Scope]):
-        self.scopes = scopes
         self.sites: dict[str, list[Binding]] = defaultdict(list)
         self.effects: dict[str, list[Effect]] = defaultdict(list)
-        self.of_scope: list[list[Effect]] = []  # of functions without a name, which run with the statement
         for scope in scopes:
             for site in scope.sites:
                 self.sites[site.name].append(site)
-            effects = [(name, effect_of(node)) for name, node in scope.functions]
-            for name, effect in effects:
+            for name, effect in scope.effects:
                 self.effects[name].append(effect)
-            self.of_scope.append([effect for name, effect in effects if not name])
         self.shares = shares_of(site for sites in self.sites.values() for site in sites)
 
     def _of_all_sites(self, belongs: Callable[[Binding, set[str]], bool]) -> set[str]:
@@ -146,21 +141,18 @@ class Names:
             size = sum(len(names) for pair in does.values() for names in pair)
         return does
 
-    def uses(self, index: int) -> set[str]:
+    def uses(self, scope: Scope) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""
-        scope = self.scopes[index]
-        own = [effect.reads for effect in self.of_scope[index]]
-        named = [e.reads for name in {name for name, _ in scope.functions} - {""} for e in self.effects[name]]
-        reads = scope.reads_at_most.union(*own, *named)
+        named = [e for name in {name for name, _ in scope.effects} - {""} for e in self.effects[name]]
+        reads = scope.reads_at_most.union(*(effect.reads for effect in [*scope.unnamed, *named]))
         return {name for name in reads if name[0] != "."}
 
-    def changed(self, index: int) -> tuple[set[str], set[str], set[str]]:
+    def changed(self, scope: Scope) -> tuple[set[str], set[str], set[str]]:
         """(names that a statement binds, that it writes into, whose objects its calls may change)."""
-        scope = self.scopes[index]
         own = Effect(scope.reads, scope.binds, scope.stores, scope.calls)
-        pairs = [self._done_by([own, *self.of_scope[index]])]
+        pairs = [self._done_by([own, *scope.unnamed])]
         handed = (call.passed for call in scope.calls if not self._only_shows(call))
-        names = scope.mentions.union(*handed, *(effect.reads for effect in self.of_scope[index]))
+        names = scope.mentions.union(*handed, *(effect.reads for effect in scope.unnamed))
         pairs += [self.does[name] for name in self._called(names)]
         binds, changes = (set().union(*sets) for sets in zip(*pairs, strict=True))
         return binds, scope.stores, changes

@@ -91,11 +91,13 @@ class CellStatement(NamedTuple):
         return not isinstance(self.tree, NO_CALLS)
 
     def attempts(self, name: str) -> bool:
-        """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
+        """Does it, which binds the name, give it a meaning of its own?
+
+        A stub does not, nor what is made from the name itself. What stands in no text is bound by a call.
+        """
         sites = [site for site in self.scope.sites if site.name == name and site.kind != "deletion"]
-        return not self.is_stub and any(
-            site.kind != "value" or not _uses(site.source, name) for site in sites
-        )
+        own = [site for site in sites if site.kind != "value" or not _uses(site.source, name)]
+        return not sites or (bool(own) and not self.is_stub)
 
 
 class Places(NamedTuple):
@@ -147,8 +149,8 @@ class Notebook:
     def places(self) -> Places:
         """The statements behind each name."""
         places = Places(defaultdict(list), defaultdict(list), defaultdict(list))
-        for index in range(len(self.statements)):
-            for place, names in zip(places, self.meanings.changed(index), strict=True):
+        for index, statement in enumerate(self.statements):
+            for place, names in zip(places, self.meanings.changed(statement.scope), strict=True):
                 for name in names:
                     place[name].append(index)
         return places
@@ -171,6 +173,10 @@ class Notebook:
     def cell_of(self, name: str) -> CodeCell:
         """The last cell that gives the name a meaning of its own."""
         return self.statements[self._attempting(name)[-1]].cell
+
+    def numbers(self, name: str) -> dict[str, int | str]:
+        """The numbers of a variant in the last `check(name, ...)`; empty without such a call."""
+        return self.checks.numbers(name)
 
     def answer(self, name: str, is_kernel: bool = False) -> LearnerAnswer:
         """What has to run for `name`; Stopped if there is nothing to judge.
@@ -231,10 +237,7 @@ class Notebook:
 
     def _attempting(self, name: str) -> list[int]:
         """The statements that give the name a meaning that is not the stub's."""
-        return [index for index in self.places.binding[name] if self._attempts(index, name)]
-
-    def _attempts(self, index: int, name: str) -> bool:
-        return self.statements[index].attempts(name) or name not in self.statements[index].gives
+        return [index for index in self.places.binding[name] if self.statements[index].attempts(name)]
 
     def _repeated(self, chosen: set[int], names: set[str]) -> list[str]:
         """ "eps (cells 2 and 4)" for each name that several cells give a meaning of its own."""
@@ -255,7 +258,7 @@ class Notebook:
         """Add statements to the chosen ones; the names that they use."""
         new = more - chosen
         chosen |= new
-        return set().union(*map(self.meanings.uses, new))
+        return set().union(*(self.meanings.uses(self.statements[index].scope) for index in new))
 
     def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.

@@ -171,7 +171,7 @@ def as_variant(exercise: Exercise, notebook: Notebook) -> tuple[Exercise, dict]:
     A class is graded otherwise: its numbers are drawn from the class key.
     """
     with limited(OWN_SECONDS):
-        numbers = notebook.checks.numbers(exercise.name)
+        numbers = notebook.numbers(exercise.name)
     try:
         return variants.at_numbers(exercise, numbers), numbers
     except ValueError:  # an unknown variant: the course's own exercise
