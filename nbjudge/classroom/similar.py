@@ -20,7 +20,6 @@ from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
-from nbjudge.finding.effects import Binding
 from nbjudge.finding.notebook import Notebook, first_line, statements_of
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
@@ -241,14 +240,9 @@ def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
         for statement in statements_of(cell):
             text = "\n".join(lines[first_line(statement.tree) - 1 : statement.tree.end_lineno])
             sites = [site for site in statement.scope.sites if site.name in statement.gives]
-            names = {site.name for site in sites if site.name == exercise or _is_definition(site)}
+            names = {site.name for site in sites if site.name == exercise or site.is_definition}
             texts |= {name: text for name in names if name not in texts or not statement.is_stub}
     return texts
-
-
-def _is_definition(site: Binding) -> bool:
-    is_another_name = site.kind == "value" and isinstance(site.source, ast.Lambda | ast.Name | ast.Attribute)
-    return site.kind == "definition" or is_another_name
 
 
 def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> str:

@@ -30,6 +30,12 @@ class Binding(NamedTuple):
     source: object = None  # the package of an import, the expression of a value or a part
     beside: frozenset[str] = frozenset()  # names from the same call: functions that may share a closure
 
+    @property
+    def is_definition(self) -> bool:
+        """Does it name a function or a class, by def, class, lambda or another name?"""
+        is_other_name = isinstance(self.source, ast.Lambda | ast.Name | ast.Attribute)
+        return self.kind == "definition" or (self.kind == "value" and is_other_name)
+
 
 class Call(NamedTuple):
     """A call as it is written."""

@@ -123,6 +123,11 @@ class Notebook:
         """The notebook in a file. Raises Unusable."""
         return cls(reading.cells(notebook_text(path), path))
 
+    def with_text(self, cell: CodeCell, text: str) -> "Notebook":
+        """The same notebook with another text in one of its cells."""
+        edited = reading.parse(cell.number, text)
+        return Notebook(edited if other is cell else other for other in self.cells)
+
     @cached_property
     def statements(self) -> list[CellStatement]:
         """The statements that may count: what no kernel ran gives nothing, but answers are judged."""

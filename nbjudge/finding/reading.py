@@ -19,7 +19,6 @@ from nbjudge.finding.notebook_file import BOM, Unusable
 
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
 TEXTS = {"markdown": "Markdown", "raw": "raw text"}  # kinds of cells that do not run
-ERRORS = {"error", "pyerr"}  # types of outputs; the second is that of format 3
 ARROW = re.compile(r"^-+> ?(\d{1,6})\b ?(.*)$", re.MULTILINE)  # before a line in IPython's traceback
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
@@ -86,13 +85,12 @@ def cells(text: str, path: Path) -> list[CodeCell]:
 
 def _newer_python(book: dict) -> str:
     """ "3.14" where a newer Python than this one wrote the notebook; else empty."""
-    metadata = book.get("metadata")
-    info = metadata.get("language_info") if isinstance(metadata, dict) else None
-    version = info.get("version") if isinstance(info, dict) else None
-    match = re.match(r"3\.(\d{1,3})(?!\d)", version) if isinstance(version, str) else None
-    if match is None or int(match[1]) <= sys.version_info.minor:
-        return ""
-    return match[0]
+    match book:
+        case {"metadata": {"language_info": {"version": str(version)}}}:
+            number = re.match(r"3\.(\d{1,3})(?!\d)", version)
+            if number and int(number[1]) > sys.version_info.minor:
+                return number[0]
+    return ""
 
 
 def _ran_in_turn(entries: list) -> bool:
@@ -108,15 +106,15 @@ def _ran_to(entry: dict, code: CodeCell) -> int | None:
     An error says nothing where the line of its traceback is another one now: the cell was changed since.
     """
     outputs = entry.get("outputs")
-    outputs = [output for output in outputs if isinstance(output, dict)] if isinstance(outputs, list) else []
     lines = code.text.split("\n")
-    for output in (output for output in outputs if output.get("output_type") in ERRORS):
-        trace = output.get("traceback")
-        arrow = ARROW.search(COLOUR.sub("", "\n".join(map(str, trace)))) if isinstance(trace, list) else None
-        number = int(arrow[1]) if arrow else 0
-        if 0 < number <= len(lines) and lines[number - 1].strip() == arrow[2].strip():
-            # what misses a name changes nothing before it stops
-            return number - (output.get("ename") == "NameError")
+    for output in outputs if isinstance(outputs, list) else ():
+        match output:
+            case {"output_type": "error" | "pyerr", "traceback": list(trace)}:  # the second is of format 3
+                arrow = ARROW.search(COLOUR.sub("", "\n".join(map(str, trace))))
+                number = int(arrow[1]) if arrow else 0
+                if 0 < number <= len(lines) and lines[number - 1].strip() == arrow[2].strip():
+                    # what misses a name changes nothing before it stops
+                    return number - (output.get("ename") == "NameError")
     return code.ran_to
 
 

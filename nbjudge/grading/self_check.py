@@ -11,7 +11,6 @@ from nbjudge.course import current
 from nbjudge.exercise import Exercise, Mutant
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.reading import parse
 from nbjudge.grading.grade import grade_one, judge_apart
 from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import CHECKOUT, Sandbox
@@ -60,8 +59,7 @@ def mutated(solved: Notebook, name: str, mutant: Mutant) -> Notebook:
     cell = solved.cell_of(name)
     if mutant.old not in cell.text:
         raise ValueError(f"the mutant {mutant.name!r} of {name} is stale: the solution has no {mutant.old!r}")
-    edited = parse(cell.number, cell.text.replace(mutant.old, mutant.new))
-    return Notebook(edited if other is cell else other for other in solved.cells)
+    return solved.with_text(cell, cell.text.replace(mutant.old, mutant.new))
 
 
 def _of_one(
