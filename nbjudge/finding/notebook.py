@@ -93,10 +93,14 @@ class CellStatement(NamedTuple):
     def attempts(self, name: str) -> bool:
         """Does it, which binds the name, give it a meaning of its own?
 
-        A stub does not, nor what is made from the name itself. What stands in no text is bound by a call.
+        A stub does not, nor a deletion, nor what is made from the name itself. A call may, without any text.
         """
-        sites = [site for site in self.scope.sites if site.name == name and site.kind != "deletion"]
-        own = [site for site in sites if site.kind != "value" or not _uses(site.source, name)]
+        sites = [site for site in self.scope.sites if site.name == name]
+        own = [
+            site
+            for site in sites
+            if site.kind != "deletion" and (site.kind != "value" or not _uses(site.source, name))
+        ]
         return not sites or (bool(own) and not self.is_stub)
 
 

@@ -208,6 +208,21 @@ def test_an_answer_is_found_before_a_stub_under_another_name_and_in_a_class():
     assert similar.definition(Notebook([parse(1, stub)]), STEP) == stub
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"({STEP} := lambda y: y[-1])",
+        f"{STEP}: object = lambda y: y[-1]",
+        f"{STEP}, other = make()",
+        f"while True:\n    def {STEP}(y):\n        return y[-1]\n    break",
+        f"try:\n    import fast\nexcept ImportError:\n    def {STEP}(y):\n        return y[-1]",
+    ],
+)
+def test_an_answer_is_shown_however_it_is_named(text):
+    notebook = Notebook([parse(1, f"x = 1\n{text}\n{STEP}[0] = 1\ndel {STEP}")])
+    assert similar.definition(notebook, STEP) == text
+
+
 def similar_answers():
     """Findings of every kind for the page on similar answers."""
     texts = tuple(similar.Text(student, HOSTILE, f"x = 1\n# {HOSTILE}", False) for student in "ab")

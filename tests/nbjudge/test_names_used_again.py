@@ -50,6 +50,8 @@ def graded(*cells):
         ((TAKE, CHECK, HELPER), "passed"),  # cells ran in another order
         ((WRONG, CHECK, HELPER, TAKE), "passed"),  # the answer itself stands below its check
         ((HELPER, TAKE, CHECK, WRONG), "failed"),
+        ((HELPER, TAKE, CHECK, "del last_step, take"), "passed"),  # clears up
+        ((HELPER, "def last_step(y):\n    raise NotImplementedError", "del last_step"), "not_attempted"),
         ((TAKE, HELPER, OTHER), "crashed"),  # without a check the last counts
         ((HELPER, TAKE, "check(other)", OTHER), "crashed"),
     ],
