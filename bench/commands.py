@@ -133,8 +133,8 @@ def _say_who_else_runs() -> None:
     """Before any number: whether other programs use the cores."""
     from rnncourse.lab import crowd
 
-    if words := crowd.warning(crowd.others_part()):
-        print(f"{words[0].upper()}{words[1:]}. Measure again when it is quiet.", flush=True)
+    if message := crowd.warning(crowd.others_part()):
+        print(f"{message[0].upper()}{message[1:]}. Measure again when it is quiet.", flush=True)
 
 
 def _cpu(chosen: argparse.Namespace) -> int:

@@ -100,17 +100,17 @@ class Arena:
 
     def introductions(self) -> dict[str, dict]:
         """What each contestant runs on: Python, packages, BLAS.  One whose process dies is left out."""
-        facts = {}
+        properties = {}
         for candidate in self.pythons:
             if candidate.name in self.left_out:
                 continue
             try:
                 hello, _ = self.peer(candidate).request("hello")
                 own = {"is_rung": candidate.is_rung, "precision": candidate.precision}
-                facts[candidate.name] = own | hello
+                properties[candidate.name] = own | hello
             except ContestantError as failure:
                 self.left_out[candidate.name] = str(failure)
-        return facts
+        return properties
 
     def measure(self, workload: Workload, show: Show = lambda line: None) -> Case:
         """All contestants on one workload."""

@@ -37,8 +37,8 @@ def section(arena: Arena) -> dict:
 
 def begin(arena: Arena) -> dict:
     """A record without cases: everything but the measurements."""
-    facts = section(arena)
-    return provenance(KIND, MEASURED, asdict(arena.settings)) | facts
+    measured = section(arena)
+    return provenance(KIND, MEASURED, asdict(arena.settings)) | measured
 
 
 def resumed(record: dict) -> dict:
@@ -62,8 +62,8 @@ def has(record: dict, workload: Workload) -> bool:
 def add(record: dict, case: Case) -> None:
     """Append one case as plain data."""
     workload = case.workload
-    facts = {"workload": workload._asdict(), "flops": workload.flops(), "large_flops": LARGE_FLOPS}
-    record["cases"].append(_rounded({**asdict(case), **facts}))
+    sizes = {"workload": workload._asdict(), "flops": workload.flops(), "large_flops": LARGE_FLOPS}
+    record["cases"].append(_rounded({**asdict(case), **sizes}))
 
 
 def _rounded(value: object) -> object:

@@ -117,10 +117,10 @@ def means(record: dict) -> list[str]:
     sentences = []
     for peer in (PYTORCH, *PEERS):
         by_cell = [(cell, mean_speed_over(record, peer, cell)) for cell in cells(record)]
-        words = ", ".join(f"{cell} {times(mean)}" for cell, mean in by_cell if mean)
-        if words:
+        of_cells = ", ".join(f"{cell} {times(mean)}" for cell, mean in by_cell if mean)
+        if of_cells:
             over_all = times(mean_speed_over(record, peer))
-            sentences.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({words})")
+            sentences.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({of_cells})")
     return sentences
 
 
@@ -146,8 +146,8 @@ def first_calls(record: dict) -> str:
         return max(case["first_step"].get(name, 0.0) for case in record["cases"])
 
     measured = filter(longest, contestants(record))
-    words = ", ".join(f"{name} {digits(longest(name))} s" for name in measured)
-    return f"Longest first step, made ready and compiled, never part of the times above: {words}."
+    listed = ", ".join(f"{name} {digits(longest(name))} s" for name in measured)
+    return f"Longest first step, made ready and compiled, never part of the times above: {listed}."
 
 
 def _time(record: dict, case: dict, name: str) -> str:

@@ -54,9 +54,9 @@ class Lines(unittest.TestResult):
     def addError(self, test: unittest.TestCase, err: tuple) -> None:
         kind, error, trace = err
         last = traceback.extract_tb(trace)[-1]
-        words = " ".join(str(error).split())[:WHY_CHARACTERS]
+        message = " ".join(str(error).split())[:WHY_CHARACTERS]
         place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-        self.say(test=test.id(), outcome="failed", why=f"{kind.__name__}: {words} ({place})")
+        self.say(test=test.id(), outcome="failed", why=f"{kind.__name__}: {message} ({place})")
 
     addFailure = addError
 

@@ -21,8 +21,8 @@ def list_all() -> int:
         try:
             record = records.read(path)
             machine = record["machine"].get("gpu", {}).get("name") or record["machine"]["processor"]
-            facts = record["kind"], record["date"], machine, records.origin(record)
-            print(f"{path.stem}  {', '.join(facts)}")
+            columns = record["kind"], record["date"], machine, records.origin(record)
+            print(f"{path.stem}  {', '.join(columns)}")
         except ValueError as error:
             bad = 1
             print(error, file=sys.stderr)

@@ -22,7 +22,7 @@ from numba import njit
 from rnncourse.lab.turns import Timing, disturbance, take_turns
 from rnncourse.records.workload import CELLS, SHAPES
 from rnnlab.cells import find_cell
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.packed import forward, propagation, split, team
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import ROWS
@@ -123,7 +123,7 @@ def turned(members: int, cache_bytes: int, factors: Sequence[float] = TURNS) -> 
         T, B, I, H = shape
         gates = len(find_cell(cell).gates)
         panels = panel_count(H, "float32")
-        sizes = forward.Sizes(KERNEL_FACTS[cell], T, B, I, H, gates, panels, T, 1, T + 1)
+        sizes = forward.Sizes(KERNEL_PROPERTIES[cell], T, B, I, H, gates, panels, T, 1, T + 1)
         parts = {"sequences": (min(members, B), 1), "units": (1, min(members, panels))}
         seconds = {way: split._step(sizes, 4, cache_bytes, *part) for way, part in parts.items()}
 

@@ -30,7 +30,7 @@ SAMPLE = {  # NVIDIA's RNN sample for cuDNN, M40, T=20, 2 layers, H=512, B=64: G
 }
 
 
-class Line(NamedTuple):
+class ComparedFigure(NamedTuple):
     """A published figure and the model's."""
 
     what: str
@@ -50,29 +50,33 @@ class Line(NamedTuple):
         return abs(self.predicted / self.published - 1) <= CLOSE
 
 
-def lines() -> list[Line]:
+def lines() -> list[ComparedFigure]:
     """Every figure."""
     return [_of_figure(*line) for line in FIGURES] + [_of_sample(*line) for line in SAMPLE]
 
 
-def _of_figure(where: dict, switches: dict, figure: Published) -> Line:
+def _of_figure(where: dict, switches: dict, figure: Published) -> ComparedFigure:
     settings = Settings(**where, **switches)
     what = f"{settings.direction}, {settings.layers} × {settings.cell}: {', '.join(switches) or 'naive'}"
     time = prediction(settings).makespan
     if figure.times_naive is None:
-        return Line(what, figure.milliseconds, 1e-3 * time, "ms", f"{figure.source} ({settings.device})")
+        return ComparedFigure(
+            what, figure.milliseconds, 1e-3 * time, "ms", f"{figure.source} ({settings.device})"
+        )
     naive = prediction(Settings(**where)).makespan
-    return Line(what, figure.times_naive, naive / time, "× naive", f"{figure.source} ({settings.device})")
+    return ComparedFigure(
+        what, figure.times_naive, naive / time, "× naive", f"{figure.source} ({settings.device})"
+    )
 
 
-def _of_sample(cell: str, direction: str) -> Line:
+def _of_sample(cell: str, direction: str) -> ComparedFigure:
     plan = plan_for(direction, cell, Sizes(20, 64, 512, 512, 2), layer_wavefront.PASSES)
     rate = 1e3 * predict(plan, find("M40")).tflops
     what = f"{direction}, 2 × {cell}, T=20: cuDNN's own schedule, ours for it"
-    return Line(what, SAMPLE[cell, direction], rate, "GFLOP/s", "NVIDIA's sample (M40)")
+    return ComparedFigure(what, SAMPLE[cell, direction], rate, "GFLOP/s", "NVIDIA's sample (M40)")
 
 
-def table(entries: list[Line]) -> str:
+def table(entries: list[ComparedFigure]) -> str:
     """All figures, and which the model misses by more than a quarter."""
     head = ("what", "source", "published", "predicted", "time, predicted / published", "")
     rows = [

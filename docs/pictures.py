@@ -22,10 +22,10 @@ FINDING = (
 LESS_MOTION = "@media (prefers-reduced-motion:reduce){g{animation:none!important}}"
 
 
-def text(x: float, y: float, words: str, **style: str) -> str:
+def text(x: float, y: float, label: str, **style: str) -> str:
     """One piece of text as SVG."""
     attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
-    return f'<text x="{x}" y="{y}"{attributes}>{words}</text>'
+    return f'<text x="{x}" y="{y}"{attributes}>{label}</text>'
 
 
 @cuda.jit
@@ -89,7 +89,7 @@ def race() -> str:
         f"<style>{''.join(styles)}{LESS_MOTION}</style>",
         f'<rect width="720" height="330" rx="6" fill="{CARD}"/>',
         text(20, 34, f"{THREADS} threads of a GPU reverse {THREADS} numbers, and do not wait for each other"),
-        *(text(20, y + 28, words) for words, y in rows),
+        *(text(20, y + 28, label) for label, y in rows),
         *shapes,
         text(536, 170, "part[i] = x[i]", font_family="monospace"),
         text(536, 246, f"x[i] = part[{THREADS - 1} - i]", font_family="monospace"),
@@ -103,12 +103,12 @@ def left_of(place: int) -> int:
     return 150 + place * (CELL + 3)
 
 
-def box(place: int, y: int, colour: str, words: str = "") -> str:
+def box(place: int, y: int, colour: str, label: str = "") -> str:
     """One element of an array, in its row."""
     x = left_of(place)
     ink = "#fff" if colour != "none" else PALETTE["black"]
     square = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" rx="4" fill="{colour}" stroke="#888"/>'
-    return square + text(x + CELL / 2, y + 28, words, text_anchor="middle", fill=ink)
+    return square + text(x + CELL / 2, y + 28, label, text_anchor="middle", fill=ink)
 
 
 def arrow(element: int, thread: int, colour: str) -> str:

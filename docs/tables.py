@@ -13,7 +13,7 @@ from rnncourse import records
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
-from rnncourse.paths import NEEDS, PATHS, cell_backwards, in_words
+from rnncourse.paths import NEEDS, PATHS, cell_backwards, list_lessons
 from rnncourse.records import cpu_report
 from rnnlab import reference
 
@@ -65,7 +65,7 @@ def ways_in(repository: str) -> str:
         "in Colab": f"{colab}/{owner}/{name}/blob/pages/colab/{FIRST}",
         "on Binder": f"{binder}/{owner}/{name}/main?urlpath=lab/tree/{quote(FIRST, safe='')}",
     }
-    row = " · ".join(f"[{words}]({address})" for words, address in links.items())
+    row = " · ".join(f"[{label}]({address})" for label, address in links.items())
     return f"{clone} With nothing installed:\n{row}\n"
 
 
@@ -104,7 +104,7 @@ def _paths(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
     for name, path in PATHS.items():
         hours = _hours(sources, [by_number[number] for number in path.lessons])
-        lessons, needs = in_words(path.lessons), in_words(path.outside())
+        lessons, needs = list_lessons(path.lessons), list_lessons(path.outside())
         rows.append([f"to {path.aim}", lessons, needs, f"{hours:.0f}", f"`paths.test({name!r})`"])
     return _table(["three paths", "lessons", "they need", "hours", "may I skip it?"], rows)
 

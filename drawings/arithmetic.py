@@ -21,10 +21,10 @@ def cell_as_graph() -> Sheet:
         s.arrow(*((20 + x, y) for x, y in points), role="data")
     s.rule((450, 16), (450, 354))
     s.heading(470, "What does it show?")
-    for line, words in enumerate(
+    for line, label in enumerate(
         ("the gradients", "what must be saved", "the calls of products", "the time")
     ):
-        s.text(470, 130 + 50 * line, f"{words}: ?", anchor="start", size=PLAIN)
+        s.text(470, 130 + 50 * line, f"{label}: ?", anchor="start", size=PLAIN)
     return s
 
 
@@ -65,8 +65,8 @@ def _nodes(s: Sheet, left: float, names: tuple[str, ...], role: str, signs: tupl
     """Shapes of one panel: inputs, weights, products, sum, function, result."""
     x, h, W, U, result = names
     places = ((2, 110, x), (2, 300, h), (354, 205, result))
-    for right, y, words in places:
-        s.box(left + right, y, 56, 40, role, words)
+    for right, y, label in places:
+        s.box(left + right, y, 56, 40, role, label)
     s.box(left + 122, 188, 56, 34, "weights", W)
     s.box(left + 122, 228, 56, 34, "weights", U)
     for y in (130, 320):

@@ -34,13 +34,13 @@ def six_rules() -> Sheet:
         middle = left + 168
         for y, word, gradient in zip(heights, inputs, back, strict=True):
             s.text(left + 68, y + 3, word)
-            s.text(left + 44, y + 20, gradient, colour=ROLES["gradient"].words)
+            s.text(left + 44, y + 20, gradient, colour=ROLES["gradient"].text)
             s.arrow((left + 80, y), (middle - 19, top + 85 + (y - top - 85) * 0.3))
             s.arrow((middle - 24, top + 97 + (y - top - 85) * 0.3), (left + 84, y + 14), role="gradient")
         for y, word in zip(ends, ("d_{1}", "d_{2}") if outputs == 2 else ("d",), strict=True):
             s.arrow((middle + 18, top + 85 + (y - top - 85) * 0.3), (left + 240, y))
             s.arrow((left + 236, y + 14), (middle + 24, top + 97 + (y - top - 85) * 0.3), role="gradient")
-            s.text(left + 258, y + 18, word, colour=ROLES["gradient"].words)
+            s.text(left + 258, y + 18, word, colour=ROLES["gradient"].text)
         s.circle(middle, top + 88, sign, radius=18)
     return s
 
@@ -64,10 +64,10 @@ def lstm_gates() -> Sheet:
         "o": (660, "σ", "output"),
     }
     s.box(150, 356, 590, 40, "weights", "x and h, times the weights of each gate", solid=True, radius=2)
-    for name, (x, function, words) in columns.items():
+    for name, (x, function, label) in columns.items():
         s.arrow((x, 356), (x, gates + 19), role="work")
         node(s, (x, gates), function)
-        s.text(x + 12, gates + 44, words, anchor="start", colour=QUIET)
+        s.text(x + 12, gates + 44, label, anchor="start", colour=QUIET)
         s.text(x - 42, gates + 6, name, size=PLAIN, bold=True)
     _cell_state(s, top, gates)
     return s
@@ -111,12 +111,12 @@ def gru_gates() -> Sheet:
     array(s, (70, 364), "x")
     s.arrow((98, top), (738, top), role="state")
     s.arrow((98, 364), (468, 364))
-    for x, name, words in ((190, "r", "reset"), (640, "z", "update")):
+    for x, name, label in ((190, "r", "reset"), (640, "z", "update")):
         s.box(x - 60, 284, 120, 36, "weights", "x and h", radius=2)
         s.arrow((x, 284), (x, 257), role="work")
         node(s, (x, 238), "σ")
         s.text(x - 44, 244, name, size=PLAIN, bold=True)
-        s.text(x, 342, words, colour=QUIET)
+        s.text(x, 342, label, colour=QUIET)
     s.arrow((190, 220), (190, 200), (282, 200))
     s.arrow((300, top), (300, 182), role="state")
     s.circle(300, 200, "∘", radius=17)

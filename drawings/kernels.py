@@ -2,7 +2,7 @@
 
 from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
-OCHRE = ROLES["weights"].words
+OCHRE = ROLES["weights"].text
 LANES_DRAWN = 8  # of the 32 lanes of a warp
 
 
@@ -42,8 +42,8 @@ def _warp(s: Sheet) -> None:
         fill = HIGHLIGHT if lane == 5 else ROLES["work"].pale
         s.tile(594 + lane * 30, 132, 28, 34, fill, str(lane))
     s.text(857, 154, "… 31")
-    for line, words in enumerate(("32 threads, or lanes,", "run each instruction", "together")):
-        s.note(594, 204 + 24 * line, words)
+    for line, label in enumerate(("32 threads, or lanes,", "run each instruction", "together")):
+        s.note(594, 204 + 24 * line, label)
     s.arrow((758, 167), (758, 349))
 
 
@@ -171,20 +171,20 @@ def kernels_of_a_step() -> Sheet:
     for gate, name in enumerate("ifgo"):
         y = 86 + gate * 56
         s.note(20, y + 27, f"gate {name}", bold=True)
-        for number, words in enumerate(("x W^{T}", "h U^{T}", "+", "+b", "σ" if name != "g" else "tanh")):
+        for number, label in enumerate(("x W^{T}", "h U^{T}", "+", "+b", "σ" if name != "g" else "tanh")):
             role = "weights" if number < 2 else "work"
-            s.box(84 + number * 66, y, 58, 42, role, words, size=14, radius=14)
+            s.box(84 + number * 66, y, 58, 42, role, label, size=14, radius=14)
     s.note(20, 338, "states", bold=True)
-    for number, words in enumerate(("f∘c", "i∘g", "+", "tanh", "o∘")):
-        s.box(84 + number * 66, 311, 58, 42, "work", words, size=14, radius=14)
+    for number, label in enumerate(("f∘c", "i∘g", "+", "tanh", "o∘")):
+        s.box(84 + number * 66, 311, 58, 42, "work", label, size=14, radius=14)
     s.text(225, 394, "20 for the gates, 5 for the states", bold=True)
     s.rule((450, 16), (450, 404))
     s.heading(470, "3 kernels a step", "Two side by side, then one.")
     s.area(482, 76, 248, 236)
-    for x, words in ((500, "x W^{T}"), (622, "h U^{T}")):
+    for x, label in ((500, "x W^{T}"), (622, "h U^{T}")):
         for gate in range(4):
             s.tile(x, 86 + gate * 54, 90, 54, ROLES["weights"].pale, f"gate {'ifgo'[gate]}")
-        s.text(x + 45, 334, words, size=PLAIN, colour=OCHRE)
+        s.text(x + 45, 334, label, size=PLAIN, colour=OCHRE)
     s.arrow((730, 194), (762, 194), role="work")
     s.box(764, 86, 116, 216, "work", "biases,\nsums,\nfunctions,\nstates", solid=True)
     s.text(822, 334, "one pass", size=PLAIN)

@@ -3,7 +3,7 @@
 from drawings.parts import array, diamond, element, lane, matrix, node, panels, row, time_axis
 from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
-RED, PURPLE, BLUE = (ROLES[role].words for role in ("error", "gradient", "state"))
+RED, PURPLE, BLUE = (ROLES[role].text for role in ("error", "gradient", "state"))
 MULTIPROCESSORS = 132  # of an H200
 ACROSS = 22  # in a row of the drawing
 TILES = 8  # of 64 by 64: 64 sequences by 512 units
@@ -55,8 +55,8 @@ def numbers_between_kernels() -> Sheet:
     s.rule((20, 216), (432, 216))
     s.box(500, 92, 350, 100, "work", radius=20)
     s.text(675, 120, "one kernel")
-    for x, words in ((574, "a"), (674, "u")):
-        s.box(x - 34, 136, 68, 34, "data", words, dashed=True, radius=2)
+    for x, label in ((574, "a"), (674, "u")):
+        s.box(x - 34, 136, 68, 34, "data", label, dashed=True, radius=2)
     s.arrow((710, 153), (752, 153))
     node(s, (790, 153), "tanh", width=72)
     s.text(624, 158, "+", size=PLAIN)
@@ -96,7 +96,7 @@ def grouped_gates() -> Sheet:
     s.box(500, 112, 70, 64, "data", "x", radius=2)
     s.text(590, 150, "×", size=PLAIN)
     s.text(590, 270, "=", size=PLAIN)
-    s.text(740, 208, "four matrices, next to each other", colour=ROLES["weights"].words)
+    s.text(740, 208, "four matrices, next to each other", colour=ROLES["weights"].text)
     return s
 
 
@@ -147,9 +147,9 @@ def one_thread_one_unit() -> Sheet:
     s.text(540, 94, "from h U^{T}")
     s.box(130, 164, 670, 120, "work", radius=12)
     s.note(146, 188, "one thread", bold=True)
-    for x, words in ((270, "r"), (430, "z"), (590, "n")):
-        s.box(x, 200, 84, 44, "data", words, dashed=True, radius=2)
-        s.text(x + 42, 270, {"r": "σ", "z": "σ", "n": "tanh, uses r"}[words], colour=QUIET)
+    for x, label in ((270, "r"), (430, "z"), (590, "n")):
+        s.box(x, 200, 84, 44, "data", label, dashed=True, radius=2)
+        s.text(x + 42, 270, {"r": "σ", "z": "σ", "n": "tanh, uses r"}[label], colour=QUIET)
     s.arrow((250, 136), (250, 162))
     s.arrow((540, 136), (540, 162))
     s.arrow((760, 136), (760, 162), role="state")

@@ -20,8 +20,8 @@ def same_weights_every_step() -> Sheet:
         420,
     )
     s.heading(20, "A product in every step", "To scale: 16 rows of 64 states times 64 by 64 weights.")
-    for x, words in ((164, "states"), (344, "weights"), (524, "results")):
-        s.text(x, 92, words, colour=QUIET)
+    for x, label in ((164, "states"), (344, "weights"), (524, "results")):
+        s.text(x, 92, label, colour=QUIET)
     for step in range(3):
         y = 108 + step * 104
         s.note(20, y + 50, f"step {step}", bold=True)

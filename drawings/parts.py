@@ -22,7 +22,7 @@ def row(
     s: Sheet,
     x: float,
     y: float,
-    words: Sequence[str],
+    labels: Sequence[str],
     role: str = "data",
     *,
     width: float = 36,
@@ -30,7 +30,7 @@ def row(
     mark: Collection[int] = (),
 ) -> None:
     """Elements of a vector next to each other, or threads of a warp; those in `mark` stand out."""
-    for place, word in enumerate(words):
+    for place, word in enumerate(labels):
         element(s, x + place * width, y, width, height, role, word, mark=place in mark)
 
 
@@ -61,16 +61,16 @@ def element(
     width: float,
     height: float,
     role: str,
-    words: str = "",
+    label: str = "",
     *,
     mark: bool = False,
     solid: bool = False,
 ) -> None:
     """Element of an array with room around it; marked ones have a thick edge of ink, for print in grey."""
     if mark:
-        s.tile(x + 2, y + 2, width - 4, height - 4, HIGHLIGHT, words, edge=3)
+        s.tile(x + 2, y + 2, width - 4, height - 4, HIGHLIGHT, label, edge=3)
     else:
-        s.box(x + 1, y + 1, width - 2, height - 2, role, words, solid=solid, size=SMALL, radius=1)
+        s.box(x + 1, y + 1, width - 2, height - 2, role, label, solid=solid, size=SMALL, radius=1)
 
 
 def lane(s: Sheet, x: float, y: float, name: str, bars: str, height: float = 32) -> None:
@@ -80,11 +80,11 @@ def lane(s: Sheet, x: float, y: float, name: str, bars: str, height: float = 32)
     """
     s.note(LEFT, y + height / 2 + 5, name, bold=True)
     for bar in bars.split("|"):
-        role, length, *words = bar.split(maxsplit=2)
+        role, length, *label = bar.split(maxsplit=2)
         if role == "waiting":
             s.hatch(x, y, float(length) - 3, height)
         elif role != "gap":
-            s.box(x, y, float(length) - 3, height, role, "".join(words).strip(), size=SMALL, radius=2)
+            s.box(x, y, float(length) - 3, height, role, "".join(label).strip(), size=SMALL, radius=2)
         x += float(length)
 
 
@@ -99,15 +99,15 @@ def time_axis(s: Sheet, x: float, y: float) -> None:
     s.text(872, y + 22, "time", anchor="end", colour=QUIET)
 
 
-def node(s: Sheet, middle: Point, words: str, role: str = "work", width: float = 56) -> None:
+def node(s: Sheet, middle: Point, label: str, role: str = "work", width: float = 56) -> None:
     """Operation of a graph as a pill with its name, around its middle."""
     x, y = middle
-    s.box(x - width / 2, y - 17, width, 34, role, words, size=SMALL, radius=17)
+    s.box(x - width / 2, y - 17, width, 34, role, label, size=SMALL, radius=17)
 
 
 def array(
-    s: Sheet, middle: Point, words: str, role: str = "data", width: float = 56, height: float = 34, **look
+    s: Sheet, middle: Point, label: str, role: str = "data", width: float = 56, height: float = 34, **look
 ) -> None:
     """Array of a graph as a sharp rectangle with its name, around its middle."""
     x, y = middle
-    s.box(x - width / 2, y - height / 2, width, height, role, words, size=SMALL, radius=2, **look)
+    s.box(x - width / 2, y - height / 2, width, height, role, label, size=SMALL, radius=2, **look)

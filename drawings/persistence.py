@@ -13,7 +13,7 @@ STAGES = (
 SLOW = 2  # block that comes last
 LANE = 9  # of 32, marked in the drawing of fragments: 4 g + t with g = 2, t = 1
 REGISTERS = 255  # of a thread, at most
-RED = ROLES["error"].words
+RED = ROLES["error"].text
 
 
 def weights_of_threads() -> Sheet:
@@ -43,8 +43,8 @@ def weights_of_threads() -> Sheet:
         s.note(84, 162 + 68 * warp, f"unit {2 * warp + 1}")
         if warp:
             s.line((20, 106 + 68 * warp), (842, 106 + 68 * warp), width=3)
-    words = "lane = column mod 8 here, mod 32 on a GPU: neighbouring lanes read neighbours of h"
-    s.text(450, 376, words, bold=True)
+    label = "lane = column mod 8 here, mod 32 on a GPU: neighbouring lanes read neighbours of h"
+    s.text(450, 376, label, bold=True)
     return s
 
 
@@ -70,13 +70,13 @@ def _block_and_flag(s: Sheet, block: int, stage: int) -> None:
     x = 60 + 210 * block
     late = block == SLOW
     done = stage == 3 or (stage > 0 and not late)
-    words = "next step" if stage == 3 else "writes h" if done else "computes"
+    label = "next step" if stage == 3 else "writes h" if done else "computes"
     s.box(x, 84, 150, 150, radius=8)
     s.note(x + 12, 108, f"block {block}", bold=True)
     if stage == 2 and not late:
         s.hatch(x + 12, 122, 126, 44)
     else:
-        s.box(x + 12, 122, 126, 44, "work", words, solid=True, radius=2)
+        s.box(x + 12, 122, 126, 44, "work", label, solid=True, radius=2)
     array(s, (x + 75, 198), f"part {block} of h", "state", 126, 40, solid=done, dashed=not done)
     element(s, x + 35, 320, 80, 44, "state", f"flag {5 + done}", mark=done)
     if stage == 1 and done:

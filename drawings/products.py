@@ -62,10 +62,10 @@ def padding_with_zeros() -> Sheet:
         for place in range(3):
             element(s, 30 + 34 * (5 + place), 130 + 34 * r, 34, 34, "waiting", "0")
             element(s, 390 + 44 * r, 90 + 24 * (5 + place), 44, 24, "waiting", "0")
-    for x, words in ((346, "×"), (612, "=")):
-        s.text(x, 204, words, size=20)
-    for x, words in ((166, "4 rows of 5, now 8"), (478, "5 rows, now 8"), (728, "still 4 × 4")):
-        s.text(x, 310, words, bold=True)
+    for x, label in ((346, "×"), (612, "=")):
+        s.text(x, 204, label, size=20)
+    for x, label in ((166, "4 rows of 5, now 8"), (478, "5 rows, now 8"), (728, "still 4 × 4")):
+        s.text(x, 310, label, bold=True)
     return s
 
 

@@ -186,6 +186,6 @@ def lost_rank() -> Sheet:
     s.arrow((347, 192), (347, 228), (538, 228), role="state", corner=6)
     s.barrier((522, 84), (522, 140))
     s.note(536, 117, "ended by the launcher", "error")
-    s.text(430, 218, "reads", colour=ROLES["state"].words)
+    s.text(430, 218, "reads", colour=ROLES["state"].text)
     time_axis(s, 110, 278)
     return s

@@ -6,8 +6,8 @@ from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles
-BLUE = ROLES["state"].words
-PURPLE = ROLES["gradient"].words
+BLUE = ROLES["state"].text
+PURPLE = ROLES["gradient"].text
 
 
 def unrolled_network() -> Sheet:
@@ -21,8 +21,8 @@ def unrolled_network() -> Sheet:
     )
     s.heading(20, "One cell, with its loop")
     s.box(66, 132, 188, 104, radius=12)
-    for line, words in enumerate(("h_{t+1} =", "tanh(W_{ih} x_{t}", "+ W_{hh} h_{t} + b)")):
-        s.text(160, 164 + 27 * line, words, size=PLAIN)
+    for line, label in enumerate(("h_{t+1} =", "tanh(W_{ih} x_{t}", "+ W_{hh} h_{t} + b)")):
+        s.text(160, 164 + 27 * line, label, size=PLAIN)
     s.arrow((160, 312), (160, 238))
     s.box(130, 312, 60, 36, "data", "x_{t}")
     s.arrow((254, 184), (286, 184), (286, 90), (34, 90), (34, 184), (65, 184), role="state", corner=14)
@@ -46,7 +46,7 @@ def _row_of_cells(s: Sheet) -> None:
     s.box(336, 166, 46, 36, "state", "h_{0}", solid=True)
     s.arrow((382, 184), (COLUMNS[0] - 35, 184), role="state")
     for x, step in zip(COLUMNS, NAMES, strict=True):
-        s.box(x - 33, 158, 66, 52, words="cell", radius=12)
+        s.box(x - 33, 158, 66, 52, label="cell", radius=12)
         s.arrow((x, 312), (x, 212))
         s.box(x - 30, 312, 60, 36, "data", f"x_{{{step}}}")
         s.text(x, 376, f"step {step}", colour=QUIET)
@@ -80,7 +80,7 @@ def losses_at_every_step() -> Sheet:
     for x, step in zip(columns, NAMES, strict=True):
         s.box(x - 40, 104, 80, 36, "gradient", "loss")
         s.arrow((x, 214), (x, 142))
-        s.box(x - 48, 214, 96, 56, words="cell", radius=12)
+        s.box(x - 48, 214, 96, 56, label="cell", radius=12)
         s.text(x, 320, "visits: ?", size=PLAIN, colour=PURPLE)
         s.text(x, 366, f"step {step}", colour=QUIET)
     for number, (left, right) in enumerate(pairwise(columns), 1):
@@ -113,7 +113,7 @@ def arrows_back(visit: int = 1) -> Sheet:
         s.arrow((x, 116), (x, 143), role="gradient")
         s.circle(x, 160, "+", "gradient")
         s.arrow((x, 176), (x, 213), role="gradient")
-        s.box(x - 48, 214, 96, 56, words="cell,\nbackward", size=14, radius=12)
+        s.box(x - 48, 214, 96, 56, label="cell,\nbackward", size=14, radius=12)
         s.arrow((x, 270), (x, 333), role="weights")
         s.text(x, 416, f"step {step}", colour=QUIET)
     s.box(120, 334, 700, 44, "weights", "dW = the sum of the steps’ parts", solid=True)
@@ -211,10 +211,10 @@ def training_loop() -> Sheet:
         (590, 280, "gradient", "3  gradient", "what each weight does to the loss"),
         (40, 280, "work", "4  update", "a small step against the gradient"),
     )
-    for x, y, role, title, words in stations:
+    for x, y, role, title, label in stations:
         s.box(x, y, 270, 80, role)
         s.text(x + 135, y + 34, title, size=PLAIN, bold=True)
-        s.text(x + 135, y + 60, words)
+        s.text(x + 135, y + 60, label)
     s.box(375, 200, 150, 60, "weights", "weights", solid=True)
     s.arrow((310, 140), (588, 140))
     s.text(450, 130, "forward, with the weights")

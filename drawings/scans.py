@@ -94,8 +94,8 @@ def _row(s: Sheet, left: float, row: int, before: Ranges | None, ranges: Ranges)
     for t, first in enumerate(ranges):
         x = left + TILE * t
         is_new = before is not None and before[t] != first
-        words = str(t) if first == t else f"{first}–{t}"
-        element(s, x, y, TILE, TALL, "work" if first == 0 else "data", words, mark=is_new)
+        label = str(t) if first == t else f"{first}–{t}"
+        element(s, x, y, TILE, TALL, "work" if first == 0 else "data", label, mark=is_new)
         if is_new:
             source = before[t] - 1  # the map that ends where this one began
             start = left + TILE * source + TILE / 2, y - LEVEL + TALL

@@ -7,8 +7,8 @@ STEPS = 6
 TURNS = LAYERS + STEPS - 1
 MARK = 3  # a turn in which all layers work
 PARTS = "abcd"  # multiprocessors, and the rows of weights that each of them holds
-BLUE = ROLES["state"].words
-OCHRE = ROLES["weights"].words
+BLUE = ROLES["state"].text
+OCHRE = ROLES["weights"].text
 
 
 def products_of_a_loop() -> Sheet:
@@ -40,16 +40,16 @@ def products_of_a_loop() -> Sheet:
         s.arrow((x, 308), (x + 32 if x == 136 else x + 24, 308), role=role)
     s.arrow((720, 308), (764, 308), role="gradient")
     s.arrow((422, 308), (464, 308), role="gradient")
-    for x, words in ((77, "before"), (295, "the loop, forward"), (593, "the loop, backward"), (823, "after")):
-        s.text(x, 384, words, bold=True)
+    for x, label in ((77, "before"), (295, "the loop, forward"), (593, "the loop, backward"), (823, "after")):
+        s.text(x, 384, label, bold=True)
     s.text(450, 412, "not to scale, without dx and db; the states of all steps are kept for dU", colour=QUIET)
     return s
 
 
 def _pair(s: Sheet, x: float, first: tuple[str, str], second: tuple[str, str], name: str) -> None:
     """Two products of one step, side by side."""
-    for place, (words, role) in enumerate((first, second)):
-        s.box(x + place * 60, 66, 58, 48, role, words, size=14, radius=2)
+    for place, (label, role) in enumerate((first, second)):
+        s.box(x + place * 60, 66, 58, 48, role, label, size=14, radius=2)
     s.text(x + 59, 138, name, colour=QUIET)
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from drawings.parts import array, matrix, node, panels, row
 from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
 
-BLUE, PURPLE, RED = (ROLES[role].words for role in ("state", "gradient", "error"))
+BLUE, PURPLE, RED = (ROLES[role].text for role in ("state", "gradient", "error"))
 UNITS = 4
 INPUTS = 2  # of the step that is drawn row by row
 WINDOW = 3
@@ -124,9 +124,9 @@ def cell_backward() -> Sheet:
         ("4", "dW_{ih} = da^{T} x,  dW_{hh} = da^{T} h", "the input, the state before", "weights"),
         ("5", "db = sum of da over sequences", "nothing", "weights"),
     )
-    for place, (number, words, reads, role) in enumerate(lines):
+    for place, (number, label, reads, role) in enumerate(lines):
         y = 110 + 76 * place
-        s.box(60, y - 26, 330, 34, role, words, size=PLAIN, radius=2)
+        s.box(60, y - 26, 330, 34, role, label, size=PLAIN, radius=2)
         s.text(225, y + 30, f"reads {reads}", colour=QUIET)
         s.note(26, y - 3, number, bold=True)
         s.arrow((480, 222), (440, 222), (440, y - 9), (392, y - 9), role=role)
@@ -157,7 +157,7 @@ def two_truncations() -> Sheet:
     )
     for left, chunks in ((20, False), (470, True)):
         for step in range(LENGTH):
-            s.box(left + 50 * step + 1, 92, 42, 36, words=str(step), radius=8)
+            s.box(left + 50 * step + 1, 92, 42, 36, label=str(step), radius=8)
         for before, after in pairwise(range(LENGTH)):
             if not (chunks and after in CUTS):
                 s.arrow((left + 50 * after, 110), (left + 50 * before + 45, 110), role="gradient")
@@ -194,10 +194,10 @@ def central_difference() -> Sheet:
     slope = 10 * (0.55 + 0.26 * 20) / 100
     s.line((left[0], middle[1] + slope * 120), (right[0], middle[1] - slope * 120), colour=PURPLE, width=3)
     s.line(left, right, dashes="6 4")
-    for (x, y), words in ((left, "w − ε"), (middle, "w"), (right, "w + ε")):
+    for (x, y), label in ((left, "w − ε"), (middle, "w"), (right, "w + ε")):
         s.line((x, y + 6), (x, 330), width=1.2, dashes="2 3")
         s.element("circle", cx=x, cy=y, r=5, fill=HIGHLIGHT, stroke=INK)
-        s.text(x, 352, words)
+        s.text(x, 352, label)
     s.note(56, 120, "dashed: the difference")
     s.note(56, 144, "solid: the gradient", "gradient")
     for place, sign in enumerate("+−"):
@@ -233,13 +233,13 @@ def clipped_step() -> Sheet:
     s.arrow((296, 214), (240, 134), (60, 134), (60, 164), role="error", corner=30)
     s.text(150, 124, "the whole step: out of the valley", colour=RED)
     s.arrow((297, 230), (276, 242), role="work")
-    s.text(184, 300, "clipped: still near", colour=ROLES["work"].words)
+    s.text(184, 300, "clipped: still near", colour=ROLES["work"].text)
     look = {"fill": ROLES["work"].pale, "stroke": ROLES["work"].edge}
     s.element("circle", cx=800, cy=290, r=60, **look, stroke_dasharray="5 3")
     s.arrow((800, 290), (540, 110), role="error")
     s.arrow((800, 290), (751, 256), role="work")
     s.text(560, 190, "the gradient", colour=RED)
-    s.text(800, 372, "limit", colour=ROLES["work"].words)
+    s.text(800, 372, "limit", colour=ROLES["work"].text)
     return s
 
 
@@ -253,8 +253,8 @@ def adam_memories() -> Sheet:
         400,
     )
     s.heading(20, "Adam remembers two means", "m: mean of the gradient. v: mean of its square. Step: m / √v.")
-    for x, words in ((330, "gradients"), (560, "m"), (660, "√v"), (790, "step: m / √v")):
-        s.text(x, 96, words, bold=True)
+    for x, label in ((330, "gradients"), (560, "m"), (660, "√v"), (790, "step: m / √v")):
+        s.text(x, 96, label, bold=True)
     rows = (("small, equal", 12, 1), ("large, equal", 34, 1), ("large, signs change", 34, -1))
     for place, (name, size, sign) in enumerate(rows):
         y = 156 + 88 * place

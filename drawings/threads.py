@@ -12,7 +12,7 @@ PHASES = (
     "4 products a thread",
     "barrier: tiles are free",
 )
-RED = ROLES["error"].words
+RED = ROLES["error"].text
 
 
 def three_cuts() -> Sheet:
@@ -133,7 +133,7 @@ def two_dimensional_map() -> Sheet:
         s.line((40 + 136 * c, 82), (40 + 136 * c, 346), width=4)
     for r in range(3):
         s.line((36, 86 + 128 * r), (452, 86 + 128 * r), width=4)
-    for y, words, bold in (
+    for y, label, bold in (
         (116, "block (1, 1), thread (2, 1)", True),
         (156, "column = blockIdx.x · blockDim.x", False),
         (180, "+ threadIdx.x = 1 · 4 + 2 = 6", False),
@@ -142,7 +142,7 @@ def two_dimensional_map() -> Sheet:
         (300, "if row < 6 and column < 10:", True),
         (324, "the others have nothing to do", False),
     ):
-        s.text(490, y, words, size=PLAIN, anchor="start", bold=bold)
+        s.text(490, y, label, size=PLAIN, anchor="start", bold=bold)
     return s
 
 
@@ -229,8 +229,8 @@ def tiled_product(strip: int = 1) -> Sheet:
         matrix(s, x, 128, (4, 4), cell=(22, 22), mark=[(r, c) for r in range(4) for c in range(4)])
     s.text(684, 234, "of a")
     s.text(814, 234, "of b")
-    for place, words in enumerate(PHASES):
-        s.note(622, 286 + 32 * place, f"{place + 1}. {words}", bold="barrier" in words)
+    for place, label in enumerate(PHASES):
+        s.note(622, 286 + 32 * place, f"{place + 1}. {label}", bold="barrier" in label)
     return s
 
 
@@ -310,8 +310,8 @@ def shuffle_down() -> Sheet:
     )
     for y, name in ((92, "before"), (214, "after")):
         s.note(20, y + 22, name, bold=True)
-        words = [f"v_{{{n + 2 if y > 92 and n < 30 else n}}}" for n in range(24, 32)]
-        row(s, 180, y, words, "state", width=76, height=36, mark=(6, 7) if y > 92 else ())
+        labels = [f"v_{{{n + 2 if y > 92 and n < 30 else n}}}" for n in range(24, 32)]
+        row(s, 180, y, labels, "state", width=76, height=36, mark=(6, 7) if y > 92 else ())
     for n in range(6):
         s.arrow((218 + 76 * (n + 2), 130), (218 + 76 * n, 211), role="state")
     for n in range(8):

@@ -101,9 +101,11 @@ class ModelAnswer:
         """
         if late is not None:
             cases = _with_late_case(cases, late)
-        facts = self.points, self.difficulty, self.minutes, self.lines
+        properties = self.points, self.difficulty, self.minutes, self.lines
         answers = self.make, self.mutants, self.right
-        return Exercise(self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses)
+        return Exercise(
+            self.name, *properties, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses
+        )
 
 
 def _with_late_case(cases: tuple[tuple, ...] | Callable, late: Callable[[int], tuple]) -> Callable:

@@ -27,7 +27,7 @@ class Kind:
     `prepare(folder)` loads what such answers use from that folder, and returns the module that the answer
     gets as COURSE.word. `launched(function, is_own)` makes the function to call; it may leave answers of
     other kinds as they are.
-    builder: another such file, whose `build(text, constants, words)` makes the function from what the judge
+    builder: another such file, whose `build(text, constants, module)` makes the function from what the judge
     has selected (Course.select), in a process that runs no statement of the submission.
     """
 

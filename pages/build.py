@@ -26,7 +26,7 @@ from pages.prose import Prose
 from pages.run import STORED, LessonRun, run_lesson
 from pages.site import OWN, Site
 from rnncourse.checks.answers import ModelAnswer, answers
-from rnncourse.paths import NEEDS, in_words
+from rnncourse.paths import NEEDS, list_lessons
 
 EXERCISE_NOTE = (
     "This is the text of the exercises, with their hints. To answer them, and to have answers checked, "
@@ -92,8 +92,8 @@ def run_lessons(lessons: list[Path]) -> dict[str, LessonRun]:
     for number, path in enumerate(lessons, start=1):
         print(f"{number} of {len(lessons)}, lesson {opening(path.stem)}: ", end="", flush=True)
         runs[path.stem] = run = run_lesson(path, STORED)
-        words = f"stored on {run.date}" if run.is_stored else f"{run.seconds:.0f} s"
-        print(words + ", disturbed" * run.is_disturbed, flush=True)
+        source = f"stored on {run.date}" if run.is_stored else f"{run.seconds:.0f} s"
+        print(source + ", disturbed" * run.is_disturbed, flush=True)
     return runs
 
 
@@ -106,11 +106,11 @@ def write_about(site: Site) -> None:
     site.write("documents/about.html", "About the course", body, prose)
 
 
-def run_here(site: Site, page: str, stem: str, words: str, folder: str = "notebooks") -> str:
+def run_here(site: Site, page: str, stem: str, label: str, folder: str = "notebooks") -> str:
     """The link of a page to a notebook that Python runs in the browser; "" where the site has none."""
     if not (site.folder / "lite").is_dir():
         return ""
-    return f'<a href="{site.browser_address(page, stem, folder)}">{words}</a>'
+    return f'<a href="{site.browser_address(page, stem, folder)}">{label}</a>'
 
 
 def links_to_neighbours(stems: list[str], number: int) -> dict[str, tuple[str, str] | None]:
@@ -133,7 +133,7 @@ def write_lessons(site: Site, runs: dict[str, LessonRun]) -> None:
         body = NEXT.sub("", main_part(run.book, prose, site.keep(page), has_quizzes=True))
         copy_notebook(site, source)
         links = links_to_neighbours(stems, number)
-        body = body.replace("</h1>", f"</h1>\n{lesson_facts(site, stem, run)}", 1)
+        body = body.replace("</h1>", f"</h1>\n{lesson_notes(site, stem, run)}", 1)
         claim = opening(stem).claim or "A lesson of the course rnnlab"
         site.write(page, str(opening(stem)), body, prose, description=claim, scripts=scripts, **links)
         entries.append(list_entry(site, opening(stem)))
@@ -141,7 +141,7 @@ def write_lessons(site: Site, runs: dict[str, LessonRun]) -> None:
     site.write("lessons/index.html", "Lessons", body)
 
 
-def lesson_facts(site: Site, stem: str, run: LessonRun) -> str:
+def lesson_notes(site: Site, stem: str, run: LessonRun) -> str:
     """Where the outputs come from, and the ways to run the lesson oneself."""
     services = places.services(site.repository, site.tag, f"notebooks/{stem}.ipynb")
     ways = [
@@ -152,8 +152,8 @@ def lesson_facts(site: Site, stem: str, run: LessonRun) -> str:
     ways += filter(None, [run_here(site, f"lessons/{stem}.html", stem, "run it in this browser")])
     outputs = f"Outputs: computed on {escape(run.machine)}, {run.date}, in {run.seconds:.0f} s"
     warning = f'<p class="disturbed">{DISTURBED}</p>' if run.is_disturbed else ""
-    facts = f"<p>{outputs}. GPU kernels were simulated.</p><p>{' · '.join(ways)}</p>"
-    return f'<div class="facts"><div>{facts}{warning}{QUIZ_NOTE}</div></div>'
+    notes = f"<p>{outputs}. GPU kernels were simulated.</p><p>{' · '.join(ways)}</p>"
+    return f'<div class="notes"><div>{notes}{warning}{QUIZ_NOTE}</div></div>'
 
 
 def list_entry(site: Site, lesson: Opening) -> str:
@@ -163,9 +163,9 @@ def list_entry(site: Site, lesson: Opening) -> str:
     afterwards = prose.html(f"Afterwards you can {lesson.afterwards}") if lesson.afterwards else ""
     link = f'<a href="{lesson.stem}.html">{escape(str(lesson))}</a>'
     picture = cover(lesson, site.keep("lessons/index.html"))
-    needs = f" Builds on {in_words(NEEDS[lesson.number])}." if lesson.number in NEEDS else ""
-    facts = f"<p>{lesson.minutes} minutes.{needs}</p>"
-    return f"<li>{picture}<div><h2>{link}</h2>{facts}{claim}{afterwards}</div></li>"
+    needs = f" Builds on {list_lessons(NEEDS[lesson.number])}." if lesson.number in NEEDS else ""
+    minutes = f"<p>{lesson.minutes} minutes.{needs}</p>"
+    return f"<li>{picture}<div><h2>{link}</h2>{minutes}{claim}{afterwards}</div></li>"
 
 
 def write_exercises(site: Site, stems: list[str]) -> None:
@@ -181,7 +181,7 @@ def write_exercises(site: Site, stems: list[str]) -> None:
         copy_notebook(site, source)
         ways = [f'<a href="../lessons/{stem}.html">the lesson</a>']
         ways += [f'<a href="{stem}.ipynb" download>this notebook</a>', *filter(None, [try_it])]
-        note = f'<div class="facts"><div><p>{EXERCISE_NOTE}</p><p>{" · ".join(ways)}</p></div></div>'
+        note = f'<div class="notes"><div><p>{EXERCISE_NOTE}</p><p>{" · ".join(ways)}</p></div></div>'
         body = body.replace("</h1>", f"</h1>\n{note}", 1)
         site.write(page, f"Exercises: {opening(stem)}", body, prose, **links_to_neighbours(stems, number))
 
@@ -220,8 +220,8 @@ def write_documents(site: Site) -> None:
 def first_sentence(body: str) -> str:
     """The first sentence of a page's first paragraph; empty for a page without prose."""
     paragraph = BeautifulSoup(body, "html.parser").find("p")
-    words = " ".join(paragraph.get_text().split()) if paragraph else ""
-    return re.split(r"(?<=[.:]) (?=[A-Z✔])", words, maxsplit=1)[0]
+    text = " ".join(paragraph.get_text().split()) if paragraph else ""
+    return re.split(r"(?<=[.:]) (?=[A-Z✔])", text, maxsplit=1)[0]
 
 
 def write_search(site: Site) -> None:

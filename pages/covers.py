@@ -37,7 +37,5 @@ def cover(lesson: Opening, keep: Callable[[bytes, str], str]) -> str:
     drawing = drawings.load(COVERS[lesson.stem])
     width, height = SIZE.search(drawing.html).groups()
     source = keep(drawing.html.encode(), "svg")
-    words = html.escape(re.split(r"(?<=\.) ", drawing.alt)[0])
-    return (
-        f'<img class="cover" src="{source}" width="{width}" height="{height}" alt="{words}" loading="lazy">'
-    )
+    alt = html.escape(re.split(r"(?<=\.) ", drawing.alt)[0])
+    return f'<img class="cover" src="{source}" width="{width}" height="{height}" alt="{alt}" loading="lazy">'

@@ -41,9 +41,9 @@ def with_frames(view: View, include: object = None, exclude: object = None) -> d
 
 
 def frames(show_at: Any, sliders: Mapping[str, Slider]) -> dict:
-    """Sliders with the words of their values, and frames (HTML, finding) by the places of all sliders.
+    """Sliders with the labels of their values, and frames (HTML, finding) by the places of all sliders.
 
-    {"sliders": [{"label", "words", "start", "play"}], "shown": {"2,0": 5}, "frames": [[html, finding]]}
+    {"sliders": [{"label", "labels", "start", "play"}], "shown": {"2,0": 5}, "frames": [[html, finding]]}
     """
     chosen = [kept_places(slider) for slider in sliders.values()]
     starts = [places.index(slider.start) for places, slider in zip(chosen, sliders.values(), strict=True)]
@@ -60,7 +60,7 @@ def frames(show_at: Any, sliders: Mapping[str, Slider]) -> dict:
         "sliders": [
             {
                 "label": slider.label,
-                "words": [words_of(slider, place) for place in places],
+                "labels": [label_of(slider, place) for place in places],
                 "start": start,
                 "play": slider.play,
             }
@@ -88,7 +88,7 @@ def combinations(counts: list[int], starts: list[int]) -> Iterator[tuple[int, ..
             yield (*starts[:moved], place, *starts[moved + 1 :])
 
 
-def words_of(slider: Slider, place: int) -> str:
+def label_of(slider: Slider, place: int) -> str:
     """The value of a slider as a reader sees it."""
     value = slider.values[place]
     return ("off", "on")[value] if isinstance(value, bool) else slider.format.format(value)

@@ -41,20 +41,20 @@ ABILITIES = (  # what a reader can do at the end, and the lesson that teaches it
 )
 
 
-class Fact(NamedTuple):
+class KeyFigure(NamedTuple):
     """A number in large type, the sentence that says what it is, and a link to where it comes from."""
 
     number: str
-    words: str
+    text: str
     target: str  # page of the site
-    source: str  # words of the link
+    source: str  # text of the link
 
 
 class Door(NamedTuple):
     """A way into the course."""
 
     address: str
-    words: str
+    text: str
 
 
 def write_front(site: Site, disturbed: Mapping[str, str]) -> None:
@@ -62,15 +62,15 @@ def write_front(site: Site, disturbed: Mapping[str, str]) -> None:
     body = site.environment.get_template("front.html.j2").render(
         title=TITLE, picture=MOVING.read_text(encoding="utf-8"), race=race.draw(),
         doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
-        facts=[*facts(site)], abilities=[*abilities()], repository=site.repository, hours=hours(),
+        figures=[*key_figures(site)], abilities=[*abilities()], repository=site.repository, hours=hours(),
         tag=site.tag, linked=site.has, cover=lambda lesson: cover(lesson, site.keep("index.html")),
     )  # fmt: skip
     description = (
         "A course in notebooks: recurrent networks from NumPy to kernels that keep weights on a GPU."
     )
     site.write("index.html", TITLE, body, kind="front", description=description)
-    words = " ".join(f"{lesson.title}: {row}" for lesson in openings() if (row := rows().get(lesson.stem)))
-    site.sections.append({"page": TITLE, "title": "The lessons", "url": "index.html", "words": words})
+    text = " ".join(f"{lesson.title}: {row}" for lesson in openings() if (row := rows().get(lesson.stem)))
+    site.sections.append({"page": TITLE, "title": "The lessons", "url": "index.html", "text": text})
 
 
 def doors(site: Site) -> Iterator[Door]:
@@ -89,7 +89,7 @@ def doors(site: Site) -> Iterator[Door]:
 
 def acts(site: Site) -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
     """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
-    begins = {name: (title, words) for name, title, words in ACTS}
+    begins = {name: (title, description) for name, title, description in ACTS}
     lessons = openings()
     first = [place for place, lesson in enumerate(lessons) if lesson.stem in begins]
     for begin, end in zip(first, [*first[1:], len(lessons)], strict=True):
@@ -109,7 +109,7 @@ def rows() -> dict[str, str]:
 def abilities() -> Iterator[tuple[str, Opening]]:
     """(what a reader can do, the lesson that teaches it); KeyError for a lesson that is gone."""
     by_stem = {lesson.stem: lesson for lesson in openings()}
-    yield from ((words, by_stem[stem]) for stem, words in ABILITIES)
+    yield from ((ability, by_stem[stem]) for stem, ability in ABILITIES)
 
 
 def hours() -> int:
@@ -117,13 +117,13 @@ def hours() -> int:
     return round(sum(lesson.minutes for lesson in openings()) / 60)
 
 
-def facts(site: Site) -> Iterator[Fact]:
-    """What was counted and measured, each with its source; a fact without a source is left out."""
+def key_figures(site: Site) -> Iterator[KeyFigure]:
+    """What was counted and measured, each with its source; a figure without a source is left out."""
     quadratic, linear = (
         cell_backwards(sweep, STEPS) for sweep in (reference.bptt_quadratic, reference.bptt_linear)
     )
     lesson = next(lesson for lesson in openings() if lesson.name == "bptt")
-    yield Fact(
+    yield KeyFigure(
         f"{quadratic:,} → {linear}",
         f"cells run backward for the same gradients of {STEPS} steps: as several tutorials write it, and as "
         "you will",
@@ -134,7 +134,7 @@ def facts(site: Site) -> Iterator[Fact]:
         record = records.read(stored[-1])
         yield from speed(record, f"records/{stored[-1].stem}.html")
     figures = timeline_figures.lines()
-    yield Fact(
+    yield KeyFigure(
         f"{sum(line.is_close for line in figures)} of {len(figures)}",
         f"published times on GPUs, predicted within {timeline_figures.CLOSE * 100:.0f} % from a data sheet"
         f"{NO_GPU if not measured_gpus() else ''}",
@@ -142,7 +142,7 @@ def facts(site: Site) -> Iterator[Fact]:
         "how",
     )
     exercises = sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS)
-    yield Fact(
+    yield KeyFigure(
         str(exercises),
         f"exercises, judged at once; {mistakes()} known mistakes are named when you make them",
         "lessons/index.html",
@@ -150,12 +150,12 @@ def facts(site: Site) -> Iterator[Fact]:
     )
 
 
-def speed(record: dict, page: str) -> Iterator[Fact]:
+def speed(record: dict, page: str) -> Iterator[KeyFigure]:
     """The fastest rung beside PyTorch, over all sizes of a record."""
     ratios = cpu_report.speeds_over_pytorch(record)
     if ratios:
         machine = f"{record['machine']['processor']}, {record['machine']['cores']} cores"
-        yield Fact(
+        yield KeyFigure(
             f"{min(ratios):.1f} – {max(ratios):.0f} ×",
             f"as fast as PyTorch: a training step in {len(ratios)} sizes, by the fastest implementation that "
             f"the lessons take apart ({escape(machine)})",

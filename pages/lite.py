@@ -139,9 +139,9 @@ def pure_wheels(folder: Path) -> list[Path]:
     return sorted(folder.glob("*-none-any.whl"))
 
 
-def run_pip(*words: str | Path) -> None:
+def run_pip(*arguments: str | Path) -> None:
     """Let pip do something, or NotBuilt with its last line."""
-    line = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+    line = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode:
         last = next(reversed(done.stderr.strip().splitlines()), "no reason was printed")
@@ -210,15 +210,15 @@ def entry_of(wheel: Path) -> dict:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (place,) = (name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
-        facts = HeaderParser().parsestr(archive.read(place).decode())
+        metadata = HeaderParser().parsestr(archive.read(place).decode())
     tops = {name.split("/")[0].removesuffix(".py") for name in names if name.endswith(".py")}
     needed = [
         re.split(r"[ ;<>=!~\[(]", line)[0]
-        for line in facts.get_all("Requires-Dist", [])
+        for line in metadata.get_all("Requires-Dist", [])
         if "extra ==" not in line or f'extra == "{EXTRA}"' in line
     ]
     return {
-        "name": canonical(facts["Name"]), "version": facts["Version"], "file_name": wheel.name,
+        "name": canonical(metadata["Name"]), "version": metadata["Version"], "file_name": wheel.name,
         "install_dir": "site", "sha256": checksum(wheel.read_bytes()), "package_type": "package",
         "imports": sorted(top for top in tops if top.isidentifier()),
         "depends": sorted({*map(canonical, needed)}), "unvendored_tests": False,

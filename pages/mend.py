@@ -49,9 +49,9 @@ def break_sentences(printed: Tag, soup: BeautifulSoup) -> None:
     lines = printed.get_text().split("\n")
     printed.clear()
     for number, line in enumerate(lines):
-        words = soup.new_tag("span", attrs={"class": "words"}, string=line)
+        sentence = soup.new_tag("span", attrs={"class": "sentence"}, string=line)
         is_sentence = len(line) > NARROW and not COLUMNS.search(line)
-        printed.extend([("\n" if number else ""), words if is_sentence else line])
+        printed.extend([("\n" if number else ""), sentence if is_sentence else line])
 
 
 def mend_image(image: Tag, keep: Callable[[bytes, str], str], relink: Callable[[str], str | None]) -> None:

@@ -52,7 +52,7 @@ def controls(still: str, view: dict, keep: Keep, name: str) -> str:
         sliders=sliders,
         name=name,
         frames=keep(script({"shown": view["shown"], "frames": frames}), "js"),
-        is_alone=len(view["shown"]) < math.prod(len(slider["words"]) for slider in sliders),
+        is_alone=len(view["shown"]) < math.prod(len(slider["labels"]) for slider in sliders),
     )
 
 

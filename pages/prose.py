@@ -28,7 +28,7 @@ class Section:
     title: str
     anchor: str
     level: int
-    words: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
 
 class Prose(mistune.HTMLRenderer):
@@ -87,10 +87,10 @@ class Prose(mistune.HTMLRenderer):
                 title = re.sub(r"[`*]|\[(.*?)\]\(.*?\)", r"\1", heading[2]).strip()
                 self.sections.append(Section(title, "", len(heading[1])))
             elif self.sections and line.strip():
-                self.sections[-1].words.append(plain_words(line))
+                self.sections[-1].lines.append(plain_text(line))
 
 
-def plain_words(line: str) -> str:
+def plain_text(line: str) -> str:
     """A line of Markdown without links, tags and marks."""
     line = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"<[^>]*>", " ", line))
     return re.sub(r"[*`#|$]+|^\s*[-\d.]+\s", " ", line).strip()

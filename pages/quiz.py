@@ -107,9 +107,9 @@ def mark_guesses(outcome: Tag, fields: int, soup: BeautifulSoup) -> None:
         for line in text.splitlines(keepends=True):
             mention = MENTION.search(line)
             head = mention.end() if mention else len(line)
-            words = NONE.split(line[head:])  # odd ones are guesses
-            parts.append(line[:head] + words[0])
-            for guess, after in zip(words[1::2], words[2::2], strict=True):
+            pieces = NONE.split(line[head:])  # odd ones are guesses
+            parts.append(line[:head] + pieces[0])
+            for guess, after in zip(pieces[1::2], pieces[2::2], strict=True):
                 mark = soup.new_tag("span", attrs={"class": "guessed", "data-field": str(next(turns))})
                 mark.string = guess
                 parts += [mark, after]

@@ -37,7 +37,7 @@ def kernel_lines() -> list[str]:
 
 
 def choices() -> Iterator[tuple[str, list[str]]]:
-    """(words, lines of the kernel) of each place for the barrier, the first without one."""
+    """(label, lines of the kernel) of each place for the barrier, the first without one."""
     lines = kernel_lines()
     gap = next(place for place, line in enumerate(lines) if MISSING in line)
     write, read = lines[gap - 1], lines[gap + 1]
@@ -49,10 +49,10 @@ def choices() -> Iterator[tuple[str, list[str]]]:
 
 
 def replays() -> Iterator[tuple[str, Replay, np.ndarray]]:
-    """(words, replay, x after the launch) of each choice."""
-    for words, lines in choices():
+    """(label, replay, x after the launch) of each choice."""
+    for label, lines in choices():
         x = np.arange(THREADS, dtype="float32")
-        yield words, cuda.replay(kernel_of(lines)[1, THREADS], x), x
+        yield label, cuda.replay(kernel_of(lines)[1, THREADS], x), x
 
 
 def first_read(trace: dict) -> int:
@@ -82,11 +82,11 @@ def kernel_of(lines: list[str]) -> object:
 
 def draw() -> str:
     """HTML of the race: the question, the choices, and the replay of the one that is chosen."""
-    shown = [(words, asked(replay.trace)) for words, replay, _ in replays()]
+    shown = [(label, asked(replay.trace)) for label, replay, _ in replays()]
     svg, alternative = still(shown[0][1], text_of("still.svg"))
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     return template.render(
-        choices=[escape(words) for words, _ in shown],
+        choices=[escape(label) for label, _ in shown],
         alternative=escape(alternative),
         still=b64encode(svg.encode()).decode(),
         module=text_of("view.js"),

@@ -42,16 +42,17 @@ def write_records(site: Site) -> None:
 
 def machine(record: dict) -> str:
     """The measured GPU, or the processor with its cores."""
-    facts = record["machine"]
-    return facts.get("gpu", {}).get("name") or f"{facts['processor']}, {facts['cores']} cores"
+    computer = record["machine"]
+    return computer.get("gpu", {}).get("name") or f"{computer['processor']}, {computer['cores']} cores"
 
 
 def provenance(record: dict) -> str:
-    """Facts of every record as a list."""
-    facts = record["machine"]
+    """Properties of every record as a list."""
+    computer = record["machine"]
+    python = computer.get("python", "not recorded")
     return "\n".join(
         (
-            f"- machine: {machine(record)}; {facts['system']}; Python {facts.get('python', 'not recorded')}",
+            f"- machine: {machine(record)}; {computer['system']}; Python {python}",
             f"- date: {record['date']}",
             f"- code: {records.origin(record)}",
         )

@@ -62,9 +62,9 @@ def run_lesson(path: Path, folder: Path = STORED) -> LessonRun:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(stored, nbformat.writes(_execute(path)).encode())
     book = nbformat.read(stored, as_version=4)
-    facts = book.metadata["rnnlab_run"]
-    others = facts.get("others", 0.0)
-    return LessonRun(book, facts["machine"], facts["date"], facts["seconds"], is_stored, others)
+    metadata = book.metadata["rnnlab_run"]
+    others = metadata.get("others", 0.0)
+    return LessonRun(book, metadata["machine"], metadata["date"], metadata["seconds"], is_stored, others)
 
 
 def stored_run(path: Path, folder: Path) -> Path:
@@ -93,8 +93,8 @@ def content_number(path: Path) -> str:
 def machine() -> str:
     """The computer in words: processor, usable cores, system, Python."""
     cores = resources.usable_cores()
-    words = f"{resources.processor_name()}, {cores} core{('s' if cores > 1 else '')}"
-    return f"{words}, {platform.system()}, Python {platform.python_version()}"
+    processor = f"{resources.processor_name()}, {cores} core{('s' if cores > 1 else '')}"
+    return f"{processor}, {platform.system()}, Python {platform.python_version()}"
 
 
 def _execute(path: Path) -> nbformat.NotebookNode:
@@ -117,8 +117,8 @@ def _execute(path: Path) -> nbformat.NotebookNode:
     date = time.strftime("%Y-%m-%d", time.gmtime())
     seconds = round(time.perf_counter() - begin, 1)
     others = round(max(before, crowd.others_part()), 3)
-    facts = {"machine": machine(), "date": date, "seconds": seconds, "others": others}
-    book.metadata["rnnlab_run"] = facts
+    metadata = {"machine": machine(), "date": date, "seconds": seconds, "others": others}
+    book.metadata["rnnlab_run"] = metadata
     text = nbformat.writes(book).replace(folder, "~").replace(str(ROOT), "~/rnnlab")
     return nbformat.reads(text, as_version=4)
 

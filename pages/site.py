@@ -90,7 +90,7 @@ class Site:
         """Write one page, and note its sections for the search."""
         sections = prose.sections if prose else []
         self.sections += [
-            {"page": title, "title": s.title, "url": f"{page}#{s.anchor}", "words": " ".join(s.words)}
+            {"page": title, "title": s.title, "url": f"{page}#{s.anchor}", "text": " ".join(s.lines)}
             for s in sections
             if s.anchor
         ]

@@ -6,7 +6,7 @@ From the ground up; a module imports those before it:
   simulator     a simulated GPU: all blocks run concurrently, traffic is counted, races are reported
   replay        one launch of the simulator, step by step
   cuda          numba.cuda where a GPU can be used, the simulator where none can
-  device_words  loads and a clock that Numba CUDA lacks
+  device_functions  loads and a clock that Numba CUDA lacks
 """
 
 from importlib import import_module

@@ -85,9 +85,9 @@ def _without_simulator(trace: TracebackType | None) -> TracebackType | None:
     return shown
 
 
-def main(words: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """The program's exit status; with findings and a status of 0 that of --error-exitcode."""
-    options = parser().parse_args(words)
+    options = parser().parse_args(arguments)
     if not options.module and not Path(options.program).is_file():
         parser().error(f"there is no file {options.program}")
     collector = Collector(options.tool, with_reports=COUNTS in options.tool or bool(options.html))
@@ -107,7 +107,7 @@ def main(words: list[str] | None = None) -> int:
     print(f"pocketgpu: {collector.summary()}", file=sys.stderr)
     report = {
         "program": options.program, "launches": collector.launches,
-        "findings": [fault.facts() for fault in faults],
+        "findings": [fault.to_json() for fault in faults],
     }  # fmt: skip
     for file, content in ((options.json, report), (options.sarif, sarif(faults))):
         if file:

@@ -40,7 +40,7 @@ class Fault:
         times = f" ({quantity(self.launches, 'launch')})" if self.launches > 1 else ""
         return f"{self.file}:{self.line}: {self.kernel}: {self.finding}{times}"
 
-    def facts(self) -> dict:
+    def to_json(self) -> dict:
         """The fields as JSON has them."""
         finding = self.finding
         tool = next(name for name, kinds in TOOLS.items() if finding.kind in kinds)
@@ -118,12 +118,12 @@ def stand_in(collector: Collector, **changes: object) -> None:
             "unchecked: start pocketgpu first, as in `python -m pocketgpu -m pytest`"
         )
     os.environ["RNNLAB_CUDA"] = "simulator"
-    words = import_module("pocketgpu.cuda")
-    if not words.is_simulated:
+    ours = import_module("pocketgpu.cuda")
+    if not ours.is_simulated:
         raise RuntimeError("numba.cuda with its GPU is imported already: let pocketgpu come before it")
     settings = import_module("pocketgpu.simulator.settings")
     settings.set_for_process(collect=collector, **{name: value for name, value in changes.items() if value})
-    imports.take_over(words)
+    imports.take_over(ours)
     sys.addaudithook(_keep_text)
 
 
@@ -159,11 +159,11 @@ def _is_of_numba_cuda(value: object) -> bool:
 def sarif(faults: Iterable[Fault]) -> dict:
     """The faults in the format that code hosts show beside the lines (SARIF 2.1.0)."""
 
-    def place(fault: Fault, line: int, words: str = "") -> dict:
+    def place(fault: Fault, line: int, text: str = "") -> dict:
         file = _file_of(line, fault.file)
         uri = Path(file).as_uri() if Path(file).is_absolute() else file
         spot = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
-        return {"physicalLocation": spot} | ({"message": {"text": words}} if words else {})
+        return {"physicalLocation": spot} | ({"message": {"text": text}} if text else {})
 
     results = [
         {

@@ -91,27 +91,27 @@ def replay(launch: Callable, *arguments: object):
 
 def _measure(launch: Callable, arguments: tuple) -> Measurement:
     """One launch between two events; the first of a kernel is also compiled in between."""
-    start = _words.event()
-    end = _words.event()
+    start = _target.event()
+    end = _target.event()
     start.record()
     launch(*arguments)
     end.record()
     end.synchronize()
-    return Measurement(1e-3 * _words.event_elapsed_time(start, end))
+    return Measurement(1e-3 * _target.event_elapsed_time(start, end))
 
 
 def __getattr__(name: str):
     """What changes from thread to thread, such as laneid, or is made at its first use."""
-    return getattr(_words, name)
+    return getattr(_target, name)
 
 
 is_simulated = _choose() == "simulator"
-_words: ModuleType = importlib.import_module("pocketgpu.simulator" if is_simulated else "numba.cuda")
+_target: ModuleType = importlib.import_module("pocketgpu.simulator" if is_simulated else "numba.cuda")
 if is_simulated:
-    # in the module itself, because kernels look words up all the time and __getattr__ comes last
-    globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})
+    # in the module itself, because kernels look names up all the time and __getattr__ comes last
+    globals().update({name: value for name, value in vars(_target).items() if not name.startswith("__")})
 else:
-    _words.is_simulated = False
-    _words.observe = observe
-    _words.replay = replay
-    sys.modules[__name__] = _words
+    _target.is_simulated = False
+    _target.observe = observe
+    _target.replay = replay
+    sys.modules[__name__] = _target

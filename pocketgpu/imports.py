@@ -90,58 +90,58 @@ MANAGERS = ("BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleM
 MANAGERS += ("NumbaCUDAMemoryManager",)
 
 
-def add_words(words: ModuleType) -> None:
+def add_names(cuda: ModuleType) -> None:
     """Give the simulator's module the names of numba.cuda that only a GPU or its compiler has."""
     for name in COMPILING:
-        setattr(words, name, refuse(f"cuda.{name}", NO_COMPILER))
+        setattr(cuda, name, refuse(f"cuda.{name}", NO_COMPILER))
     for name in MANAGERS:  # a program derives a class of its own from them
-        setattr(words, name, type(name, (), {"__init__": refuse(f"cuda.{name}", PAGE)}))
+        setattr(cuda, name, type(name, (), {"__init__": refuse(f"cuda.{name}", PAGE)}))
     for name in ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all"):
-        setattr(words, name, refuse(f"cuda.{name}", f"the simulator's memory is the host's; {PAGE}"))
-    words.profiling = profiling
-    words.CudaSupportError = CudaSupportError
-    words.KernelRuntimeError = KernelRuntimeError
-    words.external_stream = lambda pointer: words.stream()
-    words.jitdevice = lambda function, **options: words.jit(device=True, **options)(function)
-    words.autojit = words.jit
-    words.dim3 = words.types.dim3 = words.simulator.threads.Dim3
+        setattr(cuda, name, refuse(f"cuda.{name}", f"the simulator's memory is the host's; {PAGE}"))
+    cuda.profiling = profiling
+    cuda.CudaSupportError = CudaSupportError
+    cuda.KernelRuntimeError = KernelRuntimeError
+    cuda.external_stream = lambda pointer: cuda.stream()
+    cuda.jitdevice = lambda function, **options: cuda.jit(device=True, **options)(function)
+    cuda.autojit = cuda.jit
+    cuda.dim3 = cuda.types.dim3 = cuda.simulator.threads.Dim3
 
 
-def modules_of_cuda(words: ModuleType) -> dict[str, dict[str, object]]:
+def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
     """{module below numba.cuda: its names}."""
     skips = {name: skip_on_cudasim for name in ("skip_on_cudasim", "skip_under_cuda_memcheck")}
     case = {"CUDATestCase": unittest.TestCase, "ContextResettingTestCase": ContextResettingTestCase}
     errors = {"CudaAPIError": CudaAPIError, "CudaDriverError": CudaDriverError}
-    devices = {name: getattr(words, name) for name in ("gpus", "require_context", "select_device")}
-    devices["get_context"] = words.current_context
-    vectors = {name: value for name, value in vars(words).items() if name in words.simulator.VECTORS}
+    devices = {name: getattr(cuda, name) for name in ("gpus", "require_context", "select_device")}
+    devices["get_context"] = cuda.current_context
+    vectors = {name: value for name, value in vars(cuda).items() if name in cuda.simulator.VECTORS}
     return {
         "cudadrv": {},
         "cudadrv.driver": {
-            **errors, "device_memset": device_memset, "driver": words, "Stream": words.stream,
-            "Event": words.event, **{name: getattr(words, name) for name in (*MANAGERS, "MemoryInfo")},
+            **errors, "device_memset": device_memset, "driver": cuda, "Stream": cuda.stream,
+            "Event": cuda.event, **{name: getattr(cuda, name) for name in (*MANAGERS, "MemoryInfo")},
         },
         "cudadrv.devicearray": {
-            "DeviceNDArray": words.DeviceArray, "DeviceNDArrayBase": words.DeviceArray,
-            "MappedNDArray": words.DeviceArray, "is_cuda_ndarray": words.is_cuda_ndarray,
-            "auto_device": words.auto_device,
+            "DeviceNDArray": cuda.DeviceArray, "DeviceNDArrayBase": cuda.DeviceArray,
+            "MappedNDArray": cuda.DeviceArray, "is_cuda_ndarray": cuda.is_cuda_ndarray,
+            "auto_device": cuda.auto_device,
         },
         "cudadrv.error": {**errors, "CudaSupportError": CudaSupportError, "NvvmError": NvvmError},
         "cudadrv.devices": devices,
-        "cudadrv.runtime": {"runtime": words.runtime},
+        "cudadrv.runtime": {"runtime": cuda.runtime},
         "kernels": {},
-        "kernels.reduction": {"Reduce": words.Reduce},
-        "api": vars(words),
-        "decorators": {"jit": words.jit},
-        "args": {"In": words.In, "Out": words.Out, "InOut": words.InOut},
+        "kernels.reduction": {"Reduce": cuda.Reduce},
+        "api": vars(cuda),
+        "decorators": {"jit": cuda.jit},
+        "args": {"In": cuda.In, "Out": cuda.Out, "InOut": cuda.InOut},
         "testing": {
             **case, **skips, "skip_unless_cudasim": skip_unless_cudasim, "unittest": unittest,
         },
-        "compiler": {name: getattr(words, name) for name in COMPILING},
+        "compiler": {name: getattr(cuda, name) for name in COMPILING},
         "errors": {"KernelRuntimeError": KernelRuntimeError},
         "vector_types": {"vector_types": vectors, **vectors},
         "cuda_paths": {"get_cuda_paths": refuse("get_cuda_paths", "the simulator needs no CUDA toolkit")},
-        "dispatcher": {"CUDADispatcher": words.simulator.Kernel, "CUDAKernel": words.simulator.Kernel},
+        "dispatcher": {"CUDADispatcher": cuda.simulator.Kernel, "CUDAKernel": cuda.simulator.Kernel},
         "extending": {
             name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER)
             for name in ("intrinsic", "overload", "lower_builtin", "register_model")
@@ -257,39 +257,39 @@ class Numba(ModuleType):
         pass
 
 
-def take_over(words: ModuleType) -> None:
-    """Let `numba.cuda` be these words, with Numba installed or without; numba_cuda_mlir has them, too."""
+def take_over(cuda: ModuleType) -> None:
+    """Let `numba.cuda` be this module, with Numba installed or without; numba_cuda_mlir has them, too."""
     try:
         numba = importlib.import_module("numba")
     except ImportError:
         numba = sys.modules["numba"] = Numba()
     is_installed = not isinstance(numba, Numba)
-    numba.cuda = sys.modules["numba.cuda"] = words
-    words.simulator = importlib.import_module("pocketgpu.simulator")
-    sys.modules["numba.cuda.types"] = words.types
-    sys.modules["numba.cuda.libdevice"] = words.libdevice
+    numba.cuda = sys.modules["numba.cuda"] = cuda
+    cuda.simulator = importlib.import_module("pocketgpu.simulator")
+    sys.modules["numba.cuda.types"] = cuda.types
+    sys.modules["numba.cuda.libdevice"] = cuda.libdevice
     reason = f"{NO_NUMBA} module"
     if is_installed:
-        words.__path__ = [str(Path(numba.__file__).parent / "cuda")]
-        words.random = importlib.import_module("numba.cuda.random")  # Numba's own text
+        cuda.__path__ = [str(Path(numba.__file__).parent / "cuda")]
+        cuda.random = importlib.import_module("numba.cuda.random")  # Numba's own text
         reason = f"the simulator has nothing of a GPU's compiler and driver ({PAGE}), so no module"
-    add_words(words)
-    register(words, modules_of_cuda(words), reason)
+    add_names(cuda)
+    register(cuda, modules_of_cuda(cuda), reason)
     if not is_installed:
         register(numba, modules_of_numba(numba), reason)
     ufuncs = importlib.import_module("pocketgpu.simulator.ufuncs")
     for name in ("vectorize", "guvectorize"):
         setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), vars(numba).get(name)))
-    add_second_compiler(words, reason)
+    add_second_compiler(cuda, reason)
 
 
-def add_second_compiler(words: ModuleType, reason: str) -> None:
+def add_second_compiler(cuda: ModuleType, reason: str) -> None:
     """Let numba_cuda_mlir, and its modules, be those of numba.cuda."""
     other = sys.modules[MLIR] = empty_module(MLIR)
     other.__version__ = "0.6.0"  # whose names these are
-    other.cuda = words
-    vars(other).update({name: value for name, value in vars(words.types).items() if not name.startswith("_")})
-    other.types = sys.modules[f"{MLIR}.types"] = words.types
+    other.cuda = cuda
+    vars(other).update({name: value for name, value in vars(cuda.types).items() if not name.startswith("_")})
+    other.types = sys.modules[f"{MLIR}.types"] = cuda.types
     for name in [name for name in sys.modules if name.startswith("numba.cuda")]:
         sys.modules[f"{MLIR}{name.removeprefix('numba')}"] = sys.modules[name]
     sys.meta_path.append(Missing(MLIR, reason))

@@ -70,7 +70,7 @@ class Request:
 
     Wait = wait
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """What the rank waits for."""
         if self.kind == "send":
             return f"rank {self.rank} sends to rank {self.peer} (tag {self.tag})"
@@ -305,8 +305,8 @@ class World:
 
     def _stop(self) -> None:
         """Raise what keeps the waiting ranks from continuing."""
-        words = [
-            request.words()
+        requests = [
+            request.describe()
             for requests in list(self.waiting.values())[:4]
             for request in requests
             if request.end is None
@@ -314,10 +314,10 @@ class World:
         more = f", and {len(self.waiting) - 4} more ranks wait" if len(self.waiting) > 4 else ""
         if self.gone:
             names = ", ".join(map(str, sorted(self.gone)))
-            raise RankLost(f"rank {names} is gone, and others wait for it: {'; '.join(words)}{more}")
+            raise RankLost(f"rank {names} is gone, and others wait for it: {'; '.join(requests)}{more}")
         done = sorted({*range(self.ranks)} - {*self.waiting})
         ended = f"; rank {', '.join(map(str, done[:4]))} has ended" if done else ""
-        raise Deadlock(f"deadlock: {'; '.join(words)}{more}{ended}. No rank can continue.")
+        raise Deadlock(f"deadlock: {'; '.join(requests)}{more}{ended}. No rank can continue.")
 
     def _note(self, event: Event) -> None:
         if len(self.events) < EVENTS:

@@ -30,7 +30,7 @@ class RnnCourse:
     drawings_folder = "rnncourse/drawings"
     refused = (
         *(f"rnnlab.{part}" for part in (*OF_NETWORKS, "training")),
-        *("pocketgpu.device_words", "ranks"),
+        *("pocketgpu.device_functions", "ranks"),
         *("rnncourse.capstone", "rnncourse.scaling"),
     )
     kind = Kind("cuda", *PLUG_IN, ("pocketgpu",))

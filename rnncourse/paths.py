@@ -160,9 +160,9 @@ PATHS = {
 def show() -> None:
     """Print the paths."""
     for name, path in PATHS.items():
-        line = f"{name}: to {path.aim}, lessons {in_words(path.lessons)}"
+        line = f"{name}: to {path.aim}, lessons {list_lessons(path.lessons)}"
         if outside := path.outside():
-            line += f"; they build on {in_words(outside)}"
+            line += f"; they build on {list_lessons(outside)}"
         print(textwrap.fill(line, WIDTH, subsequent_indent="    "))
 
 
@@ -196,12 +196,12 @@ def test(name: str, *answers: float) -> None:
             to_read.add(question.lesson)
             print(f"{number}. {right:,.4g} is right, not {answer:,.4g}: lesson {question.lesson}.")
     if to_read:
-        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {in_words(to_read)} at least.")
+        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {list_lessons(to_read)} at least.")
     else:
-        print(f"All right: you may skip {in_words(path.lessons)}, or do their exercises alone.")
+        print(f"All right: you may skip {list_lessons(path.lessons)}, or do their exercises alone.")
 
 
-def in_words(lessons: Iterable[str]) -> str:
+def list_lessons(lessons: Iterable[str]) -> str:
     """Numbers of lessons as a sentence has them: "00, 02 and 09 to 16"."""
     runs: list[list[str]] = []
     for lesson in sorted(lessons):

@@ -13,7 +13,7 @@ are PyTorch's:
 
 Pointwise derivatives are written on the output: tanh' = 1 − h², σ' = s(1 − s), relu' = 1 where h > 0.
 
-CELLS, at the end, has a Cell for each equation: networks, graphs and plans read its facts there.
+CELLS, at the end, has a Cell for each equation: networks, graphs and plans read its properties there.
 """
 
 from collections.abc import Callable
@@ -114,20 +114,20 @@ def backward(
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
     dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; recurrent_inputs names the weights that multiply r·h.
     """
-    facts = find_cell(cell, reset)
-    if facts.resets_before:
+    properties = find_cell(cell, reset)
+    if properties.resets_before:
         return _gru_before_backward(dstate, saved, weight_hh)
-    dgates_x, dgates_h, dstate = facts.pointwise_backward(dstate, saved)
+    dgates_x, dgates_h, dstate = properties.pointwise_backward(dstate, saved)
     return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
 
 
 def recurrent_inputs(cell: str, saved: SavedStep, reset: str = "after") -> tuple[np.ndarray, ...]:
     """Factors [B,H] of the gates' recurrent weights: h, or r·h for the candidate if it resets before."""
     h = saved.state[0]
-    facts = find_cell(cell, reset)
-    if facts.resets_before:
+    properties = find_cell(cell, reset)
+    if properties.resets_before:
         return h, h, saved.auxiliary
-    return (h,) * len(facts.recurrent_gates)
+    return (h,) * len(properties.recurrent_gates)
 
 
 def gru_candidate(x_n: np.ndarray, r: np.ndarray, h_n: np.ndarray) -> np.ndarray:

@@ -73,25 +73,25 @@ def first_difference(
     if close.all():
         return None
     index = tuple(int(k) for k in np.argwhere(~close)[0])
-    place = place_in_words(index, axes)
+    place = describe_place(index, axes)
     start = f"first differs at {place}:" if place else "is"
-    return "{} {} instead of {}".format(start, *numbers_in_words(got[index], want[index], 6))
+    return "{} {} instead of {}".format(start, *format_numbers(got[index], want[index], 6))
 
 
-def place_in_words(index: tuple[int, ...], axes: Sequence[str]) -> str:
+def describe_place(index: tuple[int, ...], axes: Sequence[str]) -> str:
     """ "step 3, unit 2", or "[3, 2]" where the axes have no names."""
     if len(axes) == len(index):
         return ", ".join(f"{name} {k}" for name, k in zip(axes, index, strict=True))
     return str(list(index))
 
 
-def numbers_in_words(got: float, want: float, digits: int = 4) -> tuple[str, str]:
+def format_numbers(got: float, want: float, digits: int = 4) -> tuple[str, str]:
     """Both numbers, whole ones in full, others with as many digits as it takes to tell them apart."""
     whole = [isinstance(part, int | np.integer | np.bool) for part in (got, want)]
     if all(whole):
         return str(int(got)), str(int(want))
     for width in (n for n in (4, 6, 9, 12, 17) if n >= digits):
-        words = f"{got:.{width}g}", f"{want:.{width}g}"
-        if words[0] != words[1]:
+        texts = f"{got:.{width}g}", f"{want:.{width}g}"
+        if texts[0] != texts[1]:
             break
-    return words
+    return texts

@@ -1,8 +1,8 @@
-"""Weights of other frameworks as a network's parameters, and back: one table of facts, arrays in and out.
+"""Weights of other frameworks as a network's parameters, and back: a table of properties, arrays in and out.
 
 Frameworks agree on what a GRU or an LSTM is and differ in how they write it: the order of the gates, weights
 [G·H,I] or transposed [I,G·H], one bias or two, the sign of the update gate, the place of the reset gate, a
-constant added to the forget gate at run time.  TABLE states these facts, and two functions read them.
+constant added to the forget gate at run time.  TABLE states these properties, and two functions read them.
 No framework is imported: a layer is read through its attributes, its mapping of arrays, or its list of them.
 
 A single bias is stored in bias_ih, and bias_hh is 0; on the way out the two are added.  A run-time forget
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rnnlab.cells import find_cell
-from rnnlab.layer_contents import TURN, cell_of, copied, is_array, refuse_extra, shapes, walk, word
+from rnnlab.layer_contents import TURN, cell_of, copied, is_array, plain_name, refuse_extra, shapes, walk
 
 Arrays = dict[str, np.ndarray]
 NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -31,17 +31,17 @@ STORES = {  # what an array of TABLE is
 }  # fmt: skip
 ALIASES = {"flax": ("linen", "nnx")}  # nnx has a cell that it stores as linen does
 # How a framework stores one layer of a cell, a line of TABLE: arrays are (path, its parts of a network's
-# layer, their gates); swapped and forget are the gates that these facts concern
+# layer, their gates); swapped and forget are the gates that these properties concern
 Layout = namedtuple("Layout", "framework cell gates arrays reset is_rows swapped forget")
 Parts = namedtuple("Parts", "cell reset layers parameters")  # what makes a Network
 
 # An array is path:what, and :gates where it has not all.  In a path {} stands for a gate that has an array
-# of its own; W holds both weights, those of the inputs first, and b both biases.  Facts: rows, weights are
-# [G·H,I] and not [I,G·H]; before, the reset gate; swapped=z, h' = z·n + (1 − z)·h; forget=f, 1 is added to
-# this gate at run time.  Of one framework, the first line that fits is taken: its own default stands before
-# what only an argument can say.
+# of its own; W holds both weights, those of the inputs first, and b both biases.  Properties: rows, weights
+# are [G·H,I] and not [I,G·H]; before, the reset gate; swapped=z, h' = z·n + (1 − z)·h; forget=f, 1 is
+# added to this gate at run time.  Of one framework, the first line that fits is taken: its own default
+# stands before what only an argument can say.
 TABLE = """
-framework| cells             | gates| arrays                                                | facts
+framework| cells             | gates| arrays                                                | properties
 torch    | rnn_tanh rnn_relu | h    | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
 torch    | gru               | rzn  | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
 torch    | lstm              | ifgo | weight_ih:Wi weight_hh:Wh bias_ih:bi bias_hh:bh       | rows
@@ -73,13 +73,13 @@ onnx     | lstm              | iofg | W:Wi R:Wh B:b                             
 
 def _layouts() -> Iterator[Layout]:
     for line in TABLE.strip().splitlines()[1:]:
-        framework, cells, gates, stored, facts = (column.strip() for column in line.split("|"))
+        framework, cells, gates, stored, properties = (column.strip() for column in line.split("|"))
         arrays = []
         for entry in stored.split():
             path, what, own = [*entry.split(":"), gates][:3]
             groups = own if "{}" in path else [own]
             arrays += [(path.format(group), STORES[what], group) for group in groups]
-        known = dict(fact.partition("=")[::2] for fact in facts.split())
+        known = dict(word.partition("=")[::2] for word in properties.split())
         reset = "before" if "before" in known else "after"
         concerned = known.get("swapped", ""), known.get("forget", "")
         for cell in cells.split():
@@ -134,12 +134,12 @@ def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None,
     if not default:
         raise ValueError(f"the operator is {kind!r}, expected one of {', '.join(ONNX_FUNCTIONS)}")
     refuse_extra({*arrays} - {"W", "R", "B"})
-    direction = word(attributes.pop("direction", "forward"))
+    direction = plain_name(attributes.pop("direction", "forward"))
     sides = ONNX_SIDES.get(direction, ())
     if bool(reverse) not in sides or (reverse is None and len(sides) > 1):
         raise ValueError(f"direction is {direction!r} and reverse {reverse}: {TURN}")
     side = sides.index(bool(reverse))
-    functions = [word(name) for name in attributes.pop("activations", ())] or default * len(sides)
+    functions = [plain_name(name) for name in attributes.pop("activations", ())] or default * len(sides)
     if not attributes.keys() <= ONNX_ATTRIBUTES:
         raise ValueError(
             f"attributes are {', '.join(attributes)}, expected some of {sorted(ONNX_ATTRIBUTES)}"

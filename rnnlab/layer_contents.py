@@ -96,21 +96,21 @@ def cell_of(settings: Mapping[str, Any]) -> str | None:
 
     Raises ValueError for what a Network does not have.
     """
-    words = {name: word(value) for name, value in settings.items()}
+    chosen = {name: plain_name(value) for name, value in settings.items()}
     for name, (values, why) in ALLOWED.items():
-        if name in words and words[name] not in values:
-            raise ValueError(f"{name} is {words[name]!r:.60}: {why}")
+        if name in chosen and chosen[name] not in values:
+            raise ValueError(f"{name} is {chosen[name]!r:.60}: {why}")
     if settings.get("training") and settings.get("dropout"):
         raise ValueError(f"dropout is {settings['dropout']} in training mode: call module.eval() first")
-    function = words.get("nonlinearity") or words.get("activation") or words.get("activation_fn")
-    if "recurrent_activation" not in words and "gate_fn" not in words:
+    function = chosen.get("nonlinearity") or chosen.get("activation") or chosen.get("activation_fn")
+    if "recurrent_activation" not in chosen and "gate_fn" not in chosen:
         return function and f"rnn_{function}"
     if function == "relu":
         raise ValueError("the candidate has a relu: a Network's cells with gates have tanh there")
     return None
 
 
-def word(value: Any) -> Any:
+def plain_name(value: Any) -> Any:
     """The name of a function, or the word itself in small letters; other values as they are."""
     value = getattr(value, "__name__", value)
     value = value.decode() if isinstance(value, bytes) else value

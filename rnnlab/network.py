@@ -167,14 +167,14 @@ class Network:
         return exchange.write(framework, self)
 
     @property
-    def facts(self) -> Cell:
+    def properties(self) -> Cell:
         """The cell's names and arithmetic."""
         return find_cell(self.cell, self.reset)
 
     @property
     def gates(self) -> int:
         """Number of gates G."""
-        return len(self.facts.gates)
+        return len(self.properties.gates)
 
     def layer(self, index: int) -> Layer:
         return Layer(*map(self.parameters.__getitem__, _names_in(index)))
@@ -189,7 +189,7 @@ class Network:
 
     def zero_state(self, B: int) -> State:
         """A state of zeros for B sequences, each [L,B,H]."""
-        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in self.facts.states)
+        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in self.properties.states)
 
 
 @cache
@@ -258,7 +258,7 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
     A recurrent bias that a reset gate multiplies is left out: it has to stay with its product.
     """
     bias = layer.bias_ih.copy()
-    inner = network.facts.inner_bias_rows(network.hidden_size)
+    inner = network.properties.inner_bias_rows(network.hidden_size)
     bias[: len(layer.bias_hh)] += layer.bias_hh
     bias[inner] = layer.bias_ih[inner]
     return bias
@@ -267,7 +267,7 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
 def inner_bias(network: Network, layer: Layer) -> np.ndarray:
     """The recurrent bias [H] that a reset gate multiplies, with its product; any H others where none does."""
     H = network.hidden_size
-    return layer.bias_hh[network.facts.inner_bias_rows(H) if network.facts.inner_bias else slice(H)]
+    return layer.bias_hh[network.properties.inner_bias_rows(H) if network.properties.inner_bias else slice(H)]
 
 
 def layer_network(network: Network, index: int) -> Network:
@@ -294,7 +294,7 @@ def forward_flops(network: Network, T: int, B: int) -> int:
 
 def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:
     """The parts of a state, or of its gradient, by name."""
-    names = network.facts.states
+    names = network.properties.states
     shape = (network.layers, B, network.hidden_size)
     if not isinstance(state, tuple) or len(state) != len(names):
         parts = ", ".join(names) if len(names) > 1 else f"{names[0]},"

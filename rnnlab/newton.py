@@ -54,14 +54,14 @@ class Solution(NamedTuple):
 
 def steps_of(network: Network, x: np.ndarray) -> Steps:
     """The steps of a network over x [T,B,I].  Raises ValueError for two layers or more, or a reset before."""
-    if network.layers != 1 or network.facts.pointwise is None:
+    if network.layers != 1 or network.properties.pointwise is None:
         raise ValueError(
-            f"the network has {network.layers} layers of {network.facts.name}, expected one layer of a cell "
-            "with one product a step (a GRU with reset='after')"
+            f"the network has {network.layers} layers of {network.properties.name}, expected one layer of a "
+            "cell with one product a step (a GRU with reset='after')"
         )
     layer = network.layer(0)
     gates_x = product(x, layer.weight_ih.T) + layer.bias_ih
-    return Steps(network.facts, gates_x, layer.weight_hh, layer.bias_hh)
+    return Steps(network.properties, gates_x, layer.weight_hh, layer.bias_hh)
 
 
 def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndarray:

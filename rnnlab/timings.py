@@ -38,10 +38,10 @@ class Timing:
 def disturbance(timings: Mapping[str, Timing]) -> str:
     """Sentence about spreads above DISTURBED and loads above CROWDED; empty if there are none."""
     spreads = {name: timing.relative_spread for name, timing in timings.items()}
-    words = [
+    disturbed = [
         f"{' '.join(name.split())} {spread:.0%}" for name, spread in spreads.items() if spread > DISTURBED
     ]
-    signs = [f"spread of {', '.join(words)}"] if words else []
+    signs = [f"spread of {', '.join(disturbed)}"] if disturbed else []
     if (load := max((timing.load for timing in timings.values()), default=0.0)) > CROWDED:
         signs.append(f"{load:.1f} threads for each core")
     sentence = f"{' and '.join(signs)}: {OTHERS}."

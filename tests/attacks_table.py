@@ -148,10 +148,10 @@ def _rows(outcomes: Iterable[tuple[str, str]]) -> str:
     lines = []
     for file, counts in sorted(files.items()):
         text = ast.get_docstring(ast.parse((FOLDER / f"{file}.py").read_text(encoding="utf-8")))
-        words = " ".join(text.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
-        words = words.removeprefix("Answers that ")
+        sentence = " ".join(text.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
+        sentence = sentence.removeprefix("Answers that ")
         wanted = ", ".join(outcome for outcome, _ in counts.most_common())
-        lines.append(f"| {file} | {counts.total()} | {words} | {wanted} |\n")
+        lines.append(f"| {file} | {counts.total()} | {sentence} | {wanted} |\n")
     return "".join(lines)
 
 

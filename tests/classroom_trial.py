@@ -152,8 +152,8 @@ def write_download(path, listed):
     return expected
 
 
-def command(*words):
-    return [sys.executable, "-P", "-m", "rnncourse.cli", "class", *map(str, words)]
+def command(*arguments):
+    return [sys.executable, "-P", "-m", "rnncourse.cli", "class", *map(str, arguments)]
 
 
 def grade(folder, jobs, patience=None):

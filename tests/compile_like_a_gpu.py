@@ -31,7 +31,7 @@ from pocketgpu.compiling.without_gpu import without_gpu
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.tiles import tiles_for
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 
 assert cuda is numba.cuda

@@ -260,14 +260,14 @@ def pytest_terminal_summary(terminalreporter, config):
         "slow": "slow tests (`make test-slow`)",
         "corpus": "cases of corpora (`make test-corpus`)",
     }
-    words = [f"{left_out[name]} {words}" for name, words in how.items() if left_out[name]]
+    not_run = [f"{left_out[name]} {tests}" for name, tests in how.items() if left_out[name]]
     if skipped:
-        words.append(f"{len(skipped)} skipped")
-    if words and not on_gpu(config):
-        terminalreporter.write_line(f"not run: {', '.join(words)}; `pytest --leg all` runs every test")
+        not_run.append(f"{len(skipped)} skipped")
+    if not_run and not on_gpu(config):
+        terminalreporter.write_line(f"not run: {', '.join(not_run)}; `pytest --leg all` runs every test")
 
 
 def reason_of(report):
     """Why a test was skipped, in a line."""
-    words = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return " ".join(words.removeprefix("Skipped: ").split())[:100]
+    message = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return " ".join(message.removeprefix("Skipped: ").split())[:100]

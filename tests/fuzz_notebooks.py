@@ -208,8 +208,8 @@ def main(count: int, seed: int = 0) -> int:
     """Print what happened in one line, each traceback in full; 3 if there was one."""
     tally, faults = fuzz(count, seed)
     print(*faults, sep="\n", end="\n" if faults else "")
-    words = ", ".join(f"{number:,} {what}" for what, number in sorted(tally.items()))
-    print(f"{count:,} damaged notebooks (seed {seed}): {words}, {len(faults)} tracebacks")
+    counts = ", ".join(f"{number:,} {what}" for what, number in sorted(tally.items()))
+    print(f"{count:,} damaged notebooks (seed {seed}): {counts}, {len(faults)} tracebacks")
     return 3 if faults else 0
 
 

@@ -151,51 +151,51 @@ class Learner:
         """ "[ ]:", "[*]:" or "[3]:", of each code cell."""
         return self.browser.execute_script(PROMPTS)  # the page shows none of a folded cell
 
-    def type_into(self, words: str, code: str) -> None:
-        """Replace the code of the cell that holds `words`, and run it."""
-        self.click_into(words)
+    def type_into(self, part: str, code: str) -> None:
+        """Replace the code of the cell that holds `part`, and run it."""
+        self.click_into(part)
         self.press(Keys.CONTROL, "a")
         self.browser.execute_cdp_cmd("Input.insertText", {"text": code})
         self.run(code.splitlines()[0])
 
-    def run(self, words: str) -> str:
-        """Run the cell that holds `words` by Shift + Enter; the text of its output."""
-        prompt = lambda: self.prompts()[self.place(words)]
+    def run(self, part: str) -> str:
+        """Run the cell that holds `part` by Shift + Enter; the text of its output."""
+        prompt = lambda: self.prompts()[self.place(part)]
         before = prompt()
-        self.click_into(words)
+        self.click_into(part)
         self.press(Keys.SHIFT, Keys.ENTER)
-        until(lambda: _has_run(prompt(), before), f"the cell with {words!r} has run")
-        return self.output(words)
+        until(lambda: _has_run(prompt(), before), f"the cell with {part!r} has run")
+        return self.output(part)
 
-    def click_into(self, words: str) -> None:
+    def click_into(self, part: str) -> None:
         def clicked():
-            editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
+            editor = self.cell(part).find_element(By.CSS_SELECTOR, ".cm-content")
             self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
             editor.click()
             return True
 
-        until(clicked, f"the cell with {words!r} can be clicked")
+        until(clicked, f"the cell with {part!r} can be clicked")
 
     def press(self, state: str, key: str) -> None:
         webdriver.ActionChains(self.browser).key_down(state).send_keys(key).key_up(state).perform()
 
-    def output(self, words: str) -> str:
-        """The text below the cell that holds `words`."""
-        text = lambda: (self.cell(words).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text,)
-        return until(text, f"the cell with {words!r} has a place for output")[0]
+    def output(self, part: str) -> str:
+        """The text below the cell that holds `part`."""
+        text = lambda: (self.cell(part).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text,)
+        return until(text, f"the cell with {part!r} has a place for output")[0]
 
-    def cell(self, words: str):
-        """The first code cell whose source holds `words`."""
-        return self.browser.find_elements(By.CSS_SELECTOR, CELL)[self.place(words)]
+    def cell(self, part: str):
+        """The first code cell whose source holds `part`."""
+        return self.browser.find_elements(By.CSS_SELECTOR, CELL)[self.place(part)]
 
-    def place(self, words: str) -> int:
+    def place(self, part: str) -> int:
         """Which of the code cells that is."""
 
         def found():
             sources = self.browser.execute_script(SOURCES, CELL)
-            return next((str(k) for k, source in enumerate(sources) if words in source), None)
+            return next((str(k) for k, source in enumerate(sources) if part in source), None)
 
-        return int(until(found, f"a cell holds {words!r}"))
+        return int(until(found, f"a cell holds {part!r}"))
 
     def wait_for(self, selector: str, seconds: float = WAIT):
         return until(lambda: self.first(selector), f"{selector} is on the page", seconds)

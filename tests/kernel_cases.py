@@ -6,13 +6,13 @@ from pocketgpu import cuda
 
 
 def table_of(case: Callable) -> tuple[dict, Callable]:
-    """An empty table, and a decorator that enters the kernel below it: {name: case(kernel, *facts)}."""
+    """An empty table, and a decorator that enters the kernel below it: {name: case(kernel, *properties)}."""
     cases = {}
 
-    def enter(*facts, **more):
+    def enter(*properties, **more):
         def register(function):
             kernel = function if hasattr(function, "py_func") else cuda.jit(function)
-            cases[kernel.__name__] = case(kernel, *facts, **more)
+            cases[kernel.__name__] = case(kernel, *properties, **more)
             return kernel
 
         return register

@@ -28,9 +28,9 @@ def python_kernel(work):
         row, column = i // columns, i % columns
 {body}
 """
-    words = {"cuda": cuda, "tanh": math.tanh, "one": 1, "half": 0.5, "zero": 0}
-    exec(source, words)
-    return cuda.jit(words[work.name])
+    names = {"cuda": cuda, "tanh": math.tanh, "one": 1, "half": 0.5, "zero": 0}
+    exec(source, names)
+    return cuda.jit(names[work.name])
 
 
 class HostBuffer:

@@ -23,8 +23,8 @@ HONEST = json.loads(SOLVED.read_text(encoding="utf-8"))
 def class_command(capfd):
     """A function that runs `rnnlab class`: (exit status, its words)."""
 
-    def run(*words):
-        code = cli.main(["class", *map(str, words)])
+    def run(*arguments):
+        code = cli.main(["class", *map(str, arguments)])
         return code, "".join(capfd.readouterr())
 
     return run
@@ -35,21 +35,26 @@ def result_of(student, other=None, **fields):
     statuses = dict.fromkeys(POINTS, "passed") | (other or {})
     earned = {name: points * (statuses[name] == "passed") for name, points in POINTS.items()}
     verdicts = [Verdict(n, Status(statuses[n]), earned[n], POINTS[n], "Message.") for n in POINTS]
-    facts = {"lesson": LESSON, "submission": student, "grader": "grader", "seed": 1}
-    facts |= {"sandbox": "bubblewrap", "limits_by": "watching", "score": sum(earned.values()), "max_score": 6}
-    facts |= {"exercises": tuple(map(verdict_entry, verdicts))}
-    return results.Result(student, **facts | fields)
+    columns = {"lesson": LESSON, "submission": student, "grader": "grader", "seed": 1}
+    columns |= {
+        "sandbox": "bubblewrap",
+        "limits_by": "watching",
+        "score": sum(earned.values()),
+        "max_score": 6,
+    }
+    columns |= {"exercises": tuple(map(verdict_entry, verdicts))}
+    return results.Result(student, **columns | fields)
 
 
-def graded_entry(folder, result, **facts):
+def graded_entry(folder, result, **columns):
     """The course's solution in a class folder as what a student handed in, with this result."""
     student, file = result.student, f"files/{result.student}.ipynb"
     (folder / "files").mkdir(parents=True, exist_ok=True)
     (folder / file).write_bytes(SOLVED.read_bytes())
     results.write(results.path_of(folder / "results", *result.place), result)
-    facts = {"layout": "plain", "name": f"Name {student}"} | facts
+    columns = {"layout": "plain", "name": f"Name {student}"} | columns
     return Submission(f"in/{student}.ipynb", student=student, lesson=LESSON, file=file, sha256=student,
-                      graded=True, **facts)  # fmt: skip
+                      graded=True, **columns)  # fmt: skip
 
 
 def ignore(line):

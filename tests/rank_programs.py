@@ -156,7 +156,7 @@ class OneRankOverflows:
         return dx, dstate, gradients
 
 
-def words_of(error_type, function):
+def message_of(error_type, function):
     """The message that function raises on this rank, as an array."""
     try:
         function()
@@ -169,9 +169,9 @@ def refuse(comm, folder):
     """What each rank says of ranks that disagree, of files that are in the way, and of a full disk."""
     settings = RunSettings(task_options={"steps": 6}, ranks=2, hidden_size=5, steps=4, batch=5)
     run = lambda **changes: train(comm, replace(settings, **changes), Pen(None, comm.Get_rank()), print)
-    words = {"place": place()} | disagree(comm.Get_rank(), run)
-    words |= refuse_files(comm.Get_rank(), Path(str(folder)), run)
-    return words | {"overflow": overflow(comm, settings)}
+    messages = {"place": place()} | disagree(comm.Get_rank(), run)
+    messages |= refuse_files(comm.Get_rank(), Path(str(folder)), run)
+    return messages | {"overflow": overflow(comm, settings)}
 
 
 def place():
@@ -183,29 +183,29 @@ def place():
 
 def disagree(rank, run):
     """Ranks with different settings and versions."""
-    words = {"ranks": words_of(ValueError, lambda: run(ranks=3))}
-    words["shapes"] = words_of(ValueError, lambda: run(hidden_size=5 + rank))
+    messages = {"ranks": message_of(ValueError, lambda: run(ranks=3))}
+    messages["shapes"] = message_of(ValueError, lambda: run(hidden_size=5 + rank))
     version, rnnlab.__version__ = rnnlab.__version__, f"{rnnlab.__version__}.{rank}"
-    words["versions"] = words_of(ValueError, run)
+    messages["versions"] = message_of(ValueError, run)
     rnnlab.__version__ = version
-    return words
+    return messages
 
 
 def refuse_files(rank, folder, run):
     """Checkpoints that are in the way, of another network, missing, or that the disk has no room for."""
     saved = {"checkpoint": str(folder / "c"), "every": 2}
     run(**saved)
-    words = {"in the way": words_of(ValueError, lambda: run(**saved))}
+    messages = {"in the way": message_of(ValueError, lambda: run(**saved))}
     saved["resume"] = True
-    words["network"] = words_of(ValueError, lambda: run(**saved, hidden_size=6))
+    messages["network"] = message_of(ValueError, lambda: run(**saved, hidden_size=6))
     missing = saved | {"checkpoint": str(folder / "no")}
-    words["missing"] = words_of(ValueError, lambda: run(**missing))
+    messages["missing"] = message_of(ValueError, lambda: run(**missing))
     if rank == 0:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-    words["disk"] = words_of(OSError, lambda: run(**saved, steps=8))
+    messages["disk"] = message_of(OSError, lambda: run(**saved, steps=8))
     if rank == 0:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    return words
+    return messages
 
 
 def overflow(comm, settings):
@@ -213,4 +213,4 @@ def overflow(comm, settings):
     recipe, pen = replace(settings.recipe(), rung=OneRankOverflows), Pen(None, comm.Get_rank())
     team = Team(comm, MpiSums(comm), settings.shares, pen)
     start = begin(settings, recipe.start(settings.model()), recipe, print)
-    return words_of(FloatingPointError, TrainingRun(settings, recipe, team, print, start).advance)
+    return message_of(FloatingPointError, TrainingRun(settings, recipe, team, print, start).advance)

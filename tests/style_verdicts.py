@@ -108,16 +108,16 @@ def forked(way, exercise: Exercise, sources: list[str]) -> list[str]:
         stand_ins.install()
         try:
             outcome = way(exercise, sources)
-            words = [outcome.status, outcome.message]
+            answer = [outcome.status, outcome.message]
         except BaseException as error:
-            words = ["the program failed", repr(error)]
-        os.write(theirs, json.dumps(words).encode()[:60_000])
+            answer = ["the program failed", repr(error)]
+        os.write(theirs, json.dumps(answer).encode()[:60_000])
         os._exit(0)
     os.close(theirs)
     with open(ours) as pipe:
-        words = pipe.read()
+        answer = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(words or '["crashed", "the process ended"]')
+    return json.loads(answer or '["crashed", "the process ended"]')
 
 
 WAYS = {"grade": graded, "check": checked, "seen": seen}

@@ -43,7 +43,7 @@ def test_the_front_page_offers_the_services_of_a_published_repository_alone(tmp_
 
 
 def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
-    figures = [fact.number for fact in front.facts(Site(tmp_path))]
+    figures = [figure.number for figure in front.key_figures(Site(tmp_path))]
     assert figures[0] == f"{64 * 65 // 2:,} → 64"
     assert figures[-1] == str(sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS))
     case = lambda ours, theirs: {"seconds": {"a": [ours], "pytorch": [theirs]}}
@@ -53,15 +53,15 @@ def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
         "machine": {"processor": "P & Co", "cores": 2},
         "date": "2026-01-02T03:04",
     }
-    (fact,) = front.speed(record, "records/a.html")
-    assert fact.number == "2.5 – 30 ×"
-    assert "P &amp; Co" in fact.words
+    (figure,) = front.speed(record, "records/a.html")
+    assert figure.number == "2.5 – 30 ×"
+    assert "P &amp; Co" in figure.text
 
 
 def test_one_place_for_the_barrier_mends_the_race_and_reverses_the_numbers():
     replays = [*race.replays()]
-    clean = [words for words, replay, _ in replays if not replay.trace["findings"]]
-    right = [words for words, _, x in replays if x.tolist() == [*range(race.THREADS)][::-1]]
+    clean = [label for label, replay, _ in replays if not replay.trace["findings"]]
+    right = [label for label, _, x in replays if x.tolist() == [*range(race.THREADS)][::-1]]
     assert clean == right == [replays[2][0]]
     for _, replay, _ in replays:
         (source,) = replay.trace["sources"]
@@ -113,7 +113,7 @@ def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(
     assert LessonRun(nbformat.v4.new_notebook(), "m", "d", 1.0, others=0.4).is_disturbed, "no cell said so"
     site = Site(tmp_path, runs={"02_bptt": noisy})
     assert site.disturbed() == ["02_bptt"]
-    assert 'class="disturbed"' in build.lesson_facts(site, "02_bptt", noisy)
+    assert 'class="disturbed"' in build.lesson_notes(site, "02_bptt", noisy)
     front.write_front(site, {"02_bptt": str(opening("02_bptt"))})
     assert " 02." in soup((tmp_path / "index.html").read_text()).select_one(".disturbed").text
 
@@ -136,9 +136,9 @@ def test_each_lesson_has_its_line_while_the_site_is_built(monkeypatch, capsys):
     monkeypatch.setattr(build, "run_lesson", lambda path, folder: next(answers))
     build.run_lessons([ROOT / f"notebooks/{stem}.ipynb" for stem in LESSONS])
     first, second = capsys.readouterr().out.splitlines()
-    for line, title, words in ((first, LESSONS[0], "2026-01-02"), (second, LESSONS[1], "7 s")):
+    for line, title, ending in ((first, LESSONS[0], "2026-01-02"), (second, LESSONS[1], "7 s")):
         assert str(opening(title)) in line
-        assert words in line
+        assert ending in line
 
 
 def test_a_lesson_that_is_wanted_again_runs_again(tmp_path, monkeypatch):

@@ -57,7 +57,7 @@ def closure(requirements):
     return result
 
 
-def test_pocketgpu_as_a_distribution_of_its_own_has_the_facts_and_folders_of_the_whole():
+def test_pocketgpu_as_a_distribution_of_its_own_has_the_metadata_and_folders_of_the_whole():
     own = tomllib.loads((ROOT / "pocketgpu/pyproject.toml").read_text())
     base = (ROOT / "pocketgpu" / own["tool"]["distutils"]["build"]["build_base"]).resolve()
     assert base.is_relative_to(ROOT / "build"), "tests and sites read every file of the package"

@@ -73,12 +73,12 @@ def commands():
 
 @pytest.mark.parametrize("command", commands())
 def test_a_command_of_the_page_can_be_given(command, capsys):
-    words = shlex.split(command)[1:]
-    if words[:2] == ["class", "variants"] and len(words) == 2:
-        words += ["autumn", "--lesson", "bptt", "--students", "list.txt"]
-    if "--help" in words:
+    arguments = shlex.split(command)[1:]
+    if arguments[:2] == ["class", "variants"] and len(arguments) == 2:
+        arguments += ["autumn", "--lesson", "bptt", "--students", "list.txt"]
+    if "--help" in arguments:
         with pytest.raises(SystemExit) as left:
-            parser().parse_args(words)
+            parser().parse_args(arguments)
         assert left.value.code == 0
     else:
-        assert parser().parse_args(words).handler
+        assert parser().parse_args(arguments).handler

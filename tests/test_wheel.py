@@ -149,7 +149,7 @@ def test_an_update_without_a_newer_package_says_so(installed, course):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["lab"], "`rnnlab start FOLDER`"),
         (["update"], "`rnnlab start FOLDER`"),
@@ -159,8 +159,8 @@ def test_an_update_without_a_newer_package_says_so(installed, course):
         (["grade", "--self-check"], "solutions/"),
     ],
 )
-def test_what_is_missing_away_from_a_course_is_said_in_a_sentence(installed, tmp_path, arguments, words):
+def test_what_is_missing_away_from_a_course_is_said_in_a_sentence(installed, tmp_path, arguments, message):
     done = rnnlab(installed, tmp_path, *arguments)
     assert done.returncode == 2
-    assert words in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -24,7 +24,7 @@ class Case(NamedTuple):
 
     kernel: Callable
     kind: str
-    words: str
+    message: str
     grid: object
     block: object
     arguments: Callable

@@ -18,7 +18,7 @@ EPOCHS = {
     "numpy batched": ("numpy_contestants", "batched", (), None),
     "pytensor": ("pytensor_contestant", "epoch", (), "pytensor"),
     **{
-        rung.name: ("rung_contestants", "of_rung", (rung.name,), rung.facts.package)
+        rung.name: ("rung_contestants", "of_rung", (rung.name,), rung.properties.package)
         for rung in (find("one_big_gemm"), find("numba_parallel"))
     },
 }

@@ -44,14 +44,14 @@ class Messages(measure.Watcher):
 
     def results(self, results: list[Measurement]) -> None:
         """See measure.Watcher."""
-        self.send(facts={"results": [asdict(result) for result in results]})
+        self.send(fields={"results": [asdict(result) for result in results]})
 
 
 def measured(task: dict, messages: Messages) -> dict:
     """A workload's results; floors beside them where the task has latencies."""
     workload = Workload(*task["workload"])
-    entries = [measure.Entry(*entry) for entry in task["entries"]]
-    settings = measure.Settings(**task["settings"])
+    entries = [measure.MeasuredEntry(*entry) for entry in task["entries"]]
+    settings = measure.MeasureSettings(**task["settings"])
     until = START + task.get("seconds", math.inf)
     results = measure.measure(workload, entries, settings, messages, until)
     latencies = task.get("latencies") or {}
@@ -104,14 +104,14 @@ def main() -> int:
     os.dup2(2, 1)
     task = json.load(sys.stdin)
     try:
-        facts = KINDS[task["kind"]](task, messages)
+        fields = KINDS[task["kind"]](task, messages)
     except measure.BrokenDevice as error:
         messages.send(failed=str(error), broken=True)
         return BROKEN
     except Exception as error:  # the parent keeps the reason beside what was measured before
         messages.send(failed=measure.first_line(error))
         return 1
-    messages.send(facts=facts, done=True)
+    messages.send(fields=fields, done=True)
     return 0
 
 

@@ -26,7 +26,7 @@ FAREWELL = 5.0  # seconds in which the pipes of a killed process must close
 class Outcome:
     """How a process ended, and the messages that it had sent until then."""
 
-    facts: dict = field(default_factory=dict)
+    fields: dict = field(default_factory=dict)
     at: str = ""  # the contestant at work when it ended, if one was
     reason: str = ""  # why it did not finish; empty if it did
     is_late: bool = False  # is the reason that its whole time was over, not a contestant's fault
@@ -75,7 +75,7 @@ def run_task(
         reader.join(FAREWELL)
     outcome.printed = [*outcome.printed, *filter(None, printed)]
     outcome.reason = outcome.reason or reason or _status(process.returncode, outcome)
-    outcome.facts.pop("done", None)
+    outcome.fields.pop("done", None)
     return outcome
 
 
@@ -128,13 +128,13 @@ def _apply_message(line: str, outcome: Outcome, show: Callable[[str], None]) -> 
     if "at" in message:
         outcome.at = message["at"]
         show(f"{message['at']}: {message.get('phase', '')}".removeprefix(": "))
-    outcome.facts |= message.get("facts", {})
+    outcome.fields |= message.get("fields", {})
     if "failed" in message:
         outcome.reason = message["failed"]
         outcome.at = outcome.at if message.get("broken") else ""
     if message.get("done"):
         outcome.at = ""
-        outcome.facts["done"] = True
+        outcome.fields["done"] = True
 
 
 def _message(line: str) -> dict | None:
@@ -143,7 +143,7 @@ def _message(line: str) -> dict | None:
         message = json.loads(line)
     except ValueError:
         return None
-    types = {"at": str, "phase": str, "failed": str, "facts": dict}
+    types = {"at": str, "phase": str, "failed": str, "fields": dict}
     is_message = isinstance(message, dict) and all(
         isinstance(message[key], kind) for key, kind in types.items() if key in message
     )
@@ -165,6 +165,6 @@ def _end_process(process: subprocess.Popen, patience: float) -> None:
 
 def _status(status: int, outcome: Outcome) -> str:
     """Why it ended too early, from its exit status; empty where it finished."""
-    if outcome.facts.get("done"):
+    if outcome.fields.get("done"):
         return ""
     return f"its process {describe_end(status)}"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.gpu.children import Limits, Outcome, run_task
 from bench.gpu.floors import predicted_floors, predicted_stages
-from bench.gpu.measure import TIME_WAS_OVER, Settings, first_line
+from bench.gpu.measure import TIME_WAS_OVER, MeasureSettings, first_line
 from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
 from bench.progress import show_progress
@@ -68,13 +68,13 @@ def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int
 
 def _with_gpu(tasks: list[Task], chosen: argparse.Namespace) -> int:
     end = time.monotonic() + 60 * (chosen.minutes or MINUTES)
-    settings = Settings(rounds=chosen.rounds or (3 if chosen.quick else Settings.rounds))
+    settings = MeasureSettings(rounds=chosen.rounds or (3 if chosen.quick else MeasureSettings.rounds))
     described = run_task({"kind": "probe", "probe": "describe"}, Limits(QUIET_SECONDS))
     if described.reason:
         print(f"rnnlab bench gpu: the GPU cannot be described: {described.reason}", file=sys.stderr)
         print("\n".join(described.printed), file=sys.stderr)
         return 2
-    record = begin(described.facts, asdict(settings))
+    record = begin(described.fields, asdict(settings))
     folders = [*([records.MEASURED] if chosen.record else []), *map(Path, filter(None, [chosen.out]))]
     store = RecordCopies(record, folders)
     if getattr(chosen, "continue") is not None:
@@ -117,7 +117,7 @@ def _refused(result: Measurement) -> bool:
     return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
 
-def measure_task(task: Task, settings: Settings, store: RecordCopies, end: float) -> None:
+def measure_task(task: Task, settings: MeasureSettings, store: RecordCopies, end: float) -> None:
     """Run one task, unless the record has it already; print and keep what comes back until then."""
     record = store.record
     if _has(record, task):
@@ -136,7 +136,7 @@ def measure_task(task: Task, settings: Settings, store: RecordCopies, end: float
 
 
 def run_without_failures(
-    task: Task, settings: Settings, record: dict, end: float
+    task: Task, settings: MeasureSettings, record: dict, end: float
 ) -> tuple[Outcome, list[Measurement]]:
     """The task's outcome, begun again without each contestant that ended its process; those, with reasons."""
     excluded: list[Measurement] = []
@@ -165,7 +165,7 @@ def run_without_failures(
 
 
 def str_of(result: Measurement) -> str:
-    """A result's contestant, as str(Entry) has it."""
+    """A result's contestant, as str(MeasuredEntry) has it."""
     return f"{result.name}, {result.dtype}"
 
 
@@ -184,11 +184,11 @@ def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Measurement]
     if outcome.reason:
         print(*(f"  {line}" for line in outcome.printed), sep="\n", flush=True)
     if task.workload is None:
-        record[task.kind] = outcome.facts.get(task.kind) or {"left_out": outcome.reason}
-        words = {"latencies": report.latencies, "depth": report.residual}[task.kind]
-        print(words(record[task.kind]), flush=True)
+        record[task.kind] = outcome.fields.get(task.kind) or {"left_out": outcome.reason}
+        describe = {"latencies": report.latencies, "depth": report.residual}[task.kind]
+        print(describe(record[task.kind]), flush=True)
         return
-    results = [Measurement(**fields) for fields in outcome.facts.get("results", ())]
+    results = [Measurement(**fields) for fields in outcome.fields.get("results", ())]
     if outcome.reason:  # nobody looked at their numbers after the clock
         results = [_unchecked(result, outcome) for result in results]
     names = {str_of(result) for result in excluded}
@@ -196,7 +196,7 @@ def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Measurement]
     case = {"workload": task.workload._asdict(), "suite": task.suite, "seconds": round(seconds, 1)}
     over = any(result.left_out.startswith(TIME_WAS_OVER) for result in results)
     reason = outcome.reason or TIME_WAS_OVER * over
-    case |= {"left_out": reason, "reference": outcome.facts.get("reference", "")}
+    case |= {"left_out": reason, "reference": outcome.fields.get("reference", "")}
     others = [
         old for old in record["cases"] if (old["suite"], old["workload"]) != (task.suite, case["workload"])
     ]

@@ -30,7 +30,7 @@ class Stage:
         before = self.gpu.used_bytes()
         zeros = tuple(np.zeros((L, B, H), "float32") for _ in find_cell(cell).states)
         plans = (
-            plan_for(way, self.network.facts.name, Sizes(T, B, I, H, L), passes)
+            plan_for(way, self.network.properties.name, Sizes(T, B, I, H, L), passes)
             for way in ("forward", "backward")
         )
         arrays = arrays_of.forward_arrays(self.network, problem.x, zeros)

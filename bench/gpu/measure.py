@@ -31,7 +31,7 @@ TIME_WAS_OVER = "time was over"  # begins the reason of a result that --continue
 
 
 @dataclass(frozen=True)
-class Entry:
+class MeasuredEntry:
     """A contestant before it is built: name, module that builds it, dtype."""
 
     name: str
@@ -43,7 +43,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Settings:
+class MeasureSettings:
     """How long and how often: a turn lasts about `turn` seconds, or one run where that is longer."""
 
     rounds: int = 7
@@ -67,8 +67,8 @@ class Watcher:
 
 def measure(
     workload: Workload,
-    entries: Sequence[Entry],
-    settings: Settings,
+    entries: Sequence[MeasuredEntry],
+    settings: MeasureSettings,
     watcher: Watcher | None = None,
     until: float = math.inf,
 ) -> list[Measurement]:
@@ -105,7 +105,7 @@ def measure(
 
 
 def _ready(
-    workload: Workload, entries: Iterable[tuple[Entry, Measurement]], watcher: Watcher, until: float
+    workload: Workload, entries: Iterable[tuple[MeasuredEntry, Measurement]], watcher: Watcher, until: float
 ) -> Iterator[tuple[Contestant, Measurement]]:
     """Contestants that can be built and are right, each with its result."""
     for entry, result in entries:
@@ -120,7 +120,7 @@ def _ready(
 
 
 def _key(result: Measurement) -> str:
-    return str(Entry(result.name, "", result.dtype))
+    return str(MeasuredEntry(result.name, "", result.dtype))
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def check_device(reason: str) -> None:
         raise BrokenDevice(reason) from error
 
 
-def _prepare(example: Problem, entry: Entry, result: Measurement) -> Contestant:
+def _prepare(example: Problem, entry: MeasuredEntry, result: Measurement) -> Contestant:
     """The contestant, built and right; its result has all that is known without a clock."""
     contestant = import_module(entry.module).contestant(example, entry.name)
     contestant.seconds("step", 1)
@@ -176,7 +176,7 @@ def _check(example: Problem, contestant: Contestant, result: Measurement) -> Non
         raise WrongNumbers(f"{result.error:.1e} times the error that is tolerated")
 
 
-def _repeats(contestant: Contestant, settings: Settings) -> dict[str, int]:
+def _repeats(contestant: Contestant, settings: MeasureSettings) -> dict[str, int]:
     """Runs of each part that fill a turn."""
     once = {part: contestant.seconds(part, 1) for part in _parts(contestant)}
     return {part: max(1, min(settings.most_repeats, int(settings.turn / once[part]))) for part in once}

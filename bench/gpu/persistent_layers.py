@@ -4,7 +4,7 @@ import numpy as np
 
 from bench.gpu.events import seconds
 from bench.workload import Problem
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
 from rnnlab.network import inner_bias, merged_bias
@@ -57,7 +57,7 @@ class PersistentLayers:
         T = self.T
         B = self.B
         H = self.H
-        facts = KERNEL_FACTS[self.cell]
+        properties = KERNEL_PROPERTIES[self.cell]
         parameters = self.network.layer(index)
         biases = {
             "bias": merged_bias(self.network, parameters),
@@ -74,11 +74,11 @@ class PersistentLayers:
             "h": room(T + 1, B, H),
         }
         layer |= {
-            "reserve": room(T + facts.has_c, B, H, max(1, facts.has_c + facts.saves)),
-            "carry": room(B, H, max(1, facts.has_c + facts.passes_h)),
+            "reserve": room(T + properties.has_c, B, H, max(1, properties.has_c + properties.saves)),
+            "carry": room(B, H, max(1, properties.has_c + properties.passes_h)),
             "nothing": room(B, H),
         }
-        layer["dgates_h"] = room(T, B, rows) if facts.inner >= 0 else layer["dgates"]
+        layer["dgates_h"] = room(T, B, rows) if properties.inner >= 0 else layer["dgates"]
         return layer
 
     def _forward(self) -> None:

@@ -1,6 +1,6 @@
 """Probes of a machine with a GPU, before anything is measured: versions, products, kernels, abilities.
 
-Each raises what is wrong, and returns facts in words.  `python -m bench.gpu.probes` prints them all.
+Each raises what is wrong, and returns what it found.  `python -m bench.gpu.probes` prints them all.
 """
 
 import json
@@ -107,13 +107,13 @@ def main() -> int:
     working = set()
     for name, probe in PROBES.items():
         try:
-            facts = probe()
+            result = probe()
         except Exception as error:  # a package that is missing or broken is the finding
-            words = f"{type(error).__name__}: {error}".splitlines()[0]
-            print(f"WRONG: {name}: {words}", flush=True)
+            message = f"{type(error).__name__}: {error}".splitlines()[0]
+            print(f"WRONG: {name}: {message}", flush=True)
             continue
         working.add(name)
-        print(f"{name}: {facts.get('finding') or json.dumps(facts)}", flush=True)
+        print(f"{name}: {result.get('finding') or json.dumps(result)}", flush=True)
     if not working - NEEDS_NONE:
         print("WRONG: nothing can be measured: no probe worked on a GPU")
         return NO_GPU

@@ -22,7 +22,7 @@ MEASURED = (
     "rnnlab/layer_contents.py",
     "pocketgpu/compiling",
     "pocketgpu/cuda.py",
-    "pocketgpu/device_words.py",
+    "pocketgpu/device_functions.py",
     "pocketgpu/devices.py",
     "nbjudge/files.py",
     "rnnlab/gpu",

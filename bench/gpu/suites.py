@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from typing import NamedTuple
 
-from bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry
+from bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, MeasuredEntry
 from rnncourse.records.workload import Workload
 from rnnlab.ladder import stage_passes
 
@@ -19,20 +19,20 @@ DIAMOS_SEQUENCES = 4, 64, 1, 16, 32, 2, 8  # flat from 4 on, claims the paper: b
 ALGORITHMS = ("standard", "persist_static", "persist_dynamic", "persist_static_small_h")
 HALVES = ("float16", "bfloat16")
 OURS = [
-    Entry("persistent", PERSISTENT),
-    *(Entry("persistent_grid", TENSOR, dtype) for dtype in ("tf32", *HALVES)),
-    *(Entry("persistent_cluster", TENSOR, dtype) for dtype in HALVES),
-    Entry("persistent_cluster_bulk", TENSOR, "bfloat16"),
-    *(Entry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")),
+    MeasuredEntry("persistent", PERSISTENT),
+    *(MeasuredEntry("persistent_grid", TENSOR, dtype) for dtype in ("tf32", *HALVES)),
+    *(MeasuredEntry("persistent_cluster", TENSOR, dtype) for dtype in HALVES),
+    MeasuredEntry("persistent_cluster_bulk", TENSOR, "bfloat16"),
+    *(MeasuredEntry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")),
 ]
-PEERS = [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
-PEERS += [Entry(f"cudnn_{name}", CUDNN, "float16") for name in ALGORITHMS]
-PEERS += [Entry(f"cudnn_{name}", CUDNN, "bfloat16") for name in ALGORITHMS[:2]]
+PEERS = [MeasuredEntry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
+PEERS += [MeasuredEntry(f"cudnn_{name}", CUDNN, "float16") for name in ALGORITHMS]
+PEERS += [MeasuredEntry(f"cudnn_{name}", CUDNN, "bfloat16") for name in ALGORITHMS[:2]]
 FLAT = [
-    Entry("persistent", PERSISTENT),
-    Entry("persistent_grid", TENSOR, "tf32"),
-    Entry("graph_replay", LADDER, "tf32"),
-    Entry("pytorch", TORCH, "tf32"),
+    MeasuredEntry("persistent", PERSISTENT),
+    MeasuredEntry("persistent_grid", TENSOR, "tf32"),
+    MeasuredEntry("graph_replay", LADDER, "tf32"),
+    MeasuredEntry("pytorch", TORCH, "tf32"),
 ]
 
 
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     suite: str
     kind: str  # latencies, depth or workload
     workload: Workload | None = None
-    entries: Sequence[Entry] = ()
+    entries: Sequence[MeasuredEntry] = ()
 
     @property
     def name(self) -> str:
@@ -55,19 +55,21 @@ class Task(NamedTuple):
 
 def stages(quick: bool) -> Iterator[Task]:
     """Every stage of the ladder, beside PyTorch."""
-    entries = [Entry(name, LADDER) for name in stage_passes()]
-    entries += [Entry("graph_replay", LADDER, dtype) for dtype in ("tf32", "float16")]
-    entries += [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", "float16")]
+    entries = [MeasuredEntry(name, LADDER) for name in stage_passes()]
+    entries += [MeasuredEntry("graph_replay", LADDER, dtype) for dtype in ("tf32", "float16")]
+    entries += [MeasuredEntry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", "float16")]
     for cell in ("lstm",) if quick else ("lstm", "gru", "rnn_tanh"):
         yield Task("stages", "workload", APPLEYARD._replace(cell=cell), entries)
 
 
 def peers(quick: bool) -> Iterator[Task]:
     """The last stage beside PyTorch and each of cuDNN's algorithms, in every dtype, at several sizes."""
-    entries = [Entry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")]
-    entries += [Entry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
+    entries = [MeasuredEntry("graph_replay", LADDER, dtype) for dtype in ("float32", "tf32", "float16")]
+    entries += [MeasuredEntry("pytorch", TORCH, dtype) for dtype in ("float32", "tf32", *HALVES)]
     entries += [
-        Entry(f"cudnn_{name}", CUDNN, dtype) for name in ALGORITHMS for dtype in ("float32", "float16")
+        MeasuredEntry(f"cudnn_{name}", CUDNN, dtype)
+        for name in ALGORITHMS
+        for dtype in ("float32", "float16")
     ]
     sizes = [(100, 64, 512, 1), (100, 64, 512, 4), (50, 16, 256, 1), (50, 32, 1024, 1), (25, 64, 1792, 1)]
     for T, B, H, L in sizes[:2] if quick else sizes:
@@ -131,5 +133,5 @@ def tasks_of(
     ]
 
 
-def _matches(task: Task, words: Sequence[str]) -> bool:
-    return any(word in task.name or fnmatch(task.name, word) for word in words)
+def _matches(task: Task, patterns: Sequence[str]) -> bool:
+    return any(word in task.name or fnmatch(task.name, word) for word in patterns)

@@ -45,12 +45,12 @@ LADDER = tuple(
     Candidate(
         rung.name,
         f"{__name__}.ladder_rung",
-        rung.facts.package,
+        rung.properties.package,
         is_rung=True,
-        precision=rung.facts.precision,
+        precision=rung.properties.precision,
     )
     for rung in RUNGS
-    if rung.facts.needs == "cpu"
+    if rung.properties.needs == "cpu"
 )
 _STEP = f"{__name__}.one_step"
 STEPS = (  # one step of one sequence, without gradients

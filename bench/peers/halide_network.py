@@ -7,7 +7,7 @@ import numpy as np
 
 from bench.halide import equations
 from bench.halide.network import Halide
-from rnnlab.ladder.facts import only_reset_after
+from rnnlab.ladder.properties import only_reset_after
 from rnnlab.network import Network
 
 _compiled = functools.cache(Halide)

@@ -14,8 +14,8 @@ import numpy as np
 from rnnlab import reference
 from rnnlab.cells import State
 from rnnlab.ladder import find
-from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.inference import Inference
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network
 
@@ -24,7 +24,7 @@ RUNG_NAMES = "one_big_gemm", "numba_fused"  # in which a step is a forward pass 
 
 def start(network: Network, dy: np.ndarray) -> State:
     """The state before the step, each [1,1,H]."""
-    return (dy,) * len(network.facts.states)
+    return (dy,) * len(network.properties.states)
 
 
 def named(y: np.ndarray, state: State) -> dict[str, np.ndarray]:

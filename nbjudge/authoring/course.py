@@ -5,7 +5,7 @@ pages of prose; with --check it changes
 nothing and names every stale, missing or stray file, with exit status 1 if there is one.
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
-line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
+line `<!-- exercise: NAME -->` stands for that exercise's properties, which its text alone states: see
 exercise_text.py. What a check needs of the answers is packed into the course's answers_folder, so that no
 answer stands in plain text in the package.  Lessons show the drawings in its drawings_folder, which the
 scripts in the folder drawings/ make.
@@ -79,15 +79,15 @@ def cell_ids(cells: list[SourceCell]) -> list[str]:
 
 
 def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCell:
-    """The cell with each placeholder replaced by that exercise's facts and a link to `link`."""
+    """The cell with each placeholder replaced by that exercise's properties and a link to `link`."""
 
-    def facts(placeholder: re.Match) -> str:
+    def properties(placeholder: re.Match) -> str:
         e = _known(cell, placeholder[1], stem, exercises)
         effort = " · ".join((quantity(e.minutes, "minute"), quantity(e.points, "point")))
         length = quantity(e.lines, "line")
         return f"**{e.name}** · difficulty {e.difficulty} of 5 · {effort} · about {length} · {link}"
 
-    return replace(cell, text=PLACEHOLDER.sub(facts, cell.text)) if cell.kind == "markdown" else cell
+    return replace(cell, text=PLACEHOLDER.sub(properties, cell.text)) if cell.kind == "markdown" else cell
 
 
 def _known(cell: SourceCell, name: str, stem: str, exercises: dict):

@@ -1,9 +1,9 @@
-"""An exercise's one text: statement, answer, facts, hints, known mistakes, other right answers.
+"""An exercise's one text: statement, answer, properties, hints, known mistakes, other right answers.
 
 solutions/source/<lesson>/<exercise>.py is a py:percent text. Its prose and code cells go into the notebooks;
 the cells of the other kinds do not:
 
-    # %% [facts]                     points, difficulty (1 to 5), minutes and lines of the answer
+    # %% [properties]                     points, difficulty (1 to 5), minutes and lines of the answer
     # %% [hint]                      three of them: orient, key idea, near-code
     # %% [mistake] forgets tanh      an edit of the answer, by lines: `# - old` becomes `# + new`
     # %% [right]                     another right answer, as a program
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from nbjudge.authoring.percent import SourceCell, SourceError, parse
 
-FACTS = ("points", "difficulty", "minutes", "lines")
+PROPERTIES = ("points", "difficulty", "minutes", "lines")
 HINTS = 3
 
 
@@ -68,15 +68,15 @@ def read_exercise(text: str, where: str, name: str) -> ExerciseText:
     """The parts of an exercise's text. Raises SourceError where one is missing or wrong."""
     cells = parse(text, where)
     by_kind = lambda kind: [cell for cell in cells if cell.kind == kind]
-    if len(by_kind("facts")) != 1 or len(by_kind("hint")) != HINTS:
-        raise SourceError(f"{where}:1: an exercise has one [facts] cell and {HINTS} [hint] cells")
+    if len(by_kind("properties")) != 1 or len(by_kind("hint")) != HINTS:
+        raise SourceError(f"{where}:1: an exercise has one [properties] cell and {HINTS} [hint] cells")
     if len(by_kind("reference")) > 1:
         raise by_kind("reference")[1].error(-1, "a second [reference]; an exercise has at most one")
     reference = next((cell.text for cell in by_kind("reference")), None)
     return ExerciseText(
         name,
         [cell for cell in cells if cell.kind in ("markdown", "code")],
-        **_facts(by_kind("facts")[0]),
+        **_properties(by_kind("properties")[0]),
         hints=tuple(_paragraphs(cell.text) for cell in by_kind("hint")),
         mistakes=tuple(map(_mistake, by_kind("mistake"))),
         right=tuple(f"{cell.text}\n" for cell in by_kind("right")),
@@ -93,9 +93,9 @@ def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     olds = re.compile("|".join(map(re.escape, longest_first)))  # all edits at once, so that two may swap
     edited = lambda text: olds.sub(lambda match: new[match[0]], text)
     _check_variant(exercise, variant)
-    words = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
+    arguments = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
     call = f"check({exercise.name})"
-    call_with_numbers = f"check({exercise.name}, {words})"
+    call_with_numbers = f"check({exercise.name}, {arguments})"
     shown = [
         replace(cell, text=edited(cell.text).replace(call, call_with_numbers)) for cell in exercise.cells
     ]
@@ -130,12 +130,12 @@ def _check_variant(exercise: ExerciseText, variant: Variant) -> None:
         raise variant.cell.error(0, "the variant changes nothing in the statement: nobody would see it")
 
 
-def _facts(cell: SourceCell) -> dict[str, int]:
-    """The numbers of a [facts] cell: a line `points: 4` for each of FACTS."""
-    facts = dict(re.findall(r"^(\w+): (\d+)$", cell.text, re.M))
-    if tuple(facts) != FACTS or len(cell.text.split("\n")) != len(FACTS):
-        raise cell.error(0, f"expected the lines {', '.join(f'{fact}: NUMBER' for fact in FACTS)}")
-    return {fact: int(number) for fact, number in facts.items()}
+def _properties(cell: SourceCell) -> dict[str, int]:
+    """The numbers of a [properties] cell: a line `points: 4` for each of PROPERTIES."""
+    properties = dict(re.findall(r"^(\w+): (\d+)$", cell.text, re.M))
+    if tuple(properties) != PROPERTIES or len(cell.text.split("\n")) != len(PROPERTIES):
+        raise cell.error(0, f"expected the lines {', '.join(f'{name}: NUMBER' for name in PROPERTIES)}")
+    return {name: int(number) for name, number in properties.items()}
 
 
 def _paragraphs(text: str) -> str:

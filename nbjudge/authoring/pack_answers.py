@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from symtable import symtable
 
 from nbjudge.answers import ModelAnswer
-from nbjudge.authoring.exercise_text import FACTS, ExerciseText, Variant, varied
+from nbjudge.authoring.exercise_text import PROPERTIES, ExerciseText, Variant, varied
 from nbjudge.authoring.percent import BEGIN, END, SourceCell, SourceError, defines
 from nbjudge.exercise import Mutant
 
@@ -28,7 +28,7 @@ def _packed(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
     mutants = tuple(Mutant(*mistake) for mistake in exercise.mistakes)
     _check_edits(mutants, source, own[0])
     programs = [source, *(source.replace(mutant.old, mutant.new) for mutant in mutants)]
-    same = {name: getattr(exercise, name) for name in ("name", *FACTS, "hints", "right")}
+    same = {name: getattr(exercise, name) for name in ("name", *PROPERTIES, "hints", "right")}
     prelude = _dependencies(texts, place, programs)
     numbers = dict(exercise.numbers)
     variants = tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)

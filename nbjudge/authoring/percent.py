@@ -16,7 +16,7 @@ END = "### END SOLUTION"
 NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
 OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
 # kinds of cells that no notebook shows
-HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference", "variant")
+HIDDEN = ("properties", "hint", "mistake", "right", "wrong", "reference", "variant")
 CODE = ("code", "right", "wrong", "reference")  # kinds whose text is a program; all others are prose
 FOLDED = "folded"  # kind of a cell of code that only prints, draws or imports
 INCLUDE = "exercise"  # kind of an empty cell that stands for the exercise named in its title

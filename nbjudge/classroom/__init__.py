@@ -43,8 +43,8 @@ Only `seconds` differs between two grades of one file by the same code.
 
 Programs read with `results.load(folder)` and `submissions.load(folder)`, never the text.
 `keys.class_key(folder)` is the key as bytes; it stops where the key is missing.
-`keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the words, in hexadecimal digits: a
-variant is drawn from `token(key, "variant", lesson, student)` alone, so that no key travels to another
-machine. Grading calls `variants.draw_variant(exercise, token)` for a lesson that class.json lists under
-"variants".
+`keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the other arguments, in hexadecimal
+digits: a variant is drawn from `token(key, "variant", lesson, student)` alone, so that no key travels to
+another machine. Grading calls `variants.draw_variant(exercise, token)` for a lesson that class.json lists
+under "variants".
 """

@@ -32,7 +32,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError
 
 
 @dataclass(frozen=True)
-class Entry:
+class DownloadedFile:
     """One file of a download. `problem` is a sentence where it cannot be read."""
 
     path: str  # within the download, in Unicode form NFC, parts joined by /
@@ -51,7 +51,7 @@ class Entry:
         return bool(NOTEBOOK.search(self.path))
 
 
-def entries(source: Path) -> Iterator[Entry]:
+def entries(source: Path) -> Iterator[DownloadedFile]:
     """The files of a folder or zip, by path; system files of desktops are left out.
 
     Raises Unusable where it is neither, or cannot be read at all.
@@ -69,7 +69,7 @@ def entries(source: Path) -> Iterator[Entry]:
             yield from _with_inner(entry)
 
 
-def _with_inner(entry: Entry, depth: int = 1) -> Iterator[Entry]:
+def _with_inner(entry: DownloadedFile, depth: int = 1) -> Iterator[DownloadedFile]:
     """The entry, or what is in it where it is a zip. A zip beside other files in it stays closed."""
     if entry.suffix != ".zip" or entry.problem:
         yield entry
@@ -101,7 +101,7 @@ def _is_noise(path: str) -> bool:
     return bool(NOISE & {*parts}) or parts[-1].startswith("._")
 
 
-def _of_download(source: Path) -> list[Entry]:
+def _of_download(source: Path) -> list[DownloadedFile]:
     """The files of the zip that a teacher has loaded."""
     if not source.is_file():  # opening a pipe would wait for somebody who writes
         raise Unusable(f"{source} is not a regular file: name a zip or a folder.")
@@ -116,7 +116,7 @@ def _of_download(source: Path) -> list[Entry]:
     )
 
 
-def _of_folder(folder: Path) -> list[Entry]:
+def _of_folder(folder: Path) -> list[DownloadedFile]:
     """The files below a folder; links are listed and not followed."""
     listed = []
     waiting = [folder]
@@ -140,7 +140,7 @@ def _of_folder(folder: Path) -> list[Entry]:
     return listed
 
 
-def _of_file(folder: Path, path: Path) -> Entry:
+def _of_file(folder: Path, path: Path) -> DownloadedFile:
     try:
         state = path.lstat()
     except OSError as error:
@@ -156,12 +156,12 @@ def _of_file(folder: Path, path: Path) -> Entry:
         when = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):  # a clock that was set to the year 30,000
         when = None
-    return Entry(_name(folder, path), lambda: _read_file(path), when, problem, state.st_size)
+    return DownloadedFile(_name(folder, path), lambda: _read_file(path), when, problem, state.st_size)
 
 
-def _unreadable(folder: Path, path: Path, error: OSError) -> Entry:
+def _unreadable(folder: Path, path: Path, error: OSError) -> DownloadedFile:
     problem = f"it cannot be read ({error.strerror}): allow it, and collect again"
-    return Entry(_name(folder, path), lambda: b"", problem=problem)
+    return DownloadedFile(_name(folder, path), lambda: b"", problem=problem)
 
 
 def _name(folder: Path, path: Path) -> str:
@@ -180,7 +180,7 @@ def _read_file(path: Path) -> bytes:
     return content
 
 
-def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[Entry]:
+def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[DownloadedFile]:
     """The files of a zip."""
     try:
         archive = zipfile.ZipFile(file)
@@ -195,13 +195,13 @@ def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[Entry]:
     return listed
 
 
-def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Entry:
+def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> DownloadedFile:
     path, uncertain = _member_path(member)
     try:
         when = datetime(*member.date_time).isoformat()
     except ValueError:
         when = None
-    return Entry(
+    return DownloadedFile(
         path, lambda: _read_member(archive, member), when, _problem(member, path), member.file_size, uncertain
     )
 

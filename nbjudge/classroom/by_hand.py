@@ -35,7 +35,7 @@ MOST_FAULTS = 8  # that one message shows
 MOST_POINTS = 1000  # of a cell of prose
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One row of a teacher's table."""
 
     file: str
@@ -78,7 +78,7 @@ def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
     return ByHand(by_place, prose)
 
 
-def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
+def _rows(folder: Path, name: str, faults: list[str]) -> list[TableRow]:
     """The rows of a table that hold something; empty if the file is missing."""
     path = folder / name
     if not path.exists():
@@ -97,7 +97,8 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
     for cells in table.rows[1:]:
         line += 1
         stated = dict(zip(header, map(str.strip, cells), strict=False))
-        row = Row(name, line, dict.fromkeys(header, "") | stated)  # a spreadsheet may leave out empty cells
+        cells_of_row = dict.fromkeys(header, "") | stated  # a spreadsheet may leave out empty cells
+        row = TableRow(name, line, cells_of_row)
         if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
             remedy = f"{len(cells)} cells below {len(header)} columns: put a text with a comma between quotes"
             faults.append(str(row.fault(header[-1], remedy)))
@@ -112,7 +113,7 @@ def _breaks(cells: Sequence[str]) -> int:
     return sum(len(re.findall(r"\r\n|\r|\n", cell)) for cell in cells)
 
 
-def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[str]) -> dict:
+def _checked(rows: Iterable[TableRow], check: Callable[[TableRow], tuple], faults: list[str]) -> dict:
     """{key: value} of the rows; what means nothing, or stands twice, joins the faults."""
     values = {}
     lines = {}
@@ -130,7 +131,7 @@ def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[st
     return values
 
 
-def _prose_cell(row: Row) -> tuple[tuple[str, str], float]:
+def _prose_cell(row: TableRow) -> tuple[tuple[str, str], float]:
     """((lesson, name of the cell), points)."""
     lesson = _lesson(row)
     name = row.cells["exercise"]
@@ -143,7 +144,7 @@ def _prose_cell(row: Row) -> tuple[tuple[str, str], float]:
 
 
 def _mark(
-    row: Row, people: Mapping[str, str], prose: Mapping[str, Mapping[str, float]]
+    row: TableRow, people: Mapping[str, str], prose: Mapping[str, Mapping[str, float]]
 ) -> tuple[tuple[str, str, str], Mark]:
     student = _student(row, "student", people)
     lesson = _lesson(row)
@@ -169,7 +170,7 @@ def _identifier(text: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
-def _student(row: Row, column: str, known: Mapping[str, str]) -> str:
+def _student(row: TableRow, column: str, known: Mapping[str, str]) -> str:
     name = _identifier(row.cells.get(column, ""))
     if plain_identifier(name) in known:
         return known[plain_identifier(name)]
@@ -177,7 +178,7 @@ def _student(row: Row, column: str, known: Mapping[str, str]) -> str:
     raise row.fault(column, f"{meant}nobody with this identifier handed in; class.html lists who did")
 
 
-def _lesson(row: Row) -> str:
+def _lesson(row: TableRow) -> str:
     text = row.cells["lesson"]
     if not text:
         raise row.fault("lesson", "name the lesson, such as 02 or bptt")
@@ -187,7 +188,7 @@ def _lesson(row: Row) -> str:
         raise row.fault("lesson", str(unknown)) from None
 
 
-def _number(row: Row, column: str, most: float) -> float:
+def _number(row: TableRow, column: str, most: float) -> float:
     number = number_in(row.cells.get(column, ""))
     if number is None or not 0 <= number <= most:
         raise row.fault(column, f"write a number from 0 to {most:g}, such as {most / 2:g}")

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from nbjudge.classroom import archives, keys, layouts, submissions
-from nbjudge.classroom.archives import Entry
+from nbjudge.classroom.archives import DownloadedFile
 from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
@@ -71,11 +71,11 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
 
 def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> str:
     """The command line that collects these downloads again."""
-    words = [current().command, "class", "collect", str(folder), *map(str, sources)]
+    arguments = [current().command, "class", "collect", str(folder), *map(str, sources)]
     if assignment.layout:
-        words += ["--layout", assignment.layout]
-    words += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
-    return shlex.join(words)
+        arguments += ["--layout", assignment.layout]
+    arguments += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
+    return shlex.join(arguments)
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
@@ -128,7 +128,7 @@ def _of_source(
         spent[submission.student] += time.monotonic() - begin
 
 
-def _listed(source: Path) -> tuple[list[Entry], list[str]]:
+def _listed(source: Path) -> tuple[list[DownloadedFile], list[str]]:
     """The files of a download without their content, and the paths of its notebooks, or of all files if it
     has none.  Raises Unusable if it holds no notebook and nothing that might be one."""
     listed = [replace(entry, read=bytes) for entry in archives.entries(source)]  # zips would stay in memory
@@ -161,7 +161,7 @@ def _no_owner(layout: str, top: str | None) -> str:
     )
 
 
-def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
+def _timestamps(listed: Iterable[DownloadedFile]) -> dict[str, str | None]:
     """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
     times = {}
     for entry in listed:
@@ -180,7 +180,7 @@ def _time_of(place: str, times: dict[str, str | None]) -> str | None:
 
 
 def _with_file(
-    folder: Path, entry: Entry, submission: Submission, assignment: Assignment, patience: float
+    folder: Path, entry: DownloadedFile, submission: Submission, assignment: Assignment, patience: float
 ) -> Submission:
     """The submission with its content stored and its lesson found, or with the reason why not."""
     if entry.problem:

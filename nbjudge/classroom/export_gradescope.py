@@ -96,7 +96,7 @@ def grade_folder(
     numbers: list[str] = []
 
     def outcome(verdicts, problem):
-        return Outcome(verdicts, problem, words_on(box), now() - start, _words_on_variants(numbers))
+        return Outcome(verdicts, problem, describe_sandbox(box), now() - start, _describe_variants(numbers))
 
     try:
         path = notebook_in(folder.absolute(), lesson)
@@ -149,14 +149,14 @@ def fitting_box() -> sandbox.Sandbox:
     return replace(box, memory=int(min(box.memory, SHARE * current().memory_limit())), patience=0)
 
 
-def words_on(box: sandbox.Sandbox) -> str:
+def describe_sandbox(box: sandbox.Sandbox) -> str:
     """The sentence on where answers ran."""
     why = f", because {box.why}" if box.why else ""
     cores = current().usable_cores()
     return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
 
 
-def _words_on_variants(numbers: list[str]) -> str:
+def _describe_variants(numbers: list[str]) -> str:
     return f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
 
 
@@ -167,9 +167,9 @@ def _out_of_time(name: str, points: int) -> Verdict:
     return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
 
 
-def digest_seed(*words: object) -> int:
-    """A seed drawn from words, one of which is a secret: the same words give the same seed."""
-    text = "\n".join(map(str, words)).encode()
+def digest_seed(*parts: object) -> int:
+    """A seed drawn from parts, one of which is a secret: the same parts give the same seed."""
+    text = "\n".join(map(str, parts)).encode()
     return int(hashlib.sha256(text).hexdigest(), 16) >> 203  # 53 bits: every reader of JSON keeps them
 
 
@@ -223,11 +223,11 @@ def results_of(outcome: Outcome, lesson: str) -> dict:
              "output": "Not graded.", "output_format": "text", "visibility": "visible"}
             for number, name in enumerate(points, 1)
         ]  # fmt: skip
-    words = [outcome.problem, outcome.variants, outcome.sandbox]
+    lines = [outcome.problem, outcome.variants, outcome.sandbox]
     if outcome.faults:
-        words.append(f"Not judged, by no fault of yours: {', '.join(outcome.faults)}. Ask your teacher.")
+        lines.append(f"Not judged, by no fault of yours: {', '.join(outcome.faults)}. Ask your teacher.")
     return {
-        "output": "\n".join(filter(None, words)),
+        "output": "\n".join(filter(None, lines)),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",

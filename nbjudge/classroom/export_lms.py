@@ -96,9 +96,9 @@ def _moodle_points(path: Path, header: list[str], rows: list[list[str]], mark: i
     named = [place for place, title in enumerate(header) if title.casefold() == "maximum grade"]
     place = named[0] if len(named) == 1 else mark + 1
     cells = {row[place].strip() for row in rows if place < len(row)}
-    words = {row[mark].strip() for row in rows if mark < len(row)} - {"", "-"}
+    entered = {row[mark].strip() for row in rows if mark < len(row)} - {"", "-"}
     scales = [cell for cell in cells if "," in cell and not re.search(r"\d", cell)]
-    if strange := [word for word in (*sorted(words), *scales) if number_in(word) is None]:
+    if strange := [word for word in (*sorted(entered), *scales) if number_in(word) is None]:
         raise Unusable(
             f"{path}: marks there are words such as {strange[0]!r}, not points. Grade the assignment with "
             "points in Moodle and download the worksheet anew, or name another column with --column."

@@ -85,8 +85,8 @@ def _marked(cell: Mapping, points: Mapping[str, int]) -> dict:
 
 
 def _metadata(grade_id: str, grade: bool = False, solution: bool = False, locked: bool = False) -> dict:
-    facts = {"schema_version": SCHEMA, "grade_id": grade_id, "task": False}
-    return {"nbgrader": facts | {"grade": grade, "solution": solution, "locked": locked}}
+    metadata = {"schema_version": SCHEMA, "grade_id": grade_id, "task": False}
+    return {"nbgrader": metadata | {"grade": grade, "solution": solution, "locked": locked}}
 
 
 def push_marks(

@@ -55,7 +55,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     similar.add_argument("--programs", type=Path, metavar="FOLDER", help=programs)
     _add_names(similar)
     similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
-    targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
+    targets = "; ".join(f"{target}: {meaning}" for target, meaning in TARGETS.items())
     export = subparsers.add_parser(
         "export", help="marks or autograders for other platforms", epilog=f"{targets}. {OWN_TABLES}"
     )
@@ -169,8 +169,8 @@ def _export(chosen: argparse.Namespace) -> int:
         raise Unusable("--out is the template: name another file, so that your download stays as it was.")
     for option, targets in BELONGS_TO.items():
         if getattr(chosen, option) is not None and chosen.to not in targets:
-            words = option.replace("_", "-"), " and ".join(targets), chosen.to
-            raise Unusable("--{} belongs to --to {}, not to {}: leave it out.".format(*words))
+            values = option.replace("_", "-"), " and ".join(targets), chosen.to
+            raise Unusable("--{} belongs to --to {}, not to {}: leave it out.".format(*values))
     if chosen.gradebook and chosen.out:
         raise Unusable("--gradebook receives marks and --out a new assignment: name one of them.")
     if chosen.assignment and not chosen.gradebook:

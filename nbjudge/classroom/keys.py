@@ -74,8 +74,8 @@ def is_exposed(folder: Path) -> bool:
 
 def token(key: bytes, purpose: str, lesson: str, student: str, *more: str) -> str:
     """HMAC-SHA256 of the key for one purpose, lesson and student, as 64 hexadecimal digits."""
-    words = [purpose, lesson, student, *more]
-    message = json.dumps(words, ensure_ascii=True).encode()  # a list: no two lists run together
+    parts = [purpose, lesson, student, *more]
+    message = json.dumps(parts, ensure_ascii=True).encode()  # a list: no two lists run together
     return hmac.new(key, message, hashlib.sha256).hexdigest()
 
 

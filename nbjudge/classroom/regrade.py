@@ -95,14 +95,14 @@ def _changes(old: Result, new: Result) -> Iterator[str]:
     if old.problem != new.problem:
         yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
     for name, before, after in _changed_verdicts(old, new):
-        yield f"{old.student}, {name}: {_words(before)} → {_words(after)}"
+        yield f"{old.student}, {name}: {_describe(before)} → {_describe(after)}"
 
 
 def _outcome(verdict: Verdict | None) -> tuple | None:
     return verdict and (verdict.status, verdict.points, verdict.misconception)
 
 
-def _words(verdict: Verdict | None) -> str:
+def _describe(verdict: Verdict | None) -> str:
     if verdict is None:
         return "not there"
     named = f" ({verdict.misconception})" if verdict.misconception else ""

@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     is_prose: bool = False
 
 
-class Entry(NamedTuple):
+class GradedEntry(NamedTuple):
     """One line of what a student gets back: an exercise or a prose cell with its points."""
 
     name: str
@@ -87,7 +87,7 @@ class Paper(NamedTuple):
         return plain_number(sum(entry.max_points for entry in self.entries))
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[GradedEntry]:
         """All that has points, in the order of the notebook; prose cells at the end."""
         marks = {mark.exercise: mark for mark in self.marks}
         return [
@@ -125,14 +125,16 @@ class Paper(NamedTuple):
         return [verdict for verdict in self.attempts if not verdict.passed]
 
 
-def _entry(verdict: Verdict | None, mark: Mark | None) -> Entry:
+def _entry(verdict: Verdict | None, mark: Mark | None) -> GradedEntry:
     """What the student gets back for an exercise or, without a verdict, a prose cell."""
     comment = mark.comment if mark else ""
     if mark and mark.points is not None:
-        return Entry(mark.exercise, plain_number(mark.points), mark.max_points, BY_HAND, comment, verdict)
+        return GradedEntry(
+            mark.exercise, plain_number(mark.points), mark.max_points, BY_HAND, comment, verdict
+        )
     if verdict is None:
-        return Entry(mark.exercise, 0, mark.max_points, AWAITED, comment, None)
-    return Entry(verdict.name, verdict.points, verdict.max_points, verdict.status, comment, verdict)
+        return GradedEntry(mark.exercise, 0, mark.max_points, AWAITED, comment, None)
+    return GradedEntry(verdict.name, verdict.points, verdict.max_points, verdict.status, comment, verdict)
 
 
 class Distribution(NamedTuple):
@@ -152,7 +154,7 @@ class Distribution(NamedTuple):
         return dict(zip((f"{width * k}–{end} %" for k, end in enumerate(ends)), self.counts, strict=True))
 
 
-class Row(NamedTuple):
+class ExerciseVerdicts(NamedTuple):
     """The verdicts on one exercise."""
 
     exercise: str
@@ -195,7 +197,7 @@ class Summary(NamedTuple):
     lesson: str
     papers: tuple[Paper, ...]
     distribution: Distribution
-    rows: tuple[Row, ...]
+    rows: tuple[ExerciseVerdicts, ...]
     mistakes: tuple[Mistake, ...]
     stuck: tuple[Stuck, ...]
     untouched: tuple[Paper, ...]  # notebooks in which nothing was attempted
@@ -235,7 +237,7 @@ def distribution(papers: Sequence[Paper]) -> Distribution:
     return Distribution(counts, median(points), min(points), max(points), possible)
 
 
-def verdict_rows(papers: Sequence[Paper]) -> list[Row]:
+def verdict_rows(papers: Sequence[Paper]) -> list[ExerciseVerdicts]:
     """One row for each exercise, in the order of the notebook."""
     counts: dict[str, Counter] = defaultdict(Counter)
     for paper in papers:
@@ -245,7 +247,7 @@ def verdict_rows(papers: Sequence[Paper]) -> list[Row]:
     for exercise, counter in counts.items():
         complete = {group: counter[group] for group in GROUPS}
         attempts = sum(complete[group] for group in ("passed", "failed", "stopped"))
-        rows.append(Row(exercise, complete, complete["passed"] / attempts if attempts else 0.0))
+        rows.append(ExerciseVerdicts(exercise, complete, complete["passed"] / attempts if attempts else 0.0))
     return rows
 
 

@@ -126,11 +126,11 @@ def _graded(job: Job) -> Result:
             return _without_report(job, problem=problem)
         if not report.own_faults and len(processes.stops) == stops:
             break
-    facts = json.loads(report.to_json())
-    for entry in facts["exercises"]:
+    fields = json.loads(report.to_json())
+    for entry in fields["exercises"]:
         if entry["status"] == Status.failed and entry["name"] in doubts:
             entry["message"] += doubts[entry["name"]]
-    return _result(job, **facts)
+    return _result(job, **fields)
 
 
 def _numbers_of_student(
@@ -154,10 +154,10 @@ def _numbers_of_student(
     return drawn, numbers
 
 
-def _result(job: Job, **facts: object) -> Result:
-    exercises = tuple(facts.pop("exercises"))
-    facts.pop("lesson", None)
-    return Result(job.student, job.lesson, job.submission, job.grader, exercises=exercises, **facts)
+def _result(job: Job, **fields: object) -> Result:
+    exercises = tuple(fields.pop("exercises"))
+    fields.pop("lesson", None)
+    return Result(job.student, job.lesson, job.submission, job.grader, exercises=exercises, **fields)
 
 
 def _without_report(job: Job, verdicts: tuple[Verdict, ...] = (), problem: str | None = None) -> Result:

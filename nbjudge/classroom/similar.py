@@ -255,8 +255,8 @@ def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> st
         name = waiting.pop()
         if name in texts and name not in chosen:
             chosen[name] = texts[name]
-            words = re.findall(r"[A-Za-z_]\w*", texts[name])
-            waiting += [word for word in dict.fromkeys(words) if word not in known]
+            names = re.findall(r"[A-Za-z_]\w*", texts[name])
+            waiting += [word for word in dict.fromkeys(names) if word not in known]
     return "\n".join(chosen.values())
 
 

@@ -112,19 +112,19 @@ def _table(handouts: Sequence[Handout], out: Path) -> bytes:
     rows = csv.writer(text)
     rows.writerow(["student", "notebook", "numbers"])
     for handout in handouts:
-        words = describe(handout.numbers)
+        description = describe(handout.numbers)
         place = handout.path.relative_to(out).as_posix()
-        rows.writerow([plain_cell(handout.student), place, plain_cell(words)])
+        rows.writerow([plain_cell(handout.student), place, plain_cell(description)])
     return ("\ufeff" + text.getvalue()).encode()
 
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
 
-    def words(drawn):
+    def one(drawn):
         return variants.describe_numbers(drawn) if drawn else "as in the course"
 
-    return "; ".join(f"{name}: {words(drawn)}" for name, drawn in numbers.items())
+    return "; ".join(f"{name}: {one(drawn)}" for name, drawn in numbers.items())
 
 
 def students_in(path: Path) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nbjudge.comparing.patterns import common_fact
+from nbjudge.comparing.patterns import common_pattern
 from nbjudge.course import current
 from nbjudge.exercise import Wrong
 
@@ -164,8 +164,8 @@ def _place_elsewhere(
         return None
     (name, place), *_ = places
     named = axes.get(name, ()) if isinstance(axes, Mapping) else axes
-    words = current().compare.place_in_words(tuple(map(int, place)), named)
-    return f"{name}, {words}" if words else str(name)
+    description = current().compare.describe_place(tuple(map(int, place)), named)
+    return f"{name}, {description}" if description else str(name)
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
@@ -179,7 +179,7 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         return Wrong(message, WRONG_DTYPE, _dtype_advice(got, want))
     if not np.isfinite(got).all():
         first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
-        place = current().compare.place_in_words(first, axes)
+        place = current().compare.describe_place(first, axes)
         at = f", first at {place}" if place else ""
         return Wrong(f"{what} {verb(what, 'holds')} {got[first]}{at}.", NOT_FINITE)
     limit = _limit(got, want, tolerance)
@@ -192,8 +192,8 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         )
     if verb(what, "is") == "are":
         place = place.replace("first differs at", "first differ at")
-    facts = common_fact(got, want, axes, limit), _overflow(got, want)
-    return Wrong(" ".join([f"{what} {place}.", *filter(None, facts)]))
+    patterns = common_pattern(got, want, axes, limit), _overflow(got, want)
+    return Wrong(" ".join([f"{what} {place}.", *filter(None, patterns)]))
 
 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
@@ -207,7 +207,7 @@ def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> 
     if same(got, want, tolerance):
         return None
     is_number = isinstance(want, int | float | np.number) and not isinstance(want, BOOLS)
-    value, wanted = current().compare.numbers_in_words(got, want) if is_number else (repr(got), repr(want))
+    value, wanted = current().compare.format_numbers(got, want) if is_number else (repr(got), repr(want))
     message = f"{what} {verb(what, 'is')} {value} instead of {wanted}."
     overflow = _overflow(np.asarray(got), np.asarray(want)) if is_number else None
     return Wrong(" ".join(filter(None, [message, overflow])))
@@ -219,8 +219,8 @@ SINGULAR_ENDINGS = "ss", "us", "is", "as", "/s"  # "/s": a rate
 
 def verb(what: str, singular: str) -> str:
     """The verb that follows the name of a result: "the words" take a plural, `h` and `gates` do not."""
-    words = what.partition(" of ")[0]
-    is_plural = what.startswith("the ") and words.endswith("s") and not words.endswith(SINGULAR_ENDINGS)
+    noun = what.partition(" of ")[0]
+    is_plural = what.startswith("the ") and noun.endswith("s") and not noun.endswith(SINGULAR_ENDINGS)
     return PLURALS[singular] if is_plural else singular
 
 

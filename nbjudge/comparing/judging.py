@@ -172,14 +172,15 @@ def compare_counts(got: Mapping[str, int], own: Mapping[str, int]) -> None:
     transcript.counts.append(Counted(transcript.case, got, own))
 
 
-def add_to_case(facts: str) -> None:
-    """Add facts to the case that messages name."""
+def add_to_case(details: str) -> None:
+    """Add details to the case that messages name."""
     transcript = _transcript.get()
-    transcript.case = "; ".join(filter(None, (transcript.case, facts)))
+    transcript.case = "; ".join(filter(None, (transcript.case, details)))
 
 
 def _note(seen: Observation, case: str) -> None:
     transcript = _transcript.get()
-    if words := "; ".join(filter(None, (case or transcript.case, judged_numbers()))) if seen.problem else "":
-        seen.problem.message += f" ({words})"
+    details = "; ".join(filter(None, (case or transcript.case, judged_numbers())))
+    if seen.problem and details:
+        seen.problem.message += f" ({details})"
     transcript.observations.append(seen)

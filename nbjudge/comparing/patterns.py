@@ -1,6 +1,6 @@
-"""What a wrong array has in common with the right one: facts that follow the first difference.
+"""What a wrong array has in common with the right one: patterns that follow the first difference.
 
-The first difference says where to look, a fact says what for: "Every number is 2 times the right one." None
+The first difference says where to look, a pattern what for: "Every number is 2 times the right one." None
 of them guesses at a cause, so none can name the wrong mistake.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 MOST = 6  # places that a sentence lists
 
 
-def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], tolerance: float) -> str | None:
+def common_pattern(got: np.ndarray, want: np.ndarray, axes: Sequence[str], tolerance: float) -> str | None:
     """A sentence about two arrays of one shape that differ; None if nothing stands out.
 
     `axes` names the axes of `want`; `tolerance` is relative to the largest number.
@@ -26,14 +26,14 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     close = np.abs(got - want) <= limit
     names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {n}" for n in range(want.ndim))
     long = [axis for axis in range(want.ndim) if want.shape[axis] > 1]
-    facts = (
+    patterns = (
         _factor(got, want, limit),
         _offset(got, want, limit),
         *(_moved(got, want, axis, names[axis], limit) for axis in long),
         _elsewhere(got, want, names, limit),
         *(_right_parts(close, axis, names[axis]) for axis in long),
     )
-    return next(filter(None, facts), None)
+    return next(filter(None, patterns), None)
 
 
 def first_place(

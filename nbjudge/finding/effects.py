@@ -76,7 +76,7 @@ class Scope:
     @property
     def reads_at_most(self) -> set[str]:
         """What it reads, and what its texts name where `eval` or `globals` may read them."""
-        return self.reads | words(self.texts) if REFLECTION & self.reads else self.reads
+        return self.reads | identifiers(self.texts) if REFLECTION & self.reads else self.reads
 
     @cached_property
     def effects(self) -> list[tuple[str, Effect]]:
@@ -329,7 +329,7 @@ def is_constant(expression: ast.expr, constants: set[str]) -> bool:
     )
 
 
-def words(texts: Iterable[str]) -> set[str]:
+def identifiers(texts: Iterable[str]) -> set[str]:
     """What could be names in texts that `eval`, `exec` or `globals()` may read."""
     return {word for text in texts for word in re.findall(r"[^\W\d]\w*", text)}
 

@@ -40,7 +40,7 @@ from typing import NamedTuple
 from nbjudge.course import exercise_names
 from nbjudge.finding import reading
 from nbjudge.finding.check_calls import Checks
-from nbjudge.finding.effects import ANYTHING, Scope, words
+from nbjudge.finding.effects import ANYTHING, Scope, identifiers
 from nbjudge.finding.needs import Names
 from nbjudge.finding.notebook_file import notebook_text
 from nbjudge.finding.reading import CodeCell
@@ -177,7 +177,7 @@ class Notebook:
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
         texts = [self.statements[index].scope.texts for index in self.places.binding[ANYTHING]]
-        return bool(self._attempting(name)) or any(name in words(part) for part in texts)
+        return bool(self._attempting(name)) or any(name in identifiers(part) for part in texts)
 
     def cell_of(self, name: str) -> CodeCell:
         """The last cell that gives the name a meaning of its own."""

@@ -172,10 +172,10 @@ class _Screen:
 
     error: OSError | None = None
 
-    def show(self, words: object) -> None:
+    def show(self, message: object) -> None:
         """Print at once: a grade takes minutes."""
         try:
-            print(words, flush=True)
+            print(message, flush=True)
         except OSError as error:
             self.error = error
 

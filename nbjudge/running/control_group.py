@@ -110,9 +110,9 @@ def _places() -> list[Path]:
     except (OSError, StopIteration):
         return []
     places = []
-    for words in mounts:
-        if words[words.index("-") + 1] == "cgroup2":
-            top = Path(re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), words[4]))
+    for fields in mounts:
+        if fields[fields.index("-") + 1] == "cgroup2":
+            top = Path(re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), fields[4]))
             group = top / own.removeprefix(UNIFIED).lstrip("/")
             places += [place for place in (group, group.parent) if place.is_relative_to(top)]
     return [place for place in places if {"memory", "pids"} <= _handed_on(place)]

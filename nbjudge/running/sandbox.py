@@ -151,14 +151,14 @@ def _why_not_bubblewrap() -> str:
 
 @cache
 def _no_namespaces() -> list[str]:
-    """The words that let nothing inside make a user namespace, where this bubblewrap and kernel have that."""
-    words = ["--disable-userns"]
-    command = [*_bubblewrap(), *words, *_python("pass")]
+    """Options that let nothing inside make a user namespace, where this bubblewrap and kernel have them."""
+    options = ["--disable-userns"]
+    command = [*_bubblewrap(), *options, *_python("pass")]
     try:
         works = subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return words if works else []
+    return options if works else []
 
 
 def _python(program: str = START) -> list[str]:
@@ -197,8 +197,8 @@ def _bubblewrap() -> list[str]:
 
 def _without_size(command: list[str]) -> list[str]:
     """The folders hidden by a file system in memory that has no limit of its own."""
-    words = zip(command, command[1:], command[2:], strict=False)
-    return [folder for size, word, folder in words if word == "--tmpfs" and not size.isdigit()]
+    triples = zip(command, command[1:], command[2:], strict=False)
+    return [folder for size, word, folder in triples if word == "--tmpfs" and not size.isdigit()]
 
 
 def _emptied(folder: Path, command: list[str]) -> list[str]:

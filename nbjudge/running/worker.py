@@ -243,7 +243,7 @@ class Worker:
         if self.ready and memory.hidden_from_judge(members, own):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
         if (room := self.box.memory - memory.family_bytes(members, own, self.box.memory)) < 0:
-            taken = f"{self.name} took more than {_in_words(self.box.memory)} of memory."
+            taken = f"{self.name} took more than {_with_unit(self.box.memory)} of memory."
             raise Stopped(Status.memory, taken)
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
@@ -263,7 +263,7 @@ class Worker:
         if number == signal.SIGXCPU:
             return Stopped(Status.timeout, TOO_SLOW.format(name=self.name, seconds=self.seconds))
         if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
-            limit = _in_words(self.box.memory)
+            limit = _with_unit(self.box.memory)
             why = f"took more than {limit} of memory" if self._group else "was killed: no memory is left"
             return Stopped(Status.memory, f"{self.name} {why}.")
         if number == signal.SIGSEGV:
@@ -292,11 +292,11 @@ class Worker:
         if self._group is not None:
             control_group.give_back(self._group, *self.box.group_limits)
         if not gone:
-            words = f"Processes that {self.name} started could not be ended; look at this machine."
-            warnings.warn(words, stacklevel=2)
+            message = f"Processes that {self.name} started could not be ended; look at this machine."
+            warnings.warn(message, stacklevel=2)
 
 
-def _in_words(size: int) -> str:
+def _with_unit(size: int) -> str:
     return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
 
 

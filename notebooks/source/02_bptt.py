@@ -255,11 +255,11 @@ print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms"
 # %% [folded]
 # Draw both times over T, and print their exponents.
 from rnncourse.views.powers import (figure_powers, fitted_exponent,
-                                    powers_in_words)
+                                    describe_powers)
 
 axes = {"xlabel": "sequence length T, steps", "ylabel": "time, s"}
 show(figure_powers(lengths, seconds, **axes),
-     powers_in_words("Time in s over T", lengths, seconds))
+     describe_powers("Time in s over T", lengths, seconds))
 for name, guess in my_exponents.items():
     print(f"{name:9} exponent {fitted_exponent(lengths, seconds[name]):.2f}, "
           f"your guess {guess}")
@@ -358,7 +358,7 @@ curves = {name: remainders(gradient, direction, steps)
           for name, gradient in gradients.items()}
 axes = {"xlabel": "distance ε", "ylabel": "remainder r(ε)"}
 show(figure_powers(steps, curves, **axes),
-     powers_in_words("Remainder over ε", steps, curves))
+     describe_powers("Remainder over ε", steps, curves))
 for name, guess in my_slopes.items():
     print(f"{name:16} slope {fitted_exponent(steps, curves[name]):.2f}, your "
           f"guess {guess}")
@@ -389,11 +389,11 @@ print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
 # %%
 my_guess_window, my_guess_chunks = ..., ...
 
-from rnncourse.views.truncation import figure_reach, reach_in_words
+from rnncourse.views.truncation import figure_reach, describe_reach
 
 drawings.show("two_truncations")
 
-show(figure_reach(T=8, k=3), reach_in_words(T=8, k=3))
+show(figure_reach(T=8, k=3), describe_reach(T=8, k=3))
 print(f"your guess: window {my_guess_window}, chunks {my_guess_chunks}; right: "
       "window 2, chunks 0")
 

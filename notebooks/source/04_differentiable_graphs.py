@@ -388,7 +388,7 @@ for wires in range(5):
 # %%
 from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
 from rnncourse.lab.turns import disturbance, take_turns
-from rnnlab.ladder.facts import LedgerSizes
+from rnnlab.ladder.properties import LedgerSizes
 
 my_guess = ...
 T, B, H = 20, 8, 32
@@ -403,7 +403,7 @@ for rung in VARIANTS:
     _, _, saved = rung.module.forward(network, x, None)
     _, _, gradients_of = rung.module.backward(network, saved, dy, None)
     gradient[rung.name] = gradients_of["weight_hh_l0"]
-    ledger = rung.facts.ledger  # a test of the course counts these calls
+    ledger = rung.properties.ledger  # a test of the course counts these calls
     stated[rung.name] = ledger.forward(eight), ledger.backward(eight)
 
 # %% [folded]

@@ -24,10 +24,10 @@
     const sliders = [...form.querySelectorAll("input")];
     let newest = 0;
     sliders.forEach((slider) => {
-      const words = JSON.parse(slider.dataset.words);
+      const labels = JSON.parse(slider.dataset.labels);
       slider.say = () => {
-        slider.nextElementSibling.textContent = words[slider.value];
-        slider.setAttribute("aria-valuetext", words[slider.value]);
+        slider.nextElementSibling.textContent = labels[slider.value];
+        slider.setAttribute("aria-valuetext", labels[slider.value]);
       };
       slider.say();
       slider.addEventListener("input", () => show(slider));

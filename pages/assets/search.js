@@ -22,7 +22,7 @@
     const matches = [];
     for (const section of window.RNNLAB_SECTIONS) {
       const heading = `${section.page} ${section.title}`;
-      const counts = wanted.map((word) => [count(heading, word), count(section.words, word)]);
+      const counts = wanted.map((word) => [count(heading, word), count(section.text, word)]);
       if (!counts.every(([above, below]) => above || below)) continue;
       const score = counts.reduce((sum, [above, below]) => sum + (above ? 10 : 0) + Math.min(5, below), 0);
       matches.push({ section, score });
@@ -37,14 +37,14 @@
   // The words around the first match, with the match marked.
   function excerpt(section, word) {
     const paragraph = document.createElement("p");
-    const place = section.words.search(pattern(word));
-    if (place < 0) { paragraph.textContent = cut(section.words, 2 * AROUND); return paragraph; }
-    const before = section.words.slice(Math.max(0, place - AROUND), place);
+    const place = section.text.search(pattern(word));
+    if (place < 0) { paragraph.textContent = cut(section.text, 2 * AROUND); return paragraph; }
+    const before = section.text.slice(Math.max(0, place - AROUND), place);
     const mark = document.createElement("mark");
-    mark.textContent = section.words.match(pattern(word))[0];
+    mark.textContent = section.text.match(pattern(word))[0];
     paragraph.append(
       place > AROUND ? "… " + before.replace(/^\S*\s/, "") : before, mark,
-      cut(section.words.slice(place + mark.textContent.length), AROUND));
+      cut(section.text.slice(place + mark.textContent.length), AROUND));
     return paragraph;
   }
 

@@ -35,7 +35,7 @@ def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value
     return cgutils.get_item_pointer(context, builder, array_type, view, indices, wraparound=False)
 
 
-def load_word(instruction: str) -> Callable:
+def load_function(instruction: str) -> Callable:
     """A word(array, index) of kernels that is this PTX load, such as ld.cg, done each time and in order."""
 
     def load(typing_context, array, index):
@@ -53,7 +53,7 @@ def load_word(instruction: str) -> Callable:
     return intrinsic(load)
 
 
-def _store(word: str) -> Callable:
+def _store_function(word: str) -> Callable:
     def store(typing_context, array, index, value):
         ptx = _operand(array.dtype)
 
@@ -71,17 +71,18 @@ def _store(word: str) -> Callable:
     return intrinsic(store)
 
 
-WORDS = {**{word: load_word(f"ld.{word[2:]}") for word in LOADS}, **{word: _store(word) for word in STORES}}
+FUNCTIONS = {name: load_function(f"ld.{name[2:]}") for name in LOADS}
+FUNCTIONS |= {name: _store_function(name) for name in STORES}
 
 
 @contextmanager
-def missing_words() -> Iterator[None]:
+def missing_functions() -> Iterator[None]:
     """Inside, numba.cuda has all of them."""
-    added = [word for word in WORDS if not hasattr(numba_cuda, word)]
-    for word in added:
-        setattr(numba_cuda, word, WORDS[word])
+    added = [name for name in FUNCTIONS if not hasattr(numba_cuda, name)]
+    for name in added:
+        setattr(numba_cuda, name, FUNCTIONS[name])
     try:
         yield
     finally:
-        for word in added:
-            delattr(numba_cuda, word)
+        for name in added:
+            delattr(numba_cuda, name)

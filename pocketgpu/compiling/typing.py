@@ -1,6 +1,6 @@
 """A kernel as Numba's CUDA target understands it: its statements, and the type of every name in them.
 
-`for_gpu` makes a copy in numba.cuda's own words: where the kernel names the simulator, the copy names Numba.
+`for_gpu` makes a copy in the names of numba.cuda: where the kernel names the simulator, it names Numba.
 The copy has the kernel's own code, so that every error and every type keeps its source line.
 """
 
@@ -64,7 +64,7 @@ def _cells(function: FunctionType) -> tuple[CellType, ...] | None:
 
 def _numba_value(value: object, known: dict) -> object:
     """Numba's counterpart of a value that the kernel uses by name."""
-    if hasattr(value, "on_gpu"):  # of pocketgpu.device_words
+    if hasattr(value, "on_gpu"):  # of pocketgpu.device_functions
         module, name = value.on_gpu
         return getattr(import_module(module), name)
     if isinstance(value, ModuleType):
@@ -75,8 +75,8 @@ def _numba_value(value: object, known: dict) -> object:
             for_gpu(function, known)
         return known[function]
     simulator = sys.modules.get("pocketgpu.simulator")
-    words = vars(simulator).items() if simulator else ()
-    same = [name for name, word in words if word is value and hasattr(numba_cuda, name)]
+    names = vars(simulator).items() if simulator else ()
+    same = [name for name, word in names if word is value and hasattr(numba_cuda, name)]
     return getattr(numba_cuda, same[0]) if same and callable(value) else value
 
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from numba.cuda import codegen, compiler, dispatcher
 from numba.cuda.cudadrv import libs, nvvm
 
-from pocketgpu.compiling.cache_hints import missing_words
+from pocketgpu.compiling.cache_hints import missing_functions
 from pocketgpu.compiling.target import IS_NUMBA_CUDA, NumbaWarning
 
 IR_VERSION = (2, 0, 3, 2)  # NVVM IR and its debug information, as libNVVM 12 and 13 say
@@ -35,7 +35,7 @@ def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
     devices = SimpleNamespace(get_context=lambda: SimpleNamespace(device=device))
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
-        stack.enter_context(missing_words())
+        stack.enter_context(missing_functions())
         stack.enter_context(_nvvm())
         stack.enter_context(patch.object(codegen, "devices", devices))
         for module in (compiler, dispatcher):

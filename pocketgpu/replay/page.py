@@ -15,7 +15,7 @@ from importlib import resources
 from string import Template
 
 from pocketgpu.replay.record import record
-from pocketgpu.replay.still import in_words, still
+from pocketgpu.replay.still import sentences_of, still
 from pocketgpu.simulator.report import Report, observe
 from pocketgpu.simulator.settings import settings
 
@@ -31,7 +31,7 @@ class Replay:
         return record(self.report)
 
     def __repr__(self) -> str:
-        return "\n".join([f"Replay of {self.report.kernel}.", *in_words(self.trace)])
+        return "\n".join([f"Replay of {self.report.kernel}.", *sentences_of(self.trace)])
 
     def _repr_html_(self) -> str:
         svg, alternative = still(self.trace, text_of("still.svg"))

@@ -15,7 +15,7 @@ SQUARES = 32  # most in a line of text, of code, of sectors or turns
 
 def still(data: dict, template: str) -> tuple[str, str]:
     """(SVG, text alternative) of a replay's data; template: the text of still.svg."""
-    sentences = in_words(data)
+    sentences = sentences_of(data)
     boxes = _boxes(data)
     wrapped = [line for text in sentences for line in textwrap.wrap(text, LETTERS)]
     top = 144 if boxes else 44
@@ -28,7 +28,7 @@ def still(data: dict, template: str) -> tuple[str, str]:
     return svg, " ".join([f"Replay of {data['kernel']}.", *sentences])
 
 
-def in_words(data: dict) -> list[str]:
+def sentences_of(data: dict) -> list[str]:
     """What a replay shows, in sentences."""
     sentences = [
         sentence for finding in data["findings"] for sentence in (finding["message"], finding["remedy"])

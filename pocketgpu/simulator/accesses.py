@@ -180,11 +180,11 @@ class Arrays:
     def _rows(self, call: ast.Call, numbers: set[int]) -> Rows | None:
         """The array that a call makes, if it is one that can be kept in lists."""
         allocate = ALLOCATIONS.get(id(self.value(call.func)))
-        words = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
-        words |= {keyword.arg: keyword.value for keyword in call.keywords}
-        if allocate is None or not {"shape", "dtype"} <= words.keys() <= {"shape", "dtype", "alignment"}:
+        arguments = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
+        arguments |= {keyword.arg: keyword.value for keyword in call.keywords}
+        if allocate is None or not {"shape", "dtype"} <= arguments.keys() <= {"shape", "dtype", "alignment"}:
             return None
-        shape, dtype = (self.value(words[word]) for word in ("shape", "dtype"))
+        shape, dtype = (self.value(arguments[word]) for word in ("shape", "dtype"))
         shape = shape if isinstance(shape, tuple) else (shape,)
         known = dtype is not None and all(isinstance(size, int | np.integer) and size > 0 for size in shape)
         if not known or numbers != {len(shape)} or np.prod(shape) > LARGEST:
@@ -198,19 +198,19 @@ class Arrays:
 
 
 class Accesses(ast.NodeTransformer):
-    """Rewrites the accesses of one function; `words` are the names that it adds, but for the launch's."""
+    """Rewrites the accesses of one function; `namespace` has the names that it adds, but for the launch's."""
 
     def __init__(self, arrays: Arrays, code: CodeType, watched: bool):
         self.arrays = arrays
         self.code = code
         self.watched = watched
         self.temporaries = 0
-        self.words = {}
+        self.namespace = {}
         self.numbers = {}
         for number, (name, rows) in enumerate(arrays.rows.items()):
             self.numbers[name] = number
-            self.words |= {f".make{number}": rows.make, f".kind{number}": rows.kind}
-            self.words |= {f".convert{number}": rows.converted, ".type": type}
+            self.namespace |= {f".make{number}": rows.make, f".kind{number}": rows.kind}
+            self.namespace |= {f".convert{number}": rows.converted, ".type": type}
 
     def views(self, names: Iterable[str]) -> list[tuple[str, int]]:
         """(name, number of indices) for each bare array behind these names."""

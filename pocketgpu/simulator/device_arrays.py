@@ -1,6 +1,6 @@
 """Memory of the simulated device, and how the host says what is copied there and back.
 
-A device array is a NumPy array in a box: the host can copy it, view it and take parts of it; kernels get what
+A device array wraps a NumPy array: the host can copy it, view it and take parts of it; kernels get what
 is inside.  Names and behaviour are those of numba.cuda's device arrays.
 """
 

@@ -16,7 +16,7 @@ from pocketgpu.simulator.threads import Finding, finding, machine, name_of
 from pocketgpu.simulator.trace import EVENT, KINDS, SITES, STORE, TURN, WRITTEN, Line, Position, Trace
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
-OF_ACCESSES = {  # what an access raises that goes astray, and words of it
+OF_ACCESSES = {  # what an access raises that goes astray, and part of its message
     IndexError: "",
     OverflowError: "too large to convert to C",
     TypeError: "indices must be integers",

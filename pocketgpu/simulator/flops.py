@@ -167,8 +167,8 @@ def _typed(function: Callable, kinds: tuple) -> tuple[TypedKernel, dict[int, lis
         try:
             program = typed(function, kinds)
         except Exception as error:  # Numba refuses in many ways; strict mode says what to do about them
-            words = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split("\n")
-            reason = next((line for line in words if line and not line.startswith("Failed in")), "")
+            lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split("\n")
+            reason = next((line for line in lines if line and not line.startswith("Failed in")), "")
             _known[key] = FlopsUnknown(f"Numba compiles no {function.__name__}: {reason.strip(' :')}")
         else:
             _known[key] = program, {block: [*_operations(program, block)] for block in program.blocks}

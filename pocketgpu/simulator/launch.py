@@ -269,7 +269,7 @@ def _raised(error: Exception, launch: RunningGrid) -> Finding:
 
 
 def _of_thread(launch: RunningGrid) -> str:
-    """The thread that failed, in the words of numba.cuda."""
+    """The thread that failed, as numba.cuda names it."""
     thread = launch.fault
     return f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
 

@@ -8,8 +8,8 @@ which one writes.  Wherever the proof fails, or the text holds something that is
 raised, the arrays get their old contents, and the launch runs again thread by thread (scheduler.py), whose
 findings are the only ones.
 
-Read: lockstep_values (numbers of many threads), lockstep_memory (arrays and the proof), lockstep_words (the
-words of numba.cuda), lockstep_execution (statements and expressions).
+Read: lockstep_values (numbers of many threads), lockstep_memory (arrays and the proof), lockstep_functions
+(those of numba.cuda), lockstep_execution (statements and expressions).
 """
 
 import functools
@@ -93,7 +93,7 @@ class Run(Trace):
         try:
             with np.errstate(all="ignore"):
                 self._run_chunks(function, arguments, keep)
-        except Exception as error:  # whatever it is, the other engine says it in its own words
+        except Exception as error:  # whatever it is, the other engine reports it itself
             for array, data in zip(arrays, before, strict=True):
                 array[:] = data
             reason = str(error) if isinstance(error, Fallback) else f"{type(error).__name__}: {error}"

@@ -16,6 +16,7 @@ import numpy as np
 from pocketgpu.simulator import operations
 from pocketgpu.simulator.accesses import position_of
 from pocketgpu.simulator.arithmetic import as_register
+from pocketgpu.simulator.lockstep_functions import ATOMICS, INDICES, WORDS, index_of
 from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
 from pocketgpu.simulator.lockstep_values import (
     MANY,
@@ -29,7 +30,6 @@ from pocketgpu.simulator.lockstep_values import (
     cut,
     merged,
 )
-from pocketgpu.simulator.lockstep_words import ATOMICS, INDICES, WORDS, index_of
 from pocketgpu.simulator.operators import number_of
 from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
 from pocketgpu.simulator.source import definition_of

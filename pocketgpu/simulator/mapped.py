@@ -68,7 +68,7 @@ def without_check(value: object) -> object:
 
 
 def is_mapped(argument: object) -> bool:
-    """Is it, or the array in its box, memory that host and device share?"""
+    """Is it, or the array that it wraps, memory that host and device share?"""
     return isinstance(getattr(argument, "_ary", argument), MappedArray)
 
 

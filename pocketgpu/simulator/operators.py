@@ -162,14 +162,14 @@ class Widths:
 
 
 class Operators(ast.NodeTransformer):
-    """Rewrites the operators of one function; `words` are the functions that it names."""
+    """Rewrites the operators of one function; `namespace` has the functions that it names."""
 
     def __init__(self, widths: Widths):
         self.widths = widths
-        self.words: dict[str, object] = {}
+        self.namespace: dict[str, object] = {}
 
     def _call(self, name: str, function: object, *arguments: ast.expr) -> ast.expr:
-        self.words[f".{name}"] = function
+        self.namespace[f".{name}"] = function
         call = ast.Call(load(f".{name}"), [*arguments], [])
         for node in (call, call.func):
             ast.copy_location(node, arguments[0])
@@ -259,7 +259,7 @@ class Operators(ast.NodeTransformer):
         """A literal beyond int64 is a uint64."""
         if type(node.value) is int and node.value >= operations.HALF:
             name = f".uint{node.value % operations.WHOLE}"
-            self.words[name] = UInt64(node.value % operations.WHOLE)
+            self.namespace[name] = UInt64(node.value % operations.WHOLE)
             return ast.copy_location(load(name), node)
         return node
 

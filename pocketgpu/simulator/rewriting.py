@@ -48,7 +48,7 @@ class Rewritten:
     """The code of a function for launches, and what it needs beside the names of its text."""
 
     code: CodeType
-    words: dict[str, Callable] = field(default_factory=dict)  # name -> function of the simulator
+    namespace: dict[str, Callable] = field(default_factory=dict)  # name -> function of the simulator
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # name -> path of a device function
     views: list[tuple[str, int]] = field(default_factory=list)  # parameters, with how many indices
     known: dict[tuple[str, ...], object] = field(default_factory=dict)  # path -> what it stands for
@@ -79,7 +79,7 @@ def rewritten(
     result.views = [view for view in views if accesses.is_of_launch(view)]
     unset = [name for name in names_read_unset(definition, _parameters(definition)) if name in own]
     begin = _start_unset(unset, definition.body[0])
-    result.words |= {f"{name}.unset": Unset(name) for name in unset}
+    result.namespace |= {f"{name}.unset": Unset(name) for name in unset}
     views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
     begin += accesses.unpacked(views, definition.body[0])
     body = statements_by(accesses, definition.body)
@@ -87,7 +87,7 @@ def rewritten(
         bits = dict.fromkeys(arrays.given, OF_REGISTER)
     operators = Operators(Widths(definition, rewriter.meaning, rewriter.constant, bits))
     definition.body = [*begin, *statements_by(operators, body)]
-    result.words |= accesses.words | operators.words
+    result.namespace |= accesses.namespace | operators.namespace
     definition.body = rewriter.body(definition.body)
     module = ast.fix_missing_locations(ast.Module([definition], []))
     compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
@@ -213,7 +213,7 @@ class Rewriter(ast.NodeTransformer):
 
     def word(self, name: str, function: Callable) -> ast.Name:
         """A name for a function of the simulator."""
-        self.result.words[name] = function
+        self.result.namespace[name] = function
         return load(name)
 
     # ------------------------------------------------------------------ calls

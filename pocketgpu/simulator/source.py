@@ -187,12 +187,12 @@ def _is_same(code: CodeType, other: CodeType) -> bool:
     """Do the two compute the same at the same places?"""
     if code.co_names and any(name.startswith(BY_PYTEST) for name in code.co_varnames):
         return {*other.co_varnames} <= {*code.co_varnames} and {*other.co_names} <= {*code.co_names}
-    return _facts(code) == _facts(other)
+    return _properties(code) == _properties(other)
 
 
-def _facts(code: CodeType) -> tuple:
+def _properties(code: CodeType) -> tuple:
     constants = (
-        _facts(value) if isinstance(value, CodeType) else (type(value), repr(value))
+        _properties(value) if isinstance(value, CodeType) else (type(value), repr(value))
         for value in code.co_consts
     )
     places = [place for place in code.co_positions() if place[0] != code.co_firstlineno]

@@ -143,9 +143,9 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
         text = "this version of Numba finds no type for a name that := gives"
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]
-    telling = [line for line in lines if any(words in line for words in REMEDIES)]
+    telling = [line for line in lines if any(phrase in line for phrase in REMEDIES)]
     text = (telling or [line for line in lines if line and not line.startswith("Failed in")])[0].rstrip(".: ")
-    remedy = next((what for words, what in REMEDIES.items() if words in text), "say it in simpler words")
+    remedy = next((what for phrase, what in REMEDIES.items() if phrase in text), "say it in simpler words")
     text = re.sub(r"Function\(<function ([\w.]+) at 0x[0-9a-f]+>\)", r"cuda.\1", text)
     return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 

@@ -132,7 +132,7 @@ class GridGroup:
 
 
 class cg:
-    """The words of numba.cuda.cg."""
+    """The functions of numba.cuda.cg."""
 
     @staticmethod
     def this_grid() -> GridGroup:
@@ -335,7 +335,7 @@ def _plain(old):
 
 
 class atomic:
-    """The words of numba.cuda.atomic."""
+    """The functions of numba.cuda.atomic."""
 
     add = _atomic(lambda old, value: _plain(old) + value)
     sub = _atomic(lambda old, value: _plain(old) - value)
@@ -359,7 +359,7 @@ class atomic:
         return (yield from INSIDE[id(atomic.cas)](site, array, first, old, value))
 
 
-def load_word(kind: int) -> Callable:
+def load_function(kind: int) -> Callable:
     """A load with a cache hint, or one that no compiler moves."""
 
     def load(site, array, index):
@@ -379,8 +379,8 @@ def _store(kind: int) -> Callable:
     return word(store)
 
 
-ldca, ldcs, ldlu = (load_word(LOAD) for _ in range(3))
-ldcg, ldcv = (load_word(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, which is not coherent
+ldca, ldcs, ldlu = (load_function(LOAD) for _ in range(3))
+ldcg, ldcv = (load_function(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, not coherent
 stcs, stwb = (_store(STORE) for _ in range(2))
 stcg, stwt = (_store(VOLATILE_STORE) for _ in range(2))
 

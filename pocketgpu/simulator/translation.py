@@ -1,4 +1,4 @@
-"""The functions of a launch: a kernel and its device functions, rewritten, with the simulator's words.
+"""The functions of a launch: a kernel and its device functions, rewritten, with the simulator's functions.
 
 A function keeps its own names, closures and default values.  What they stand for is looked up when a launch
 begins; where a kernel names numba.cuda, math or NumPy, it gets the simulator's (arithmetic.py).  A function
@@ -77,7 +77,7 @@ class Translation:
         parameters: dict[str, bool] | None = None,
         bits: dict[str, int] | None = None,
     ) -> tuple[FunctionType, Rewritten | None]:
-        """A function with the code of launches and the simulator's words, and how it was rewritten."""
+        """A function with the code of launches and the simulator's functions, and how it was rewritten."""
         result = self._rewritten(function, parameters, bits)
         code = result.code if result else function.__code__
         cells = () if result else function.__closure__ or ()
@@ -93,7 +93,7 @@ class Translation:
                 own.cell_contents = self.value(cell.cell_contents)
         paths = {name: (name,) for part in codes_in(code) for name in part.co_names}
         if result:
-            scope |= result.words
+            scope |= result.namespace
             paths |= result.functions
         for name, path in paths.items():
             if name not in scope and (value := look(function, path)) is not UNKNOWN:
@@ -179,12 +179,12 @@ def in_simulator(value: object) -> object:
     if replaced is not None or isinstance(value, np.ndarray):
         return value if replaced is None else replaced
     if callable(value) or isinstance(value, ModuleType):
-        value = _words_of_numba().get(id(value), value)
+        value = _names_of_numba().get(id(value), value)
     inner = None if isinstance(value, ModuleType) else getattr(value, "py_func", None)
     return inner if isinstance(inner, FunctionType) else value  # of a kernel; of what is compiled for the CPU
 
 
-def _words_of_numba() -> dict[int, object]:
+def _names_of_numba() -> dict[int, object]:
     """{id of a name of Numba's: the simulator's}; empty where Numba is not loaded."""
     numba = sys.modules.get("numba")
     theirs = sys.modules.get("numba.cuda")
@@ -194,8 +194,8 @@ def _words_of_numba() -> dict[int, object]:
     _numba_seen[:] = loaded
     _numba.clear()
     ours = sys.modules[SIMULATOR]
-    words = _numba[id(numba)] = NumbaOfKernels(numba)
-    words.cuda = ours
+    stand_in = _numba[id(numba)] = NumbaOfKernels(numba)
+    stand_in.cuda = ours
     for conversion in arithmetic.INTEGERS.values():
         _numba[id(getattr(numba.types, conversion.__name__))] = conversion
     if theirs is not None:

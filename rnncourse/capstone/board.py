@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 20  # of a program
 PSEUDONYM = re.compile(r"\w[\w .-]{0,39}")
 
 
-class Entry(NamedTuple):
+class BoardEntry(NamedTuple):
     """Scores of one program: worst ratio to the lower bound, most bytes saved, ratio of each problem."""
 
     name: str
@@ -51,7 +51,7 @@ def program_of(answer: LearnerAnswer) -> str:
     return "".join(f"{ast.unparse(statement)}\n" for *_, statement in answer.statements())
 
 
-def make_entry(name: str, program: str, box: Sandbox) -> Entry:
+def make_entry(name: str, program: str, box: Sandbox) -> BoardEntry:
     """The scores of a program, which runs in a process of its own.  Raises Unusable."""
     try:
         with Worker(of_source(FUNCTION, program), SECONDS, box) as worker:
@@ -62,7 +62,7 @@ def make_entry(name: str, program: str, box: Sandbox) -> Entry:
     except SyntaxError as error:
         raise Unusable(f"its program is not valid Python: {error.msg}, line {error.lineno}") from None
     ratios = tuple(score.ratio for score in scores)
-    return Entry(name, max(ratios), max(score.saved_bytes for score in scores), ratios)
+    return BoardEntry(name, max(ratios), max(score.saved_bytes for score in scores), ratios)
 
 
 def add(folder: Path, name: str, program: str, box: Sandbox) -> None:
@@ -93,7 +93,7 @@ def course_programs() -> dict[str, str]:
     return {name: f"{own.prelude}\n{source}" for name, source in sources.items()}
 
 
-def table(entries: list[Entry]) -> str:
+def table(entries: list[BoardEntry]) -> str:
     """The scores as text, best first."""
     lines = []
     for place, entry in enumerate(sorted(entries, key=lambda entry: entry.place), 1):
@@ -105,7 +105,7 @@ def table(entries: list[Entry]) -> str:
     return "\n".join([*lines, last, ""])
 
 
-def entries_of_course(box: Sandbox) -> list[Entry]:
+def entries_of_course(box: Sandbox) -> list[BoardEntry]:
     """Scores of the course's own programs."""
     return [make_entry(name, program, box) for name, program in course_programs().items()]
 

@@ -24,14 +24,14 @@ SHOWN = next(problem for problem in PROBLEMS if problem.layers == 100)  # its me
 BEFORE = "before: one stream, one layer at a time"
 
 
-class Row(NamedTuple):
+class ComparedSchedule(NamedTuple):
     """The learner's schedule beside the one before, and its worst ratio to the lower bound."""
 
     worst: float
     runs: dict[str, ScheduleRun]
 
 
-def web_page(row: Row | None, values: dict, prose: dict[str, str]) -> str:
+def web_page(row: ComparedSchedule | None, values: dict, prose: dict[str, str]) -> str:
     """The HTML; values and prose are those of `page.read_page`."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -56,7 +56,7 @@ def web_page(row: Row | None, values: dict, prose: dict[str, str]) -> str:
     )
 
 
-def own_row(notebook: Path | None = None) -> Row | None:
+def own_row(notebook: Path | None = None) -> ComparedSchedule | None:
     """The row of the learner's schedule; None, and a printed reason, where it may not be scored."""
     own = own_schedule(SHOWN, notebook).get("yours")
     if own is None:
@@ -69,7 +69,9 @@ def own_row(notebook: Path | None = None) -> Row | None:
     roomy = SHOWN._replace(memory=3 * SHOWN.layers * SHOWN.steps)
     share = SHOWN.memory / (2 * SHOWN.layers * SHOWN.steps)
     before = run_of(roomy, one_layer_at_a_time(*roomy))
-    return Row(worst, {BEFORE: before, f"now, in {share:.0%} of the memory": run_of(SHOWN, own(*SHOWN))})
+    return ComparedSchedule(
+        worst, {BEFORE: before, f"now, in {share:.0%} of the memory": run_of(SHOWN, own(*SHOWN))}
+    )
 
 
 def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Callable]:
@@ -106,7 +108,7 @@ def _draw_measurement(values: dict) -> Sheet:
     for k, value in enumerate(sorted(runs)):
         sheet.element("circle", cx=x(value), cy=82 - 12 * (k % 3), r=5, fill=ROLES["state"].solid)
     sheet.line((x(prediction), 34), (x(prediction), 104), colour=ROLES["error"].edge, width=3, dashes="6 4")
-    sheet.text(x(prediction), 26, f"predicted {prediction:g}", colour=ROLES["error"].words)
+    sheet.text(x(prediction), 26, f"predicted {prediction:g}", colour=ROLES["error"].text)
     for value, name in ((low, "low"), (high, "high")):
         sheet.text(x(value), 118, f"{value:g}", anchor="end" if name == "low" else "start")
     sheet.text(450, 140, "one dot a measurement; the band is the interval of the median", colour=QUIET)

@@ -33,7 +33,7 @@ NUMBERS = {"prediction": 1, "median": 1, "interval": 2, "confidence": 1, "measur
 VERDICTS = ("inside", "outside")
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """A value of the page, as text, and its line."""
 
     number: int
@@ -51,7 +51,7 @@ def check_page(text: str) -> list[str]:
     if not any(problems.values()):
         problems = _disagreements(lines["verdict"].value, values)
     in_order = sorted(filter(problems.get, problems), key=lambda name: lines[name].number)
-    return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
+    return [f"PageLine {lines[name].number}, {name}: {problems[name]}" for name in in_order]
 
 
 def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
@@ -59,9 +59,9 @@ def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
     numbers, *sections = re.split(r"^##\s+", text, flags=re.M)
     lines = _lines(numbers)
     values = {name: _numbers(lines[name].value) for name in NUMBERS}
-    words = {name: lines[name].value for name in ("what", "verdict") if name in lines}
+    texts = {name: lines[name].value for name in ("what", "verdict") if name in lines}
     parts = (section.partition("\n") for section in sections)
-    return values | words, {heading.strip(): prose.strip() for heading, _, prose in parts}
+    return values | texts, {heading.strip(): prose.strip() for heading, _, prose in parts}
 
 
 def coverage(measurements: list[float], low: float, high: float) -> float:
@@ -75,20 +75,20 @@ def coverage(measurements: list[float], low: float, high: float) -> float:
     return sum(math.comb(n, k) for k in range(below + 1, up_to)) / 2**n
 
 
-def _lines(text: str) -> dict[str, Line]:
+def _lines(text: str) -> dict[str, PageLine]:
     lines = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = re.fullmatch(r"\s*(?:[-*]\s*)?(\w+)\s*:\s*(.*?)\s*", line)
         if match:
-            lines.setdefault(match[1].lower(), Line(number, match[2]))
+            lines.setdefault(match[1].lower(), PageLine(number, match[2]))
     return lines
 
 
 def _numbers(text: str) -> list[float] | None:
     """The numbers of a value, separated by blanks, commas or `to`; None where something else stands there."""
-    words = re.split(r"[,;\s]+", re.sub(r"\bto\b|…|%", " ", text).strip())
+    numbers = re.split(r"[,;\s]+", re.sub(r"\bto\b|…|%", " ", text).strip())
     try:
-        return [float(word) for word in words if word]
+        return [float(word) for word in numbers if word]
     except ValueError:
         return None
 

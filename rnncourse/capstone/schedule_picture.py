@@ -124,9 +124,9 @@ def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> Schedul
     megabytes = 4e-6 * schedule.block * problem.minibatch * problem.hidden_size
     end = 1e-3 * result.makespan
     bound = 1e-3 * lower_bound(problem, device)
-    words = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
+    label = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
     limit = megabytes * problem.memory / schedule.block
-    return ScheduleRun(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, words)
+    return ScheduleRun(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, label)
 
 
 def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[float, float]]:

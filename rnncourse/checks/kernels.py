@@ -213,7 +213,7 @@ def _difference(
                 first = _not_written(name, labels, np.unravel_index(place, split.shape))
             else:
                 first = difference
-                _add_facts(first, a, b, old, name, explain)
+                _add_explanation(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)
     if first and right:
@@ -237,7 +237,7 @@ def _not_written(name: str, axes: Sequence[str], place: tuple) -> Wrong:
     return Wrong(message, next_step="Does a thread write this element? A sum (+=) onto that NaN stays NaN.")
 
 
-def _add_facts(
+def _add_explanation(
     difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str, explain: Explain
 ) -> None:
     """Adds what the array before the launch shows: no store, a sum on top of it, an input that changes; or
@@ -258,5 +258,5 @@ def _add_facts(
     elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
         difference.next_step = "`=` replaces what is there; `+=` and an atomic add to it."
-    elif facts := explain(name, place, float(got[place] - want[place])):
-        difference.message += f" {facts}"
+    elif explanation := explain(name, place, float(got[place] - want[place])):
+        difference.message += f" {explanation}"

@@ -35,11 +35,11 @@ def draw_networks(rng) -> list[tuple]:
 def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     want = ANSWERS["count_rnn_flops"].call(T, B, I, H, L)
     gates = ANSWERS["count_rnn_flops"].number("gates", 1)
-    facts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
+    counts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
     if L > 1:
         others = "the other layer" if L == 2 else f"each of the other {L - 1} layers"
-        facts += f", {4 * gates * H * H} in {others}"
-    add_to_case(facts)
+        counts += f", {4 * gates * H * H} in {others}"
+    add_to_case(counts)
     expect(submission(T, B, I, H, L), want, what="the number of FLOP")
 
 

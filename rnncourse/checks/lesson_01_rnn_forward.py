@@ -158,11 +158,11 @@ def _spot(arrays: list, kernel: np.ndarray) -> str:
     pixels = np.eye(1, len(kernel) + 2)[0]
     answer = run_linear(pixels, *(array.astype(float) for array in arrays))
 
-    def words(numbers):
+    def listed(numbers):
         return ", ".join(f"{number:.4g}" for number in numbers)
 
-    right = words(np.convolve(pixels, kernel)[: len(pixels)])
-    return f"A row of one bright pixel, {words(pixels)}, becomes {words(answer)}; right is {right}."
+    right = listed(np.convolve(pixels, kernel)[: len(pixels)])
+    return f"A row of one bright pixel, {listed(pixels)}, becomes {listed(answer)}; right is {right}."
 
 
 def run_linear(row, weight_ih, weight_hh, weight_out):

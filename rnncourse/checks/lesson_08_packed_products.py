@@ -139,7 +139,7 @@ def check_choose_tile(submission, rng, *case):
 
 
 def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
-    """The first way in which a tile is not the best one; beside it, as a mere fact, exchanged numbers."""
+    """The first way in which a tile is not the best one; beside it, as a remark, exchanged numbers."""
     if len(numbers := whole_numbers(got) or ()) != 2:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
     rows, vectors = numbers

@@ -38,7 +38,7 @@ class Role(NamedTuple):
     pale: str  # INK stands on it
     solid: str
     letters: str  # on the solid fill
-    words: str  # about the thing, on the card
+    text: str  # about the thing, on the card
 
 
 ROLES = {
@@ -107,43 +107,43 @@ class Sheet:
         width: float,
         height: float,
         role: str = "plain",
-        words: str = "",
+        label: str = "",
         *,
         solid: bool = False,
         dashed: bool = False,
         size: int = PLAIN,
         radius: float = 6,
     ) -> None:
-        """Rectangle with centred words; solid where a thing stays, dashed where it is a copy that passes."""
+        """Rectangle with centred label; solid where a thing stays, dashed where it is a copy that passes."""
         look = ROLES[role]
         fill = look.solid if solid else look.pale
         dashes = "5 3" if dashed else None
         place = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
         self.element("rect", **place, fill=fill, stroke=look.edge, stroke_width=1.8, stroke_dasharray=dashes)
-        lines = words.split("\n") if words else []
+        lines = label.split("\n") if label else []
         for number, line in enumerate(lines):
             down = height / 2 + size * (0.36 + 1.2 * (number - (len(lines) - 1) / 2))
             self.text(x + width / 2, y + down, line, size=size, colour=look.letters if solid else INK)
 
     def tile(
-        self, x: float, y: float, width: float, height: float, fill: str, words: str = "", edge: float = 1.2
+        self, x: float, y: float, width: float, height: float, fill: str, label: str = "", edge: float = 1.2
     ) -> None:
         """Sharp rectangle with an edge of ink: an element of an array, a lane, a marked place."""
         place = {"x": x, "y": y, "width": width, "height": height, "rx": 2}
         self.element("rect", **place, fill=fill, stroke=INK, stroke_width=edge)
-        if words:
-            self.text(x + width / 2, y + height / 2 + 5, words, size=SMALL)
+        if label:
+            self.text(x + width / 2, y + height / 2 + 5, label, size=SMALL)
 
     def area(self, x: float, y: float, width: float, height: float, fill: str = CHIP, radius: float = 14):
         """Ground on which other shapes stand, such as a chip."""
         place = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
         self.element("rect", **place, fill=fill, stroke=CHIP_EDGE if fill == CHIP else None)
 
-    def circle(self, x: float, y: float, words: str, role: str = "work", radius: float = 16) -> None:
+    def circle(self, x: float, y: float, label: str, role: str = "work", radius: float = 16) -> None:
         """Operation with its sign."""
         look = ROLES[role]
         self.element("circle", cx=x, cy=y, r=radius, fill=look.pale, stroke=look.edge, stroke_width=1.8)
-        self.text(x, y + 6, words, size=18)
+        self.text(x, y + 6, label, size=18)
 
     def hatch(self, x: float, y: float, width: float, height: float, gap: float = 8) -> None:
         """Waiting, or a place that is not used: strokes at 45 degrees inside an edge."""
@@ -198,7 +198,7 @@ class Sheet:
         self,
         x: float,
         y: float,
-        words: str,
+        label: str,
         *,
         size: int = SMALL,
         anchor: str = "middle",
@@ -207,15 +207,15 @@ class Sheet:
     ) -> None:
         """Words with their baseline at y; `h_{t}` lowers, `W^{a}` raises."""
         look = {"font_size": size, "text_anchor": anchor, "font_weight": "600" if bold else None}
-        self.element("text", _spans(words, size), x=x, y=y, **look, fill=colour)
+        self.element("text", _spans(label, size), x=x, y=y, **look, fill=colour)
 
-    def note(self, x: float, y: float, words: str, role: str = "plain", *, bold: bool = False) -> None:
-        """Small words that begin at x, in the colour of what they are about."""
-        self.text(x, y, words, anchor="start", bold=bold, colour=ROLES[role].words)
+    def note(self, x: float, y: float, label: str, role: str = "plain", *, bold: bool = False) -> None:
+        """A small label that begins at x, in the colour of what they are about."""
+        self.text(x, y, label, anchor="start", bold=bold, colour=ROLES[role].text)
 
-    def heading(self, x: float, words: str, line: str = "", y: float = 34) -> None:
+    def heading(self, x: float, label: str, line: str = "", y: float = 34) -> None:
         """Heading of a panel, and under it one line that says how to read it."""
-        self.text(x, y, words, size=HEADING, anchor="start", bold=True)
+        self.text(x, y, label, size=HEADING, anchor="start", bold=True)
         if line:
             self.text(x, y + 24, line, anchor="start", colour=QUIET)
 
@@ -225,9 +225,9 @@ class Sheet:
         size = f'viewBox="0 0 {WIDTH} {self.height}"'
         room = f'width="{WIDTH}" height="{self.height}" style="max-width:100%;height:auto"'
         start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {size} {room}'
-        words = f"<title>{escape(self.title)}</title>\n<desc>{label}</desc>"
+        contents = f"<title>{escape(self.title)}</title>\n<desc>{label}</desc>"
         card = f'<rect width="{WIDTH}" height="{self.height}" rx="6" fill="{CARD}"/>'
-        return "\n".join([f'{start} font-family="{FONT}">', words, card, *self.elements, "</svg>\n"])
+        return "\n".join([f'{start} font-family="{FONT}">', contents, card, *self.elements, "</svg>\n"])
 
     def __repr__(self) -> str:
         return self.alt
@@ -274,22 +274,22 @@ def _head(before: Point, tip: Point, length: float, open_head: bool) -> tuple[st
     return f"M{_pair(wings[0])}L{_pair(tip)}L{_pair(wings[1])}", end
 
 
-def _spans(words: str, size: int) -> str:
+def _spans(label: str, size: int) -> str:
     """Words with their indices as smaller spans, each followed by a step back to the line."""
     content = ""
     shift = 0.0
     start = 0
-    for match in INDEX.finditer(words):
-        content += _plain(words[start : match.start()], shift)
+    for match in INDEX.finditer(label):
+        content += _plain(label[start : match.start()], shift)
         shift = SHIFT[match[1]] * size - (shift if match.start() == start else 0)
         start = match.end()
         content += (
             f'<tspan dy="{_number(shift)}" font-size="{_number(size * LOWERED)}">{escape(match[2])}</tspan>'
         )
-    return content + _plain(words[start:], shift)
+    return content + _plain(label[start:], shift)
 
 
-def _plain(words: str, shift: float) -> str:
-    if not words:
+def _plain(label: str, shift: float) -> str:
+    if not label:
         return ""
-    return f'<tspan dy="{_number(-shift)}">{escape(words)}</tspan>' if shift else escape(words)
+    return f'<tspan dy="{_number(-shift)}">{escape(label)}</tspan>' if shift else escape(label)

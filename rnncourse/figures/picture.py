@@ -308,8 +308,8 @@ def named_places(axis: Axes, places: Sequence[float], direction: str) -> list[st
     """Words of the ticks at these places, and the number where a place has none."""
     ruler = axis.xaxis if direction == "x" else axis.yaxis
     labels = zip(ruler.get_majorticklocs(), ruler.get_ticklabels(), strict=False)
-    words = {round(float(place), 6): label.get_text() for place, label in labels}
-    named = (words.get(round(float(place), 6), "") for place in places)
+    names = {round(float(place), 6): label.get_text() for place, label in labels}
+    named = (names.get(round(float(place), 6), "") for place in places)
     return [
         word if re.search(r"[^\W\d_]|×", word) and "$" not in word else number(place)
         for word, place in zip(named, places, strict=True)
@@ -321,9 +321,9 @@ def number(value: float) -> str:
     return f"{value:.4g}" if np.isfinite(value) else "–"
 
 
-def plain(words: str) -> str:
+def plain(text: str) -> str:
     """Words without matplotlib's marks of mathematics."""
-    return words.replace("$", "").replace("\\", "").replace("\n", " ")
+    return text.replace("$", "").replace("\\", "").replace("\n", " ")
 
 
 def settings_table(describe: Callable[..., str], sliders: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ from rnncourse.kernel_answers.kernel_source import (
     refuse_no_constant,
     refuse_what_is_no_kernel,
 )
-from rnncourse.kernel_answers.kernel_words import OF_THE_CPU
+from rnncourse.kernel_answers.kernel_vocabulary import OF_THE_CPU
 
 MAKER = "_constants_beside_the_kernel"  # the function that returns their values in the worker
 
@@ -52,12 +52,12 @@ class KernelLaunch(NamedTuple):
     name: str
     cells: list[tuple[str, str, list[int]]]
     functions: list[list]  # name, label, source, place of the definition, kind, names of the default values
-    words: dict[str, str]  # name -> dotted path of what it stands for
+    names: dict[str, str]  # name -> dotted path of what it stands for
     constants: dict[str, object]
 
     def packed(self) -> bytes:
         """The frame that hands it over."""
-        described = {"name": self.name, "functions": self.functions, "words": self.words}
+        described = {"name": self.name, "functions": self.functions, "names": self.names}
         text = json.dumps(described | {"constants": [*self.constants]}).encode(errors="surrogatepass")
         return wire.pack((np.frombuffer(text, np.uint8), (*self.constants.values(),)), is_launch=True)
 
@@ -91,9 +91,9 @@ def _select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str
         place = definition.label, definition.source, definition.place
         described.append([function.name, *place, function.kind, places])
     _refuse_changing_defaults(functions, statements)
-    words = {name: path for name, path in names.items() if path and name in used and _is_word(path)}
+    allowed = {name: path for name, path in names.items() if path and name in used and _is_word(path)}
     constants = _constants(values, statements, answer.name, seconds, box, lines)
-    return KernelLaunch(answer.name, answer.cells, described, words, constants)
+    return KernelLaunch(answer.name, answer.cells, described, allowed, constants)
 
 
 def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:

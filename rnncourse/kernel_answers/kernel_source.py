@@ -30,7 +30,7 @@ import numpy as np
 from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_forms import plain_forms
-from rnncourse.kernel_answers.kernel_words import (
+from rnncourse.kernel_answers.kernel_vocabulary import (
     FIELDS,
     NO_GPU,
     NO_LIST,

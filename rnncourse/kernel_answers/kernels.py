@@ -30,10 +30,10 @@ def prepare(course: str) -> object:
     sys.path.append(course)
     loaded = [importlib.import_module(name) for name in MODULES]
     sys.path.remove(course)
-    words, _, strict, _ = loaded
-    if words.is_simulated:
-        strict.check(words.jit(_doubles), np.zeros(1))  # loads the compiler's parts and its libraries
-    return words
+    simulator, _, strict, _ = loaded
+    if simulator.is_simulated:
+        strict.check(simulator.jit(_doubles), np.zeros(1))  # loads the compiler's parts and its libraries
+    return simulator
 
 
 def _doubles(x: np.ndarray) -> None:
@@ -72,10 +72,10 @@ def replay(function: Callable, grid: tuple, block: tuple, arguments: tuple) -> o
     if not _is_kernel(function):
         raise TypeError(f"replay takes a kernel: write @cuda.jit above the def of {function.__name__}")
     kernel = _simulated(function) if _is_of_numba(function) else function
-    words = sys.modules[MODULES[0]]
+    simulator = sys.modules[MODULES[0]]
     own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
-    with words.settings(hold=HOLD, **SHOWN) if words.is_simulated else nullcontext():
-        return words.replay(kernel[grid, block], *own)
+    with simulator.settings(hold=HOLD, **SHOWN) if simulator.is_simulated else nullcontext():
+        return simulator.replay(kernel[grid, block], *own)
 
 
 def _is_kernel(function: object) -> bool:

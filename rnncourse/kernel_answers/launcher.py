@@ -63,7 +63,7 @@ def build(text: bytes, constants: tuple, cuda: ModuleType) -> Callable:
     frozen = dict(zip(described["constants"], map(_read_only, constants), strict=True))
     allowed = {name: getattr(builtins, name) for name in BUILTINS}
     namespace = {"__name__": "__main__", "__builtins__": allowed}
-    namespace |= {name: _meaning(path, cuda) for name, path in described["words"].items()}
+    namespace |= {name: _meaning(path, cuda) for name, path in described["names"].items()}
     namespace |= {name: value for name, value in frozen.items() if name.isidentifier()}
     for name, label, source, place, kind, defaults in described["functions"]:
         linecache.cache[label] = (len(source), None, [line + "\n" for line in source.split("\n")], label)

@@ -223,10 +223,10 @@ def _tools() -> Iterator[Diagnosis]:
 def _speed() -> Iterator[Diagnosis]:
     from rnncourse.lab import crowd
 
-    if words := crowd.warning(crowd.others_part()):
-        yield Diagnosis("other programs", words, "end what else runs, then: rnnlab doctor")
-    if words := blas.warning():
-        yield Diagnosis("products", words, f"unset {' '.join(blas.overrides())}")
+    if message := crowd.warning(crowd.others_part()):
+        yield Diagnosis("other programs", message, "end what else runs, then: rnnlab doctor")
+    if message := blas.warning():
+        yield Diagnosis("products", message, f"unset {' '.join(blas.overrides())}")
     else:  # a product with kernels of another processor would end this process
         yield from _roofs()
 

@@ -270,8 +270,8 @@ def _constraints(folder: Path, extras: list[str]) -> str:
     if not {"peers", "frameworks"} & {*extras}:
         return "constraints.txt"
     build = newest_cpu_build(interpreter(folder))
-    if words := describe_build(build):
-        print(f"  {words}", flush=True)
+    if message := describe_build(build):
+        print(f"  {message}", flush=True)
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     text = "\n".join(constraints_for(build, lines))
     (folder / "constraints.txt").write_text(text + "\n", encoding="utf-8")

@@ -34,8 +34,8 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
         )
     port = _port(port)
     _copy_exercises(course)
-    if words := blas.warning():
-        print(f"{words}: unset it, then start again.")
+    if message := blas.warning():
+        print(f"{message}: unset it, then start again.")
     address = f"http://localhost:{port}/lab/tree/{notebook.as_posix()}"
     print(f"Serving {course} at {address}; end with Ctrl-C, twice.", flush=True)
     environment = _with_settings(dict(os.environ), course / "work")

@@ -282,11 +282,10 @@ def untested() -> list[str]:
     others = [name for name in sorted(installed) if tested[name] != installed[name]]
     if not others:
         return []
-    words = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
+    versions = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
     pins = " ".join(f"{name}=={tested[name]}" for name in others)
-    return [
-        f"Not tested with these versions: {words}. If a lesson fails: {sys.executable} -m pip install {pins}"
-    ]
+    remedy = f"If a lesson fails: {sys.executable} -m pip install {pins}"
+    return [f"Not tested with these versions: {versions}. {remedy}"]
 
 
 def tested_versions() -> dict[str, str]:
@@ -365,8 +364,8 @@ def git(root: Path, *arguments: str, remedy: str = "") -> bytes:
     except FileNotFoundError:
         raise NoCourse("git is not installed (Debian, Ubuntu: sudo apt-get install git)") from None
     if done.returncode:
-        words = " ".join(done.stderr.decode(errors="replace").split())
-        raise NoCourse(f"git {arguments[0]} says: {words} {remedy}".rstrip())
+        message = " ".join(done.stderr.decode(errors="replace").split())
+        raise NoCourse(f"git {arguments[0]} says: {message} {remedy}".rstrip())
     return done.stdout
 
 

@@ -41,10 +41,10 @@ def page(record: dict) -> str:
 
 def latencies(measured: dict[str, float | str]) -> str:
     """Exchanges, as measured before the suite `persistent`; or why they were not."""
-    words = (
+    listed = (
         f"{name} {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in measured.items()
     )
-    return f"exchanges, µs, GB/s, or how many at once: {', '.join(words)}"
+    return f"exchanges, µs, GB/s, or how many at once: {', '.join(listed)}"
 
 
 def residual(measured: dict[str, dict | str]) -> str:

@@ -31,7 +31,7 @@ class Constants(NamedTuple):
     cost: dict[str, float]
 
 
-class Line(NamedTuple):
+class FittedRun(NamedTuple):
     """A published run and the model's."""
 
     series: Series
@@ -131,20 +131,22 @@ def extrapolate(series: Series) -> list[bool]:
     return [place < (counts[point.network] + 1) // 2 for point, place in places]
 
 
-def lines(split: Callable[[Series], list[bool]] = alternate, series: Iterable[Series] = SERIES) -> list[Line]:
+def lines(
+    split: Callable[[Series], list[bool]] = alternate, series: Iterable[Series] = SERIES
+) -> list[FittedRun]:
     """Every published run, the model's prediction, and whether the run was fitted."""
     result = []
     for one in series:
         chosen = split(one)
         constants = fit(one, compress(one.points, chosen))
         result += [
-            Line(one, point, predict(one, constants, point), is_fitted)
+            FittedRun(one, point, predict(one, constants, point), is_fitted)
             for point, is_fitted in zip(one.points, chosen, strict=True)
         ]
     return result
 
 
-def verdict(entries: Iterable[Line]) -> str:
+def verdict(entries: Iterable[FittedRun]) -> str:
     """How many of the judged runs are within the goals, and the worst one."""
     judged = [line for line in entries if not line.is_fitted]
     close, far = (sum(abs(line.error) <= limit for line in judged) for limit in (CLOSE, FAR))
@@ -155,7 +157,7 @@ def verdict(entries: Iterable[Line]) -> str:
     )
 
 
-def table(entries: Iterable[Line]) -> str:
+def table(entries: Iterable[FittedRun]) -> str:
     """Every figure with its error."""
     rows = [
         f"{line.series.name:28} {line.point.network:3}{line.point.gpus:5} GPUs "

@@ -65,7 +65,7 @@ def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> 
     return figure
 
 
-def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
+def describe_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
     """How many sectors a request of lanes [n] moves, and how much of them is used."""
     ends = offsets + itemsize - 1
     moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
@@ -79,7 +79,7 @@ def explore_stride() -> View:
     return slider_view(
         lambda stride, offset: figure_access(*_request(stride, offset)),
         lambda stride, offset: (
-            f"Stride {stride}, offset {offset}: {access_in_words(*_request(stride, offset))}"
+            f"Stride {stride}, offset {offset}: {describe_access(*_request(stride, offset))}"
         ),
         stride=Slider("stride, elements", (1, 2, 3, 4, 8), 0),
         offset=Slider("offset, elements", tuple(range(9)), 0),

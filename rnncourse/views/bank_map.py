@@ -65,7 +65,7 @@ def turns_of(words: np.ndarray) -> int:
     return int(np.bincount(distinct % BANKS, minlength=BANKS).max())
 
 
-def banks_in_words(offsets: np.ndarray) -> str:
+def describe_banks(offsets: np.ndarray) -> str:
     """How many turns a request at these offsets [n], in bytes, takes, and why."""
     words = offsets // WORD
     banks = len(np.unique(words % BANKS))
@@ -79,7 +79,7 @@ def explore_banks() -> View:
     """Sliders for the length of a tile's rows and the direction in which lanes read."""
     return slider_view(
         lambda width, down: figure_banks(_request(width, down)),
-        lambda width, down: f"Rows of {width} words: {banks_in_words(_request(width, down))}",
+        lambda width, down: f"Rows of {width} words: {describe_banks(_request(width, down))}",
         width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 2),  # 32 is 31 conflicts in one column
         down=Slider("down a column", (False, True), 1),
     )

@@ -79,8 +79,10 @@ def finding(cell: str, move: int = 0, **switches: bool) -> str:
     (gemms, nodes) = counts(cell, *changes)
     node, is_forward = _turn(step.graph, move)
     describe = _forward if is_forward else _backward
-    words = describe(step, node) if node else "Nothing is highlighted yet, or every node has had its turn."
-    return f"{words} {STEPS} steps forward: {gemms} GEMM calls, {nodes} nodes."
+    highlighted = "Nothing is highlighted yet, or every node has had its turn."
+    if node:
+        highlighted = describe(step, node)
+    return f"{highlighted} {STEPS} steps forward: {gemms} GEMM calls, {nodes} nodes."
 
 
 def explore_graph(cell: str = "gru_before") -> View:

@@ -32,7 +32,7 @@ def figure_powers(
     return figure
 
 
-def powers_in_words(what: str, x: Sequence[float], curves: Mapping[str, Sequence[float]]) -> str:
+def describe_powers(what: str, x: Sequence[float], curves: Mapping[str, Sequence[float]]) -> str:
     """The text alternative of figure_powers: each curve's exponent, first and last value."""
     parts = [
         f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {fitted_exponent(x, y):.2f}"

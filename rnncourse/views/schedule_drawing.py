@@ -192,12 +192,12 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
 def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, str]]) -> Iterator[str]:
     """Bars with their numbers, one for each stage."""
     most = max(1e-9, *(value for value, _ in values))
-    room = width - LETTER * max(len(words) for _, words in values)
+    room = width - LETTER * max(len(label) for _, label in values)
     yield _text(left, STAGES - 5, title)
-    for k, (value, words) in enumerate(values):
+    for k, (value, label) in enumerate(values):
         top = STAGES + LINE * k
         long = value / most * room
-        yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, words)
+        yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, label)
 
 
 def _bytes(stage: Stage) -> tuple[int, str]:
@@ -231,6 +231,6 @@ def _rect(
     return f'<rect {box} fill="{fill}" {more}>{inside}</rect>'
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, fill: str = INK) -> str:
+def _text(x: float, y: float, label: str, anchor: str = "start", size: int = 11, fill: str = INK) -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}"'
-    return f'<text {place} pointer-events="none">{escape(words)}</text>'
+    return f'<text {place} pointer-events="none">{escape(label)}</text>'

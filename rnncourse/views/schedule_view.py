@@ -291,8 +291,8 @@ def _at(slider: Slider, value: Any) -> Slider:
     if not isinstance(value, int):
         raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
     numbers = sorted([*(number for number in slider.values if not isinstance(number, str)), value])
-    words = [word for word in slider.values if isinstance(word, str)]
-    return slider._replace(values=(*words, *numbers), start=len(words) + numbers.index(value))
+    names = [word for word in slider.values if isinstance(word, str)]
+    return slider._replace(values=(*names, *numbers), start=len(names) + numbers.index(value))
 
 
 def _title(settings: Settings, result: Prediction) -> str:

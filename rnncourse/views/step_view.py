@@ -98,16 +98,16 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     measured = _measured(cell, hidden, minibatch, dtype, device)
     best = min((row for row in lines if row.parts), key=lambda row: row.step)
     part = max(best.parts, key=best.parts.get)
-    words = [
+    sentences = [
         f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}: "
         "microseconds of a forward step, predicted, not measured.",
         *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines),
         f"The least is the {KNOWN[best.name]}'s, {100 * best.parts[part] / best.step:.0f} % of it {part}.",
     ]
     if not measured:
-        return " ".join([*words, f"No record of this size on {device} is kept."])
+        return " ".join([*sentences, f"No record of this size on {device} is kept."])
     beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
-    return " ".join([*words, f"Recorded on {device}, with launch and input product: {beside}."])
+    return " ".join([*sentences, f"Recorded on {device}, with launch and input product: {beside}."])
 
 
 def figure_step(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> Figure:
@@ -174,8 +174,8 @@ def _record(path: Path) -> dict:
 
 def _is(gpu: dict, sheet: Device) -> bool:
     """Is the measured GPU the sheet's?  A GH200 is not an H200, and neither is a slice of one."""
-    words = gpu["name"].replace("-", " ").split()
-    return sheet.name in words and gpu["multiprocessors"] == sheet.multiprocessors
+    parts = gpu["name"].replace("-", " ").split()
+    return sheet.name in parts and gpu["multiprocessors"] == sheet.multiprocessors
 
 
 def _measured(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> dict[str, float]:
@@ -190,11 +190,11 @@ def _sum(row: StepRow) -> str:
 
 
 def _beside(row: StepRow, measured: float) -> str:
-    words = f"{KNOWN[row.name]} {measured:.3g} µs"
+    text = f"{KNOWN[row.name]} {measured:.3g} µs"
     more = measured - row.step
     if not row.parts:
-        return f"{words}, with nothing predicted"
-    return f"{words}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
+        return f"{text}, with nothing predicted"
+    return f"{text}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
 
 
 def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> None:
@@ -204,15 +204,15 @@ def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> N
         look = {"color": PALETTE[colour], "hatch": hatch, "edgecolor": PALETTE["black"], "linewidth": 0.6}
         axis.barh(place, size, 0.42, left=start, **look)
         start += size
-    words = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
+    text = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
     if measured is not None:
         if row.parts and measured > start:
             axis.barh(place, measured - start, 0.42, left=start, fill=False, linestyle="--")
         axis.plot(measured, place, "D", color=PALETTE["red"], markeredgecolor=PALETTE["black"], zorder=3)
-        words += f"; recorded {measured:.3g} µs"
+        text += f"; recorded {measured:.3g} µs"
     alone = not row.parts and measured is None
     below = {"xytext": (3, 0 if alone else -13), "textcoords": "offset points"}
-    axis.annotate(words, (0, place), va="center" if alone else "top", fontsize=8, **below)
+    axis.annotate(text, (0, place), va="center" if alone else "top", fontsize=8, **below)
 
 
 def _handles() -> list[Patch | Line2D]:

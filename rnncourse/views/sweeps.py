@@ -105,9 +105,9 @@ def _blank():
 
 def _put(labels: list, grid: np.ndarray) -> None:
     """A tick in what has run and "now" in what runs: the colours alone must not carry it."""
-    words = {DONE: "✓", RUNS: "now"}
+    signs = {DONE: "✓", RUNS: "now"}
     for label in labels:
         label.set_visible(False)
     for label, ((row, column), state) in zip(labels, np.ndenumerate(grid), strict=False):
-        if state in words:
-            label.set(position=(column, row), text=words[state], visible=True)
+        if state in signs:
+            label.set(position=(column, row), text=signs[state], visible=True)

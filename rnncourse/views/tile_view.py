@@ -72,8 +72,8 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
             if spills
             else {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
         )
-        words = place | {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
-        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **words)
+        style = place | {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
+        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **style)
     axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--", zorder=0)
     axis.set(
         xscale="log",

@@ -43,7 +43,7 @@ def figure_reach(T: int, k: int) -> Figure:
     return figure
 
 
-def reach_in_words(T: int, k: int) -> str:
+def describe_reach(T: int, k: int) -> str:
     """The text alternative of figure_reach."""
     counts = ", ".join(f"{name} {reach.sum()}" for name, reach in reaches(T, k).items())
     return (

@@ -29,7 +29,7 @@ WIDTH = 110  # columns of a line
 SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
 
 
-class Place(NamedTuple):
+class StepArray(NamedTuple):
     """An array by its role in a step, and the gate among its columns."""
 
     array: (
@@ -46,45 +46,45 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class StepWork:
     """A step's values in running order, those that are loaded, and those that are stored."""
 
     cell: Cell
-    loads: dict[object, Place]
+    loads: dict[object, StepArray]
     nodes: dict[object, Node]
-    stores: dict[Place, object]
+    stores: dict[StepArray, object]
 
 
 @dataclass(frozen=True)
 class Target:
     """How a language spells a step.  functions: rule -> (text of the operands -> text)."""
 
-    read: Callable[[Place], str]
-    write: Callable[[Place, str], str]
+    read: Callable[[StepArray], str]
+    write: Callable[[StepArray, str], str]
     functions: dict[str, Callable[..., str]] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)  # rule -> the operand that its text has twice
     # rule -> how strongly its operand must bind, and its result binds, if it is not a call of a function
     binds: dict[str, tuple[float, float]] = field(default_factory=dict)
     named: tuple[str, ...] = ()  # arrays whose number has a name already, the array's own
-    is_added: Callable[[Place], bool] = lambda place: False  # is it part of the gates when the step starts?
+    is_added: Callable[[StepArray], bool] = lambda place: False  # is it part of the gates at the start?
     statement: Callable[[str, str], str] = "{} = {}".format  # of a name and its value
 
 
-def work_of(cell: str, direction: str) -> Work:
+def work_of(cell: str, direction: str) -> StepWork:
     """The pointwise work of a step of CELLS[cell], forward or backward."""
     if reason := why_not(cell):
         raise ValueError(reason)
     (operation,) = _fused(cell, direction)
-    facts = CELLS[cell]
+    properties = CELLS[cell]
     nodes = {equation.write: Node(equation.rule, equation.reads) for equation in operation.body}
     loads = {}
     if direction == "backward":  # the gradient that arrives is added up before: it is the array dh
         arriving = operation.body[0].write
         del nodes[arriving]
-        loads[arriving] = Place("dh")
-    values = _single_assignment(facts, nodes, loads, direction)
-    stores = {_place(facts, region, direction, True): region for region in operation.writes}
-    return Work(facts, loads, _factor_out(values), _with_recurrent_gradients(facts, stores))
+        loads[arriving] = StepArray("dh")
+    values = _single_assignment(properties, nodes, loads, direction)
+    stores = {_place(properties, region, direction, True): region for region in operation.writes}
+    return StepWork(properties, loads, _factor_out(values), _with_recurrent_gradients(properties, stores))
 
 
 def suitable() -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def suitable() -> tuple[str, ...]:
 
 def why_not(cell: str) -> str | None:
     """The reason why no loops are derived for a cell; None if they are."""
-    facts = CELLS[cell]
-    if cell not in EQUATIONS or not facts.reads_state:
+    properties = CELLS[cell]
+    if cell not in EQUATIONS or not properties.reads_state:
         return f"{cell} has no equation whose products read the state"
     for direction in ("forward", "backward"):
         operations = _fused(cell, direction)
@@ -114,7 +114,7 @@ def gate_is_h(cell: Cell) -> bool:
     return cell.gates == ("h",)
 
 
-def lines(work: Work, target: Target) -> list[str]:
+def lines(work: StepWork, target: Target) -> list[str]:
     """The statements of one unit, loads at first use, stores at the end."""
     writer = _Writer(work, target)
     gates = [key for place, key in sorted(work.stores.items()) if place.array == "gates"]
@@ -131,20 +131,20 @@ def _fused(cell: str, direction: str) -> tuple[Operation, ...]:
     return tuple(o for o in plan.operations if o.kind == "pointwise" and o.steps == INNER_STEP)
 
 
-def _place(facts: Cell, region: Region, direction: str, is_written: bool) -> Place:
+def _place(properties: Cell, region: Region, direction: str, is_written: bool) -> StepArray:
     """The role of a region of the plan."""
     name = region.buffer.strip("~").removesuffix("_l0")
     gate = region.columns[0] // SIZES.H
     is_after = region.rows[0] > SIZES.B  # a state's block behind the step
     if name == "hU":
-        return Place("recurrent", gate)
-    if name in facts.states and is_after:
-        is_product = gate_is_h(facts) and direction == "forward" and not is_written
-        return Place("gates") if is_product else Place(f"{name}_next")
-    return Place(name, gate)
+        return StepArray("recurrent", gate)
+    if name in properties.states and is_after:
+        is_product = gate_is_h(properties) and direction == "forward" and not is_written
+        return StepArray("gates") if is_product else StepArray(f"{name}_next")
+    return StepArray(name, gate)
 
 
-def _single_assignment(facts: Cell, nodes: dict, loads: dict, direction: str) -> dict:
+def _single_assignment(properties: Cell, nodes: dict, loads: dict, direction: str) -> dict:
     """Nodes that tell apart what a region holds before the step and after it; the former are added to loads.
 
     A gate's region holds the product with the inputs until the gate is written.
@@ -156,21 +156,28 @@ def _single_assignment(facts: Cell, nodes: dict, loads: dict, direction: str) ->
         for read in node.reads:
             if read not in last:
                 last[read] = ("before", read)
-                loads[last[read]] = _place(facts, read, direction, False)
+                loads[last[read]] = _place(properties, read, direction, False)
             reads.append(last[read])
         result[region] = Node(node.rule, tuple(reads))
         last[region] = region
     return result
 
 
-def _with_recurrent_gradients(facts: Cell, stores: dict) -> dict:
+def _with_recurrent_gradients(properties: Cell, stores: dict) -> dict:
     """Stores, states first; dgates_h is added where what reaches the recurrent product differs."""
-    inner = stores.pop(Place("dinner"), None)
+    inner = stores.pop(StepArray("dinner"), None)
     if inner is not None:
-        at = facts.gates.index(facts.inner_bias)
-        stores |= {Place("dgates_h", g): stores[Place("dgates", g)] for g in range(len(facts.gates))}
-        stores[Place("dgates_h", at)] = inner
-    order = ("saved", *(f"{state}_next" for state in reversed(facts.states)), "gates", "dgates", "dgates_h")
+        at = properties.gates.index(properties.inner_bias)
+        for gate in range(len(properties.gates)):
+            stores[StepArray("dgates_h", gate)] = stores[StepArray("dgates", gate)]
+        stores[StepArray("dgates_h", at)] = inner
+    order = (
+        "saved",
+        *(f"{state}_next" for state in reversed(properties.states)),
+        "gates",
+        "dgates",
+        "dgates_h",
+    )
     rank = {array: number for number, array in enumerate(order)}
     return dict(sorted(stores.items(), key=lambda item: (rank.get(item[0].array, len(order)), item[0].gate)))
 
@@ -243,7 +250,7 @@ def _least(rule: str, place: int) -> float:
 class _Writer:
     """Writes the values of a step one after the other."""
 
-    def __init__(self, work: Work, target: Target):
+    def __init__(self, work: StepWork, target: Target):
         self.work = work
         self.target = target
         self.functions = FUNCTIONS | target.functions
@@ -325,7 +332,7 @@ class _Writer:
         return "a" if node.rule in ("sum", "bias") else f"value_{list(self.work.nodes).index(key)}"
 
 
-def _needed(work: Work) -> list[Node]:
+def _needed(work: StepWork) -> list[Node]:
     """Nodes that a store depends on."""
     wanted = set(work.stores.values())
     needed = []
@@ -342,7 +349,7 @@ def _free_name(prefix: str, gate: str) -> str:
     return f"{prefix}gate_{gate}" if name in TAKEN else name
 
 
-def _stored_name(cell: Cell, place: Place) -> str:
+def _stored_name(cell: Cell, place: StepArray) -> str:
     if place.array == "gates":
         return _free_name("", cell.gates[place.gate])
     if place.array.startswith("dgates"):

@@ -1,8 +1,8 @@
 """One unit's part of a step in CUDA C++: functions for each cell, of which CELL chooses one cell's."""
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import PRODUCT, SUM, Place, Target, Work, lines, suitable, work_of
-from rnnlab.emit.kernel_facts import facts_of
+from rnnlab.emit.body import PRODUCT, SUM, StepArray, StepWork, Target, lines, suitable, work_of
+from rnnlab.emit.kernel_properties import properties_of
 
 HEADER = """\
 // A cell's work for one unit of one sequence in float32, and what kernels must know of the cell.
@@ -38,13 +38,13 @@ def source() -> str:
     return HEADER + "".join(cells) + "#endif\n"
 
 
-def _place(place: Place) -> str:
+def _place(place: StepArray) -> str:
     if place.array in OF_GATES:
         return f"{OF_GATES[place.array]}[{place.gate}]"
     return {"dh": "past"}.get(place.array, place.array)
 
 
-def _write(place: Place, value: str) -> str:
+def _write(place: StepArray, value: str) -> str:
     return f"return {value}" if place.array == "h_next" else f"{_place(place)} = {value}"
 
 
@@ -69,10 +69,11 @@ TARGET = Target(
 def _cell(number: int, cell: str) -> str:
     """The part of the header for one cell."""
     works = {direction: work_of(cell, direction) for direction in SIGNATURES}
-    facts = CELLS[cell]
-    _, gates, inner, _, *flags = facts_of(cell, number)
+    properties = CELLS[cell]
+    _, gates, inner, _, *flags = properties_of(cell, number)
     flags += [bool(_arrays(work) & {"h", "h_next"}) for work in works.values()]
-    text = f"#{'elif' if number else 'if'} CELL == {number}  // {facts.mode}: gates {' '.join(facts.gates)}\n"
+    condition = f"{'elif' if number else 'if'} CELL == {number}"
+    text = f"#{condition}  // {properties.mode}: gates {' '.join(properties.gates)}\n"
     text += f"constexpr int GATES = {gates}, INNER = {inner};\n"
     values = ", ".join(f"{name} = {str(value).lower()}" for name, value in zip(FLAGS, flags, strict=True))
     text += f"constexpr bool {values};\n"
@@ -81,16 +82,16 @@ def _cell(number: int, cell: str) -> str:
     return text
 
 
-def _body(work: Work, direction: str) -> list[str]:
+def _body(work: StepWork, direction: str) -> list[str]:
     body = lines(work, TARGET)
     if direction == "forward":  # what is returned comes last
         return sorted(body, key=lambda line: line.startswith("return"))
-    if Place("dh") in work.stores:
+    if StepArray("dh") in work.stores:
         body.insert(0, "dh += past")
     if not any(place.array == "dgates_h" for place in work.stores):
         body.append(f"for (int g = 0; g < {len(work.cell.gates)}; g++) dgates_h[g] = dgates[g]")
     return body
 
 
-def _arrays(work: Work) -> set[str]:
+def _arrays(work: StepWork) -> set[str]:
     return {place.array for place in work.loads.values()}

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from rnnlab.emit import cuda_cells, kernel_facts, numba_device, numba_rows, numba_vectors
+from rnnlab.emit import cuda_cells, kernel_properties, numba_device, numba_rows, numba_vectors
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "rnnlab" / "kernels"
 SOURCES = {  # path in KERNELS -> function that gives its text
-    "cells.py": kernel_facts.source,
+    "cells.py": kernel_properties.source,
     "compiled/gates.py": numba_rows.source,
     "persistence/cells.cuh": cuda_cells.source,
     "packed/steps.py": numba_vectors.source,

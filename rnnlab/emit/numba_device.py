@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import PRODUCT, SUM, Place, Target, lines, suitable, work_of
+from rnnlab.emit.body import PRODUCT, SUM, StepArray, Target, lines, suitable, work_of
 
 HEADER = '''"""A cell's work for one unit of one sequence, forward and backward, as functions of every kernel.
 
@@ -73,8 +73,8 @@ def _target(cell: str) -> Target:
     """How the device functions of a cell spell a step."""
     stores = {direction: work_of(cell, direction).stores for direction in ARGUMENTS}
     has_c = "c" in CELLS[cell].states
-    stored = _Numbers("reserve", has_c, Place("saved") in stores["forward"])
-    carried = _Numbers("carry", has_c, Place("dh") in stores["backward"])
+    stored = _Numbers("reserve", has_c, StepArray("saved") in stores["forward"])
+    carried = _Numbers("carry", has_c, StepArray("dh") in stores["backward"])
     places = {  # role -> where its number lies
         "inner_bias": "inner_bias[unit]",
         "h": "h[before]",
@@ -86,7 +86,7 @@ def _target(cell: str) -> Target:
         "dh": carried.other("row"),
     }
 
-    def text(place: Place) -> str:
+    def text(place: StepArray) -> str:
         if place.array == "recurrent":
             return f"sums[{place.gate}]"
         if place.array not in GATES:
@@ -121,8 +121,8 @@ class _Numbers(NamedTuple):
 def _maker(cell: str) -> str:
     target = _target(cell)
     functions = {way: lines(work_of(cell, way), target) for way in ARGUMENTS}
-    if Place("dh") in work_of(cell, "backward").stores:
-        functions["backward"].insert(0, f"dh += {target.read(Place('dh'))}")
+    if StepArray("dh") in work_of(cell, "backward").stores:
+        functions["backward"].insert(0, f"dh += {target.read(StepArray('dh'))}")
     text = "\n".join(line for body in functions.values() for line in body)
     constants = [f"    {name} = scalar_type({value})\n" for name, value in CONSTANTS.items() if name in text]
     result = f"\n\ndef _{CELLS[cell].mode}(scalar_type: type) -> Pointwise:\n{''.join(constants)}"

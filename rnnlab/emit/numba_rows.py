@@ -5,7 +5,7 @@ overlap, and the loop would take six times as long.
 """
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import SUM, Place, Target, Work, lines, signature, suitable, work_of
+from rnnlab.emit.body import SUM, StepArray, StepWork, Target, lines, signature, suitable, work_of
 
 HEADER = '''"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
 
@@ -39,7 +39,7 @@ def source() -> str:
     return f"{HEADER}{functions}\n\nROWS = {{\n{rows}}}\n"
 
 
-def _place(place: Place) -> str:
+def _place(place: StepArray) -> str:
     if place.gate == 0:
         return f"{place.array}[j]"
     return f"{place.array}[{'H' if place.gate == 1 else f'{place.gate} * H'} + j]"
@@ -57,7 +57,7 @@ TARGET = Target(
 )
 
 
-def arguments(work: Work, direction: str) -> list[str]:
+def arguments(work: StepWork, direction: str) -> list[str]:
     """The arrays of a step, in the order of its function's arguments."""
     arrays = {place.array for place in (*work.loads.values(), *work.stores)}
     return [name for name in ORDER[direction] if name in arrays]
@@ -116,7 +116,7 @@ def _row_loop(cell: str, direction: str) -> str:
     places = {name: ROW_PLACES[direction].get(name, "{}[row]").format(name) for name in own}
     first = []
     rows = "recurrent" if direction == "forward" else "carry"
-    if direction == "backward" and Place("dh") not in work.stores:  # an array that overlaps no other
+    if direction == "backward" and StepArray("dh") not in work.stores:  # an array that overlaps no other
         first = ["sum_of_row = np.empty(dy.shape[2], dy.dtype)"]
         places["dh"] = "sum_of_row"
     body = [f"{function_name(cell, direction)}({', '.join(places[name] for name in own)})"]

@@ -6,7 +6,17 @@ a vector are the arrays' own (`lanes`), that of a panel is the target's (`VECTOR
 
 from dataclasses import replace
 
-from rnnlab.emit.body import Place, Target, Work, folded, gate_is_h, lines, signature, suitable, work_of
+from rnnlab.emit.body import (
+    StepArray,
+    StepWork,
+    Target,
+    folded,
+    gate_is_h,
+    lines,
+    signature,
+    suitable,
+    work_of,
+)
 from rnnlab.emit.numba_rows import function_name
 
 HEADER = '''"""The pointwise work of a step, forward and backward, on the units of one panel, as vectors.
@@ -66,13 +76,13 @@ def source() -> str:
     return HEADER + functions + "".join(map(_any_step, ORDER))
 
 
-def _target(work: Work) -> Target:
+def _target(work: StepWork) -> Target:
     cell = work.cell
     gates = len(cell.gates)
     inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else None
     is_h = gate_is_h(cell)
 
-    def place(place: Place) -> tuple[str, str]:
+    def place(place: StepArray) -> tuple[str, str]:
         """Array and place of a vector."""
         if place.array == "recurrent":
             return NUMBERS["saved"]
@@ -101,7 +111,7 @@ def _plus(first: str, count: int, distance: str) -> str:
     return f"{first} + {distance}" if count == 1 else f"{first} + {count} * {distance}"
 
 
-def _column(place: Place, gates: int, inner: int | None) -> int:
+def _column(place: StepArray, gates: int, inner: int | None) -> int:
     """The column of dg, in widths of the layer."""
     if inner is None:
         return place.gate
@@ -114,7 +124,7 @@ def _function(cell: str, direction: str) -> str:
     work = work_of(cell, direction)
     inner = work.cell.inner_bias
     if inner:  # the recurrent part of the other gates' gradients is the same
-        of_inner = Place("dgates_h", work.cell.gates.index(inner))
+        of_inner = StepArray("dgates_h", work.cell.gates.index(inner))
         stores = {at: key for at, key in work.stores.items() if at.array != "dgates_h" or at == of_inner}
         work = replace(work, stores=stores)
     body = _head(work, direction) + lines(work, _target(work))
@@ -127,11 +137,11 @@ def _function(cell: str, direction: str) -> str:
     return f"\n\n@njit(**OPTIONS)\n{opening}\n{inside}"
 
 
-def _roles(work: Work) -> set[str]:
+def _roles(work: StepWork) -> set[str]:
     return {place.array for place in (*work.loads.values(), *work.stores)}
 
 
-def _head(work: Work, direction: str) -> list[str]:
+def _head(work: StepWork, direction: str) -> list[str]:
     """The places that several lines use."""
     gates = len(work.cell.gates)
     roles = _roles(work)
@@ -144,13 +154,13 @@ def _head(work: Work, direction: str) -> list[str]:
         head.append(f"gate = gates_at + row * {gates} * width + j")
     if direction == "backward":
         parts = ["load(carry, at + unit)", "load(dy, dy_at + row * dy_row + j)"]
-        if Place("dh") in work.stores:
+        if StepArray("dh") in work.stores:
             parts.insert(1, "load(past, at + unit)")
         head += ["out = dg_at + row * dg_row + j", f"dh = {' + '.join(parts)}"]
     return head
 
 
-def _arguments(work: Work, direction: str) -> list[str]:
+def _arguments(work: StepWork, direction: str) -> list[str]:
     """Arrays, and their places, of those that the step has."""
     roles = _roles(work)
     many = len(work.cell.gates) > 1
@@ -161,7 +171,7 @@ def _arguments(work: Work, direction: str) -> list[str]:
     pieces += [("h", roles & {"h", "h_next"}), ("before", "h" in roles), ("h_at", "h_next" in roles)]
     pieces.append(("h_row", roles & {"h", "h_next"}))
     if direction == "backward":
-        pieces += [("carry", True), ("dc", "dc" in roles), ("past", Place("dh") in work.stores)]
+        pieces += [("carry", True), ("dc", "dc" in roles), ("past", StepArray("dh") in work.stores)]
         pieces += [("at dy dy_at dy_row dg dg_at dg_row", True), ("dg_gate", many)]
     return [name for names, is_there in pieces if is_there for name in names.split()]
 

@@ -88,32 +88,35 @@ def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
 def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
     """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
     values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
-    values |= {f"{name}0": part[0] for name, part in zip(network.facts.states, state, strict=True)}
+    values |= {f"{name}0": part[0] for name, part in zip(network.properties.states, state, strict=True)}
     layer = network.layer(0)
-    facts = network.facts
+    properties = network.properties
     by_gate = lambda array: np.split(array, network.gates)
-    for k, gate in enumerate(facts.gates):
+    for k, gate in enumerate(properties.gates):
         values |= {
             f"W_{gate}": by_gate(layer.weight_ih)[k],
             f"b_{gate}": by_gate(merged_bias(network, layer))[k],
         }
-        if gate in facts.recurrent_gates:
+        if gate in properties.recurrent_gates:
             values[f"U_{gate}"] = by_gate(layer.weight_hh)[k]
-        if gate == facts.inner_bias:
+        if gate == properties.inner_bias:
             values[f"c_{gate}"] = by_gate(layer.bias_hh)[k]
     return values
 
 
 def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Gradients in PyTorch's layout, keyed like network.parameters, from those on the weight wires."""
-    facts = network.facts
+    properties = network.properties
     H = network.hidden_size
 
     def column(letter):
-        return np.concatenate([d[f"{letter}_{gate}"] for gate in facts.gates])
+        return np.concatenate([d[f"{letter}_{gate}"] for gate in properties.gates])
 
-    recurrent = [d[f"U_{gate}"] for gate in facts.recurrent_gates]
-    inner = [d[f"c_{gate}" if gate == facts.inner_bias else f"b_{gate}"] for gate in facts.recurrent_gates]
+    recurrent = [d[f"U_{gate}"] for gate in properties.recurrent_gates]
+    inner = [
+        d[f"c_{gate}" if gate == properties.inner_bias else f"b_{gate}"]
+        for gate in properties.recurrent_gates
+    ]
     return {
         "weight_ih_l0": column("W"),
         "weight_hh_l0": np.concatenate([np.empty((0, H)), *recurrent]),
@@ -125,13 +128,13 @@ def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, n
 def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:
     if cell not in EQUATIONS:
         raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {', '.join(EQUATIONS)}")
-    facts = cells.CELLS[cell]
+    properties = cells.CELLS[cell]
     weights = {}
-    for gate in facts.gates:
+    for gate in properties.gates:
         weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
-        if gate in facts.recurrent_gates:
+        if gate in properties.recurrent_gates:
             weights[f"U_{gate}"] = (H, H)
-    if facts.inner_bias:
-        weights[f"c_{facts.inner_bias}"] = (H,)
-    states = {f"{name}{step}": (B, H) for name in facts.states}
-    return Sketch(**x_wires, **states, **weights), facts.states
+    if properties.inner_bias:
+        weights[f"c_{properties.inner_bias}"] = (H,)
+    states = {f"{name}{step}": (B, H) for name in properties.states}
+    return Sketch(**x_wires, **states, **weights), properties.states

@@ -1,12 +1,12 @@
-"""Facts of each cell with derived loops and kernels: its number, and the arrays that they need.
+"""Properties of each cell with derived loops and kernels: its number, and the arrays it needs.
 
-Derived from rnnlab.graphs.cells by rnnlab.emit.kernel_facts: change it there, then `make course`.
+Derived from rnnlab.graphs.cells by rnnlab.emit.kernel_properties: change it there, then `make course`.
 """
 
 from typing import NamedTuple
 
 
-class KernelFacts(NamedTuple):
+class KernelProperties(NamedTuple):
     """One cell, as kernels see it."""
 
     number: int  # in compiled loops, and CELL in CUDA C++
@@ -18,9 +18,9 @@ class KernelFacts(NamedTuple):
     passes_h: bool  # h reaches the next h past the products too
 
 
-KERNEL_FACTS = {  # by the cell's mode
-    "rnn_tanh": KernelFacts(0, 1, -1, True, False, False, False),
-    "rnn_relu": KernelFacts(1, 1, -1, True, False, False, False),
-    "gru": KernelFacts(2, 3, 2, False, False, True, True),
-    "lstm": KernelFacts(3, 4, -1, False, True, False, False),
+KERNEL_PROPERTIES = {  # by the cell's mode
+    "rnn_tanh": KernelProperties(0, 1, -1, True, False, False, False),
+    "rnn_relu": KernelProperties(1, 1, -1, True, False, False, False),
+    "gru": KernelProperties(2, 3, 2, False, False, True, True),
+    "lstm": KernelProperties(3, 4, -1, False, True, False, False),
 }

@@ -1,16 +1,16 @@
 """The ladder: every way we know to run the same network, slowest first.
 
-A rung is one implementation.  Its module has two functions and no options, and states its facts:
+A rung is one implementation.  Its module has two functions and no options, and states its properties:
 
     forward(network, x [T,B,I], state) -> (y [T,B,H], state, saved)
     backward(network, saved, dy [T,B,H], dstate) -> (dx [T,B,I], dstate, gradients)
-    FACTS = Facts(idea=..., lesson=..., ledger=...)                        see rnnlab.ladder.facts
+    PROPERTIES = RungProperties(idea=..., lesson=..., ledger=...)          see rnnlab.ladder.properties
     why_not(network, T, B) -> reason or None                               only if it refuses some networks
 
 The functions have the meaning that they have in `rnnlab.reference`, with which every rung must agree; `saved`
 is the rung's own.  The module's docstring says what changed against the rung before.  RUNGS alone knows the
-order.  A module is imported when its facts are first read, and imports its package when it first runs.
-Beside the rungs: facts, what a rung states; plan_rung, rungs that are plans; chooser, the fastest rung;
+order.  A module is imported when its properties are first read, and imports its package when it first runs.
+Beside the rungs: properties, what a rung states; plan_rung, rungs that are plans; chooser, the fastest rung;
 inference, steps without gradients; cuda_chip, what the CUDA C++ rungs launch on.
 """
 
@@ -26,7 +26,7 @@ from rnnlab.cells import modes
 from rnnlab.network import Network
 
 if TYPE_CHECKING:
-    from rnnlab.ladder.facts import Facts
+    from rnnlab.ladder.properties import RungProperties
 
 # of a clone and of the wheel, whatever the working directory is
 INSTALL = f"{sys.executable} -m pip install"
@@ -38,7 +38,7 @@ WITH = {
 
 @dataclass(frozen=True)
 class Rung:
-    """One line of the ladder: a name, and the facts that the module of that name states."""
+    """One line of the ladder: a name, and the properties that the module of that name states."""
 
     name: str  # the module's: the id of its tests, its bar in every chart
 
@@ -47,25 +47,25 @@ class Rung:
         return importlib.import_module(f"{__name__}.{self.name}")
 
     @property
-    def facts(self) -> "Facts":
-        return self.module.FACTS
+    def properties(self) -> "RungProperties":
+        return self.module.PROPERTIES
 
     @property
     def cells(self) -> tuple[str, ...]:
         """What `Network.create` calls the cells that it runs."""
-        return modes() if self.facts.cells is None else self.facts.cells
+        return modes() if self.properties.cells is None else self.properties.cells
 
     def __getattr__(self, name: str):
-        """A fact, such as `idea` or `needs`."""
+        """A property, such as `idea` or `needs`."""
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.facts, name)
+        return getattr(self.properties, name)
 
     def refuses(self, network: Network, T: int, B: int) -> str | None:
         """Why this rung cannot run that network on T steps of B sequences; None if it can."""
         if network.cell not in self.cells:
             return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
-        package = self.facts.package
+        package = self.properties.package
         if package and not importlib.util.find_spec(package):
             return f"{package.capitalize()} is not installed: {INSTALL} {WITH.get(package, package)}"
         why_not = getattr(self.module, "why_not", None)
@@ -111,4 +111,4 @@ def find(name: str) -> Rung:
 
 def stage_passes() -> dict[str, tuple[Callable, ...]]:
     """The passes of every rung that is a plan, by the rung's name, in the ladder's order."""
-    return {rung.name: rung.facts.passes for rung in RUNGS if rung.facts.passes is not None}
+    return {rung.name: rung.properties.passes for rung in RUNGS if rung.properties.passes is not None}

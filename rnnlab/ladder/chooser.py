@@ -126,11 +126,11 @@ def fastest(
         )
     allowed = NARROW[: NARROW.index(precision) + 1] if precision else ()
     T, B, _ = x.shape
-    rungs = [rung for rung in RUNGS if rung.facts.needs == "cpu"]
+    rungs = [rung for rung in RUNGS if rung.properties.needs == "cpu"]
     refused = {rung.name: why_not for rung in rungs if (why_not := _refusal(rung, network, (T, B), allowed))}
     run = _training_step if gradients else _forward
     runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
-    narrow = [rung.name for rung in rungs if rung.facts.precision and rung.name in runs]
+    narrow = [rung.name for rung in rungs if rung.properties.precision and rung.name in runs]
     if not gradients:
         state = network.zero_state(B)
         runs["inference"] = partial(_answer, Inference(network), x, state)
@@ -159,7 +159,7 @@ def fastest(
 def _refusal(rung: Rung, network: Network, sizes: tuple[int, int], allowed: tuple[str, ...]) -> str | None:
     """Why a rung does not take part; None if it does."""
     why_not = rung.refuses(network, *sizes)
-    precision = rung.facts.precision
+    precision = rung.properties.precision
     if why_not or not precision or precision in allowed:
         return why_not
     return f"it rounds to {precision}: allow that with precision={precision!r}"
@@ -227,7 +227,9 @@ def choose(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abil
         )
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
-    ways = [_way(rung, cell, hidden, dtype, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None]
+    ways = [
+        _way(rung, cell, hidden, dtype, (T, B), gpu) for rung in RUNGS if rung.properties.step_us is not None
+    ]
     best = min((way for way in ways if way.step is not None), key=lambda way: way.step)
     return Choice(best.name, tuple(ways))
 
@@ -249,7 +251,7 @@ def abilities() -> Abilities:
 
 def _way(rung: Rung, cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
     try:
-        return Way(rung.name, rung.facts.step_us(cell, hidden, dtype, sizes, gpu))
+        return Way(rung.name, rung.properties.step_us(cell, hidden, dtype, sizes, gpu))
     except ValueError as error:
         return Way(rung.name, None, str(error))
 

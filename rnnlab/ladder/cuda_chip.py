@@ -17,7 +17,7 @@ from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cl
 from rnnlab.kernels.persistence.layers import Array, TensorLayers
 from rnnlab.kernels.persistence.shapes import PORTABLE, PersistentLaunch, Shape
 from rnnlab.ladder.chooser import Abilities, abilities
-from rnnlab.ladder.facts import only_reset_after
+from rnnlab.ladder.properties import only_reset_after
 from rnnlab.network import Network, check_gradients, check_input
 
 

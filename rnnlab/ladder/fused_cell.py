@@ -5,13 +5,13 @@ Launches of an LSTM layer over T steps: forward 25·T → 3·T (input product, r
 The input product runs in a stream beside the recurrence.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.plan_rung import only_drawn, stage
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 
 PASSES = (group_gates, fuse_pointwise, two_streams)
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="stage 1: a step is two products and one kernel",
     lesson="12_fused_cell",
     cells=None,

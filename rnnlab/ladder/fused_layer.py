@@ -4,8 +4,8 @@ Launches of an LSTM layer over T steps: forward 3·T → 2·T + 3 (one input pro
 6·T → 2·T + 4: dx, dW_ih, dW_hh and db are one product or sum each, over all steps, after the loop.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.plan_rung import only_drawn, stage
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import (
     batch_inputs,
@@ -16,7 +16,7 @@ from rnnlab.schedule.passes import (
 )
 
 PASSES = (group_gates, fuse_pointwise, transpose_once, batch_inputs, weight_gradient_after_loop, two_streams)
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="stage 2: out of the loop what may leave it",
     lesson="13_fused_layer",
     cells=None,

@@ -5,12 +5,12 @@ Operations, bytes and order are layer_wavefront's; launches by the host go from 
 
 from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.chooser import replayed_graph
-from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.plan_rung import only_drawn, stage
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.schedule.order import capture
 
 PASSES = (*layer_wavefront.PASSES, capture)
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="all launches in one",
     lesson="14_network_schedule",
     cells=None,

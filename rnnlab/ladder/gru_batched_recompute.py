@@ -11,14 +11,14 @@ Products per layer of T steps:
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
 from rnnlab.ladder.gru_reset_after import forward
 from rnnlab.ladder.one_big_gemm import Saved, Steps, sweep
+from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
 from rnnlab.network import Layer, Network
 
-__all__ = ["FACTS", "backward", "forward", "why_not"]
+__all__ = ["PROPERTIES", "backward", "forward", "why_not"]
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="variant 5: all U h at once",
     lesson="04_differentiable_graphs",
     cells=("gru",),

@@ -6,12 +6,12 @@ Products per layer of T steps:
     backward              11T      2T + 4    the same two a step; dx, dW, and dW_hh in two parts, once
 """
 
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_before
 from rnnlab.ladder.one_big_gemm import backward, forward
+from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_before
 
-__all__ = ["FACTS", "backward", "forward", "why_not"]
+__all__ = ["PROPERTIES", "backward", "forward", "why_not"]
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="variant 2: products stacked",
     lesson="04_differentiable_graphs",
     cells=("gru",),

@@ -13,11 +13,11 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
 from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
+from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
 from rnnlab.network import Layer, Network
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="variant 4: save U h, not n",
     lesson="04_differentiable_graphs",
     cells=("gru",),

@@ -4,12 +4,12 @@ Products per layer of T steps: forward 6T, backward 11T.  It is the first rung o
 the post's number so that its four successors have something to be faster than.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_before
 from rnnlab.ladder.one_step_at_a_time import backward, forward
+from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_before
 
-__all__ = ["FACTS", "backward", "forward", "why_not"]
+__all__ = ["PROPERTIES", "backward", "forward", "why_not"]
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="variant 1: a product per gate",
     lesson="04_differentiable_graphs",
     cells=("gru",),

@@ -44,8 +44,8 @@ class Inference:
         self.rung = one_big_gemm
         self._write_step = None
         self._narrow = None
-        self._states = len(network.facts.states)
-        is_compiled = network.cell in numba_fused.FACTS.cells and not network.facts.resets_before
+        self._states = len(network.properties.states)
+        is_compiled = network.cell in numba_fused.PROPERTIES.cells and not network.properties.resets_before
         is_narrow = weights not in ("", network.dtype)
         if is_narrow:
             self._check_narrow(weights, is_compiled)
@@ -129,9 +129,10 @@ class Inference:
                 "use network.astype('float32')"
             )
         if not is_compiled:
-            cells = ", ".join(numba_fused.FACTS.cells)
+            cells = ", ".join(numba_fused.PROPERTIES.cells)
+            without = network.properties.name
             raise ValueError(
-                f"weights={weights!r} need a compiled step; {network.facts.name} has none, but {cells} have"
+                f"weights={weights!r} need a compiled step; {without} has none, but {cells} have"
             )
         if not find_spec("numba"):
             raise ValueError(f"weights={weights!r} need Numba: {INSTALL}")

@@ -6,11 +6,11 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 """
 
 from rnnlab.ladder.chooser import launch_by_launch
-from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.plan_rung import only_drawn, stage
+from rnnlab.ladder.properties import Ledger, RungProperties
 
 PASSES = ()
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="a kernel for every operation",
     lesson="11_naive_gpu_rnn",
     cells=None,

@@ -4,8 +4,8 @@ Input products are batched over 2 steps, not all T: a layer above can start afte
 an LSTM: forward L·(2·T + T/2 + 2), backward L·(2·T + T/2 + 3); T + L steps wait for one another, not T·L.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.plan_rung import only_drawn, stage
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.schedule.order import assign_streams, wavefront
 from rnnlab.schedule.passes import (
     batch_two_inputs,
@@ -24,7 +24,7 @@ PASSES = (
     wavefront,
     assign_streams,
 )
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="stage 3: layers and steps on the diagonal",
     lesson="14_network_schedule",
     cells=None,

@@ -9,9 +9,9 @@ The compiled loop runs on one thread: it multiplies with SciPy's BLAS, whose wor
 
 from contextlib import nullcontext
 
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
+from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="a step's pointwise work in one compiled loop",
     lesson="06_numba_cpu",
     cells=WITH_KERNELS,

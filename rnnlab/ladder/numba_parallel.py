@@ -7,9 +7,9 @@ that pays, although threads then synchronise at every step, and BLAS does it bes
 """
 
 from rnnlab.ladder import numba_fused
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
+from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="the minibatch split over threads",
     lesson="07_parallel_cpu",
     cells=WITH_KERNELS,

@@ -17,11 +17,11 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.layers import backward_through_layers, forward_through_layers, rows
 from rnnlab.network import Layer, Network
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="what does not wait for h leaves the time loop; the gates share a product",
     lesson="02_bptt",
     cells=None,
@@ -101,7 +101,7 @@ def _in_order(results: list) -> tuple[np.ndarray, np.ndarray, Steps]:
 def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) -> np.ndarray:
     """dW_hh [G·H,H]: one product over all steps, with the h that each step started from."""
     h = np.concatenate([step.state[0] for step in steps])
-    if not network.facts.resets_before:
+    if not network.properties.resets_before:
         return dgates_h.T @ h
     reset_h = np.concatenate([step.auxiliary for step in steps])
     rz = 2 * network.hidden_size

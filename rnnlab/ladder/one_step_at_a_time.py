@@ -11,11 +11,11 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer, Network
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="the equations as they are first written: a product per step and gate",
     lesson="01_rnn_forward",
     cells=None,
@@ -59,7 +59,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.SavedStep]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
-    if network.facts.resets_before:
+    if network.properties.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
     gates_h = _gate_by_gate(network, state[0], layer.weight_hh) + layer.bias_hh
     return cells.pointwise(network.cell, gates_x, gates_h, state)

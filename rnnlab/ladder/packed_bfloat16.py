@@ -11,10 +11,10 @@ All sizes are even: an odd number of sequences, inputs or units gets one of zero
 import numpy as np
 
 from rnnlab.ladder import packed_weights
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger
+from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties
 from rnnlab.network import Network, check_gradients, check_input
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="weights, states and saved values in 16 bits, multiplied by pairs",
     lesson="16_persistent_cuda",
     cells=WITH_KERNELS,

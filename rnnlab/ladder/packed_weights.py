@@ -8,9 +8,9 @@ One sequence has no tile, and too few numbers to pack or to share out: its passe
 """
 
 from rnnlab.ladder import numba_fused
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
+from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="weights packed once a sequence, tiles in registers",
     lesson="08_packed_products",
     cells=WITH_KERNELS,

@@ -15,11 +15,11 @@ import numpy as np
 
 from rnnlab import scan
 from rnnlab.cells import CELLS, SavedStep
-from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.properties import Ledger, RungProperties
 from rnnlab.layers import backward_through_layers, forward_through_layers, rows
 from rnnlab.network import Layer, check_cell
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="a state that no gate reads: all steps by one scan",
     lesson="18_parallel_in_time",
     cells=tuple(cell.mode for cell in CELLS.values() if not cell.reads_state),
@@ -29,11 +29,11 @@ FACTS = Facts(
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    check_cell(network, FACTS.cells)
+    check_cell(network, PROPERTIES.cells)
 
     def run(index, x, state):
         layer = network.layer(index)
-        cell = network.facts
+        cell = network.properties
         gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
         (constant,), saved = cell.pointwise(
             gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
@@ -56,7 +56,7 @@ def backward(network, saved, dy, dstate=None):
         step = SavedStep((h[:-1],), gates, None)
         later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
         dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
-        dgates_x, _, first = network.facts.pointwise_backward((dh,), step)
+        dgates_x, _, first = network.properties.pointwise_backward((dh,), step)
         flat = rows(dgates_x)
         empty = (layer.weight_hh, layer.bias_hh)  # these have no rows
         gradients = Layer(flat.T @ rows(x), empty[0], flat.sum(0), empty[1])
@@ -67,7 +67,7 @@ def backward(network, saved, dy, dstate=None):
 
 def _slope(network, saved: SavedStep) -> np.ndarray:
     """dh after / dh before [T,B,H] of every step, which does not depend on h."""
-    (slope,) = network.facts.pointwise_backward((np.ones_like(saved.state[0]),), saved)[2]
+    (slope,) = network.properties.pointwise_backward((np.ones_like(saved.state[0]),), saved)[2]
     return slope
 
 

@@ -8,10 +8,10 @@ over all steps, as in one_big_gemm.
 
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.ladder.chooser import persistent_layer
-from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
+from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
 from rnnlab.layers import backward_through_layers, forward_through_layers
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="one kernel for a sequence: weights stay in registers",
     lesson="15_persistent_rnn",
     cells=WITH_KERNELS,

@@ -10,9 +10,9 @@ from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_in_clusters
-from rnnlab.ladder.facts import WITH_KERNELS, Facts
+from rnnlab.ladder.properties import WITH_KERNELS, RungProperties
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="clusters push h to each other, in bfloat16",
     lesson="16_persistent_cuda",
     cells=WITH_KERNELS,

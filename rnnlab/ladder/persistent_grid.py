@@ -11,9 +11,9 @@ from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import GridShape, grid_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_over_the_grid
-from rnnlab.ladder.facts import WITH_KERNELS, Facts
+from rnnlab.ladder.properties import WITH_KERNELS, RungProperties
 
-FACTS = Facts(
+PROPERTIES = RungProperties(
     idea="tensor cores keep the weights, in TF32",
     lesson="16_persistent_cuda",
     cells=WITH_KERNELS,

@@ -34,7 +34,7 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         """y [T,B,H], final state, saved; see rnnlab.ladder."""
         state = check_input(network, x, state)
         T, B, _ = x.shape
-        plan = plan_for("forward", network.facts.name, arrays_of.sizes_of(network, x), passes)
+        plan = plan_for("forward", network.properties.name, arrays_of.sizes_of(network, x), passes)
         arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
         y, final = arrays_of.forward_results(network, arrays, T, B)
         outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
@@ -46,7 +46,7 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         B = saved.B
         dstate = check_gradients(network, T, B, dy, dstate)
         sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
-        plan = plan_for("backward", network.facts.name, sizes, passes)
+        plan = plan_for("backward", network.properties.name, sizes, passes)
         arrays = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
         arrays = executed(plan, network.dtype, arrays)
         dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
@@ -57,9 +57,9 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
 
 def only_drawn(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if no graph of the network's cell is drawn, from which its plan follows."""
-    if network.facts.name not in EQUATIONS:
-        return f"no graph of the cell {network.facts.name!r} is drawn in rnnlab.graphs.cells"
-    if not network.facts.reads_state:
+    if network.properties.name not in EQUATIONS:
+        return f"no graph of the cell {network.properties.name!r} is drawn in rnnlab.graphs.cells"
+    if not network.properties.reads_state:
         return (
             f"plans order recurrent products, and a step of {network.cell!r} has none: take parallel_in_time"
         )

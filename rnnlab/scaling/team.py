@@ -81,9 +81,9 @@ class Team:
         parts = [f"on rank {rank}: {', '.join(names)}" for rank, names in findings if names]
         return f"not finite was, {'; '.join(parts)}" if parts else "only the sum of all ranks is not finite"
 
-    def check_agreement(self, facts: dict[str, str]) -> None:
-        """Raises ValueError on every rank, with the first difference, if ranks have different facts."""
-        of_ranks = self.comm.allgather(facts)
+    def check_agreement(self, properties: dict[str, str]) -> None:
+        """Raises ValueError on every rank, with the first difference, if ranks have different ones."""
+        of_ranks = self.comm.allgather(properties)
         for name in sorted({name for others in of_ranks for name in others}):
             values = [others.get(name, "nothing") for others in of_ranks]
             other = next((rank for rank, value in enumerate(values) if value != values[0]), None)

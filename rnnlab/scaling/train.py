@@ -34,7 +34,7 @@ def train(comm: Any, settings: RunSettings, pen: Pen, note: Note = print, sums: 
 
         sums = MpiSums(comm, settings.overlap)
     team = Team(comm, sums, shares_for(settings, comm.Get_size()), pen)
-    team.check_agreement(facts(settings, start, recipe))
+    team.check_agreement(run_properties(settings, start, recipe))
     point = team.on_rank_0(lambda: begin(settings, start, recipe, note))
     if point.history.losses:
         pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
@@ -83,7 +83,7 @@ def shares_for(settings: RunSettings, ranks: int) -> tuple[int, ...]:
     return settings.shares
 
 
-def facts(settings: RunSettings, start: resume.Point, recipe: Recipe) -> dict[str, str]:
+def run_properties(settings: RunSettings, start: resume.Point, recipe: Recipe) -> dict[str, str]:
     """What must be equal on all ranks, as text: versions, settings, sizes, and the task's data."""
     shapes = {f"the shape of {name}": str(p.shape) for name, p in start.model.parameters.items()}
     versions = {"rnnlab": rnnlab.__version__, "NumPy": np.__version__, "Python": platform.python_version()}
@@ -106,23 +106,23 @@ def _describe_change(before: dict[str, int | str], now: dict[str, int | str]) ->
     """What the first circumstance that is another one means for the result."""
     changed = [name for name in now if before[name] != now[name]]
     if not changed:
-        return f"{_in_words(now)} as before: the run is, bit for bit, the one that was never stopped"
-    change = f"{_in_words(now, changed[0])} instead of {_in_words(before, changed[0])}"
+        return f"{_describe(now)} as before: the run is, bit for bit, the one that was never stopped"
+    change = f"{_describe(now, changed[0])} instead of {_describe(before, changed[0])}"
     return (
         f"{change}: the sequences are the same, sums are added in another order, so that last bits can differ"
     )
 
 
-def _in_words(circumstances: dict[str, int | str], name: str = "shares") -> str:
+def _describe(circumstances: dict[str, int | str], name: str = "shares") -> str:
     value = circumstances[name]
     if not value:
         return f"{name} that are not recorded"
     ranks = str(value).count("+") + 1
-    words = {
+    texts = {
         "shares": f"{ranks} rank{'s' if ranks > 1 else ''} with {{}} sequences",
         "threads": "{} threads each",
     }
-    return words.get(name, "{}").format(value)
+    return texts.get(name, "{}").format(value)
 
 
 def _outcome(run: TrainingRun) -> dict[str, Any]:

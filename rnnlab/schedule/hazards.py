@@ -75,12 +75,12 @@ def describe(plan: Plan, hazard: Hazard) -> str:
     """The hazard as a sentence: which operation does what to which region before which other operation."""
     earlier = plan.operations[hazard.earlier]
     later = plan.operations[hazard.later]
-    words = {
+    descriptions = {
         READ_AFTER_WRITE: f"{later} reads {hazard.region} before {earlier} has written it",
         WRITE_AFTER_READ: f"{later} overwrites {hazard.region} before {earlier} has read it",
         WRITE_AFTER_WRITE: f"{later} writes {hazard.region} before {earlier}, whose value would win",
     }
-    return words[hazard.kind]
+    return descriptions[hazard.kind]
 
 
 class _Accesses:

@@ -21,8 +21,8 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
     """One thread of BLAS while a NumPy rung multiplies small matrices; else all that it may use."""
     network = model.network
     flops = 2 * batch * network.gates * network.hidden_size * max(network.hidden_size, network.input_size)
-    facts = getattr(rung, "FACTS", None) or getattr(rung, "facts", None)
-    is_numpy = facts is not None and facts.package is None and facts.needs == "cpu"
+    properties = getattr(rung, "PROPERTIES", None) or getattr(rung, "properties", None)
+    is_numpy = properties is not None and properties.package is None and properties.needs == "cpu"
     if not is_numpy or flops >= LARGE_PRODUCT or not find_spec("threadpoolctl"):
         yield
         return
@@ -34,13 +34,13 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
 
 def arithmetic() -> str:
     """Versions and kernels that decide the last bits of a result, such as "NumPy 2.3.5, openblas 0.3"."""
-    words = [f"NumPy {np.__version__}"]
+    parts = [f"NumPy {np.__version__}"]
     if not find_spec("threadpoolctl"):
-        return words[0]
+        return parts[0]
     from threadpoolctl import threadpool_info
 
     for pool in threadpool_info():
         if pool["user_api"] == "blas":
             names = pool["internal_api"], pool["version"], pool.get("architecture")
-            words.append(" ".join(filter(None, names)))
-    return ", ".join(words)
+            parts.append(" ".join(filter(None, names)))
+    return ", ".join(parts)

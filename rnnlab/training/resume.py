@@ -47,12 +47,12 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
     return _restored(start, arrays)
 
 
-def save(path: str, point: Point, recipe: Any, **facts: int | str) -> None:
-    """Write the point as a checkpoint, with all that says which run it belongs to, and further facts."""
+def save(path: str, point: Point, recipe: Any, **fields: int | str) -> None:
+    """Write the point as a checkpoint, with all that says which run it belongs to, and further fields."""
     arrays = {f"parameter.{name}": array for name, array in point.model.parameters.items()}
     arrays |= {f"optimiser.{name}": array for name, array in point.optimiser_state.items()}
     arrays |= {"losses": np.array(point.history.losses), "norms": np.array(point.history.norms)}
-    arrays |= {name: np.array(value) for name, value in facts.items()}
+    arrays |= {name: np.array(value) for name, value in fields.items()}
     text = json.dumps(identity(point, recipe))
     checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(text)})
 

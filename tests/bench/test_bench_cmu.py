@@ -76,10 +76,10 @@ def test_no_unit_is_saturated_by_the_weights_drawn(problem):
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(Size(B=1798), "only 1797 digits"), (Size(units=1025), "only 1024 pixels")]
+    ("size", "message"), [(Size(B=1798), "only 1797 digits"), (Size(units=1025), "only 1024 pixels")]
 )
-def test_a_workload_that_the_pictures_do_not_fill_is_refused(size, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_workload_that_the_pictures_do_not_fill_is_refused(size, message):
+    with pytest.raises(ValueError, match=message):
         cmu.draw(size)
 
 

@@ -138,7 +138,7 @@ def test_contestants_start_with_equal_threads_and_the_blas_kernels_of_its_own_ch
 
 
 def test_every_rung_that_runs_on_a_cpu_takes_part_and_needs_what_it_states():
-    rungs = [(rung.name, rung.facts.package) for rung in RUNGS if rung.facts.needs == "cpu"]
+    rungs = [(rung.name, rung.properties.package) for rung in RUNGS if rung.properties.needs == "cpu"]
     assert [(candidate.name, candidate.needs) for candidate in LADDER] == rungs
     assert {package for _, package in rungs} == {None, "numba"}
 

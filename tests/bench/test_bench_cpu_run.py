@@ -60,7 +60,7 @@ def test_options_choose_cells_shapes_rungs_and_peers():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--cells", "elman"], "no cell is called 'elman'; there are rnn_tanh, rnn_relu, gru, lstm"),
         (["--rungs", "top"], "no rung is called 'top'; there are one_step_at_a_time, one_big_gemm"),
@@ -71,9 +71,9 @@ def test_options_choose_cells_shapes_rungs_and_peers():
         (["--threads", "0"], "--threads is 0: this machine lets a program use 1 to"),
     ],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(options, words, capsys):
+def test_what_there_is_not_is_refused_with_what_there_is(options, message, capsys):
     assert cli.main(["bench", "cpu", *options]) == 2
-    assert words in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):

@@ -11,7 +11,7 @@ from values_in import holds
 
 from bench import provenance
 from bench.gpu import command, cudnn, ladder, measure, persistent_layers
-from bench.gpu.measure import Entry, Settings
+from bench.gpu.measure import MeasuredEntry, MeasureSettings
 from bench.gpu.record import MEASURED
 from bench.provenance import ROOT
 from bench.workload import problem, rounded
@@ -70,12 +70,12 @@ def entries(monkeypatch):
         module = ModuleType(f"pretended_{kind.__name__.lower()}")
         module.contestant = kind
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        result.append(Entry(kind.__name__.lower(), module.__name__))
+        result.append(MeasuredEntry(kind.__name__.lower(), module.__name__))
     return result
 
 
 def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but_a_reason(entries):
-    honest, wrong, trembling, absent = measure.measure(SMALL, entries, Settings(rounds=3, turn=0.01))
+    honest, wrong, trembling, absent = measure.measure(SMALL, entries, MeasureSettings(rounds=3, turn=0.01))
     assert honest.median("step") == 0.003
     assert (honest.left_out, honest.same_bits, honest.bytes) == ("", True, 1000)
     assert [len(honest.seconds[part]) for part in PARTS] == [3, 3, 3]
@@ -88,7 +88,7 @@ def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but
 def test_when_time_is_over_those_that_are_ready_have_one_round_and_the_others_a_reason(entries, monkeypatch):
     clock = iter([0.0, 2.0, *[3.0] * 9])
     monkeypatch.setattr(measure, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    first, second = measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=5), until=1.0)
+    first, second = measure.measure(SMALL, [entries[0], entries[2]], MeasureSettings(rounds=5), until=1.0)
     assert len(first.seconds["step"]) == 1
     assert not first.left_out
     assert second.left_out
@@ -97,7 +97,7 @@ def test_when_time_is_over_those_that_are_ready_have_one_round_and_the_others_a_
 
 def test_nobody_always_follows_the_same_one(entries):
     Honest.turns.clear()
-    measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=2, turn=1e-9))
+    measure.measure(SMALL, [entries[0], entries[2]], MeasureSettings(rounds=2, turn=1e-9))
     rounds = [name for name, part in Honest.turns if part == "forward"][-4:]
     assert rounds == ["honest", "trembling", "trembling", "honest"]
 

@@ -10,7 +10,7 @@ from values_in import holds
 from bench.gpu import references
 from bench.workload import by_numpy, problem
 from rnncourse.records.workload import Workload
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 

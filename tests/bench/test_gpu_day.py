@@ -13,7 +13,7 @@ from values_in import holds
 
 from bench.gpu import children, command, day, probes
 from bench.gpu.children import ROOT, Limits, run_task
-from bench.gpu.measure import Entry
+from bench.gpu.measure import MeasuredEntry
 from bench.gpu.suites import Task, tasks_of
 from rnncourse import cli, records
 from rnncourse.records.workload import Workload
@@ -22,7 +22,7 @@ from rnnlab.gpu import card
 SMALL = Workload("rnn_tanh", 3, 2, 4, 5, 1)
 OTHER = SMALL._replace(cell="gru")
 MODULE = "pretended_contestants"
-entry = lambda name: Entry(name, MODULE)
+entry = lambda name: MeasuredEntry(name, MODULE)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_task_that_is_not_done_in_time_keeps_what_it_had(machine):
     outcome = run_task(task, Limits(total=30))
     assert holds(outcome.reason, "30")
     assert (outcome.at, outcome.is_late) == ("Hangs, float32", True)
-    assert [result["name"] for result in outcome.facts["results"]] == ["Right", "Hangs"]
+    assert [result["name"] for result in outcome.fields["results"]] == ["Right", "Hangs"]
 
 
 @pytest.mark.slow
@@ -273,19 +273,19 @@ def test_a_cupy_that_cannot_be_imported_is_a_reason_and_no_traceback(tmp_path, e
 
 
 @pytest.mark.parametrize(
-    "line", ["3", '"at"', "[1]", "null", '{"at": 3}', '{"facts": 7}', '{"failed": []}', "{"]
+    "line", ["3", '"at"', "[1]", "null", '{"at": 3}', '{"fields": 7}', '{"failed": []}', "{"]
 )
 def test_a_line_that_is_no_message_is_kept_as_printed(line):
     outcome = children.Outcome()
     children._apply_message(line, outcome, print)
-    assert (outcome.printed, outcome.facts, outcome.at, outcome.reason) == ([line], {}, "", "")
+    assert (outcome.printed, outcome.fields, outcome.at, outcome.reason) == ([line], {}, "", "")
 
 
 @pytest.mark.usefixtures("machine")
 def test_a_result_says_whether_its_numbers_were_compared():
     task = {"kind": "workload", "workload": SMALL, "settings": {"rounds": 1, "turn": 1e-9}}
     task["entries"] = [[name, MODULE, "float32"] for name in ("Right", "WrongAtOnce", "RaisesAtOnce")]
-    results = results_of(run_task(task, Limits(60)).facts)
+    results = results_of(run_task(task, Limits(60)).fields)
     assert [result["checked"] for result in results.values()] == [True, True, False]
 
 

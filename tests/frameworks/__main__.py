@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/frameworks")]
 
 import checkpoints
 import exchange_trial
-import legs
+import distributions
 import onnx_nodes
 import page
 
@@ -30,12 +30,12 @@ say = functools.partial(print, flush=True)
 
 
 def main() -> int:
-    """Run every leg; 0 if all that ran agrees."""
+    """Run the cases of every distribution; 0 if all that ran agrees."""
     results, fixtures, wrong = {}, {}, 0
-    for name, leg in legs.LEGS.items():
+    for name, cases_of in distributions.DISTRIBUTIONS.items():
         distribution = name.split()[0]
         try:
-            cases = list(leg())
+            cases = list(cases_of())
             installed = version(distribution)
         except (ImportError, PackageNotFoundError) as reason:
             say(f"{name}: skipped, {reason}")

@@ -30,7 +30,7 @@ weights and bias change their sign on the way. "Reset" is where a GRU's reset ga
 
 | framework | cell | gates in order | weights | biases | reset | update gate keeps | added to the forget gate |
 |---|---|---|---|---|---|---|---|
-{facts}
+{properties}
 
 So two layers called GRU can be two functions: with the same weights, a GRU that resets before its product and one that
 resets after it give other numbers, and no rearrangement of weights makes them equal. `Network(reset=...)` says which one it is;
@@ -76,8 +76,10 @@ def page(results, nodes, trained, machine: str) -> str:
         compared="\n".join(rows),
         nodes=_nodes(*nodes) if nodes else "",
         trained=_trained(trained) if trained else "",
-        facts="\n".join(
-            _facts(layout) for layout in LAYOUTS if layout.cell != "rnn_relu" or layout.framework == "haiku"
+        properties="\n".join(
+            _properties(layout)
+            for layout in LAYOUTS
+            if layout.cell != "rnn_relu" or layout.framework == "haiku"
         ),
     )
 
@@ -96,7 +98,7 @@ def _trained(errors) -> str:
     return f"| trained weights from a package | relative error of y beside PyTorch {version('torch')} |\n|---|---|{rows}\n"
 
 
-def _facts(layout) -> str:
+def _properties(layout) -> str:
     gated = layout.cell == "gru"
     own = [gates for _, names, gates in layout.arrays if "weight_ih" in names]
     weights = "[G·H, I]" if layout.is_rows else "[I, G·H]"

@@ -117,10 +117,10 @@ def test_prose_without_a_mark_withholds_the_mark_of_that_student_alone(folder, r
           by_hand="student,lesson,exercise,points\n1235,00,essay,0\n1237,00,essay,\n")  # fmt: skip
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier,Grade,Maximum Grade\n" + "".join(f"P {s},,10\n" for s in PLANTED))
-    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
+    code, text = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
     assert code == 0
     assert [row["Grade"] for row in table(tmp_path / "out.csv")] == ["", "6", ""]
-    (line,) = (line for line in words.splitlines() if line.startswith("start_here: essay"))
+    (line,) = (line for line in text.splitlines() if line.startswith("start_here: essay"))
     assert re.findall(r"\d{4}", line) == ["1234", "1237"]
 
 
@@ -164,8 +164,9 @@ def test_a_cell_that_means_nothing_is_named_before_anything_is_written(
     folder, run, tmp_path, command, name, text, line, column, value
 ):
     write(folder, **{name: text})
-    words = {"report": (), "export": ("--to", "csv", "--out", tmp_path / "marks.csv"), "regrade": ()}[command]
-    code, message = run(command, folder, *words)
+    export = "--to", "csv", "--out", tmp_path / "marks.csv"
+    arguments = export if command == "export" else ()
+    code, message = run(command, folder, *arguments)
     assert code == 2
     assert f"{name}.csv, line {line}, {column} {value!r}: " in message
     assert not (folder / "report").exists()

@@ -34,13 +34,13 @@ def packed(path, files):
     return path
 
 
-def collected(folder, *words):
+def collected(folder, *arguments):
     """(exit status, the list) of `rnnlab class collect`."""
-    status = cli.main(["class", "collect", str(folder), *map(str, words)])
+    status = cli.main(["class", "collect", str(folder), *map(str, arguments)])
     return status, submissions.load(folder)
 
 
-def facts(listed, *fields):
+def fields_of(listed, *fields):
     return [tuple(getattr(entry, field) for field in fields) for entry in listed]
 
 
@@ -63,7 +63,7 @@ def test_a_download_of_moodle_gives_participants_by_number_and_name(tmp_path):
     )
     status, listed = collected(tmp_path / "class", source)
     assert status == 1
-    assert facts(submissions.graded(listed), "student", "name", "lesson", "layout") == [
+    assert fields_of(submissions.graded(listed), "student", "name", "lesson", "layout") == [
         ("101", "Ada Lovelace", "bptt", "moodle"),
         ("102", "José_de_la Cruz", "bptt", "moodle"),
         ("103", "Grace Hopper", "bptt", "moodle"),
@@ -82,7 +82,7 @@ def test_a_download_of_canvas_gives_users_by_number(tmp_path):
     )
     status, listed = collected(tmp_path / "class", source)
     assert status == 0
-    assert facts(submissions.graded(listed), "student", "name", "number", "lesson") == [
+    assert fields_of(submissions.graded(listed), "student", "name", "number", "lesson") == [
         ("4711", "lovelaceada", 98765, "bptt"),
         ("4712", "nunezjose", 98766, "bptt"),
         ("4713", "oneil-smithpat", 98767, "bptt"),
@@ -101,7 +101,7 @@ def test_nbgrader_folders_have_times_and_earlier_attempts_do_not_count(tmp_path)
         if time:
             (place / "timestamp.txt").write_text(time)
     _, listed = collected(tmp_path / "class", tmp_path / "course")
-    assert facts(submissions.graded(listed), "student", "when") == [
+    assert fields_of(submissions.graded(listed), "student", "when") == [
         ("ada", "2026-11-20T23:59:00"),
         ("bob", "2026-11-21T10:00:00"),
     ]
@@ -213,7 +213,7 @@ def test_a_student_in_two_sections_has_one_submission_and_a_note(tmp_path):
     )
     _, listed = collected(tmp_path / "class", first, second)
     counting = submissions.graded(listed)
-    assert facts(counting, "student", "section")[1] == ("bob", "friday")
+    assert fields_of(counting, "student", "section")[1] == ("bob", "friday")
     assert holds(counting[0].reason, "friday", "monday")
 
 
@@ -299,7 +299,7 @@ def test_links_and_pipes_in_a_folder_are_not_opened(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (lambda path: None, "does not exist"),
         (lambda path: path.write_bytes(b"PK\x03\x04 cut off"), "the download was cut off"),
@@ -308,17 +308,17 @@ def test_links_and_pipes_in_a_folder_are_not_opened(tmp_path):
     ],
     ids=["missing", "cut off", "no notebook", "empty"],
 )
-def test_a_download_without_submissions_is_refused_and_leaves_nothing(make, words, tmp_path, capsys):
+def test_a_download_without_submissions_is_refused_and_leaves_nothing(make, message, tmp_path, capsys):
     make(tmp_path / "d.zip")
     assert cli.main(["class", "collect", str(tmp_path / "class"), str(tmp_path / "d.zip")]) == 2
-    assert words in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "class").exists()
 
 
 def test_a_lesson_or_a_digest_that_does_not_exist_is_refused(tmp_path, capsys):
     source = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()})
-    for words in (["--lesson", "bttp"], ["--take", "abc"]):
-        assert cli.main(["class", "collect", str(tmp_path / "class"), str(source), *words]) == 2
+    for arguments in (["--lesson", "bttp"], ["--take", "abc"]):
+        assert cli.main(["class", "collect", str(tmp_path / "class"), str(source), *arguments]) == 2
     error = capsys.readouterr().err
     assert all(part in error for part in ("no lesson 'bttp'", "--take abc: no file"))
 
@@ -337,15 +337,15 @@ def test_the_key_is_made_once_and_none_stops_a_class_that_has_begun(tmp_path):
 
 def test_tokens_depend_on_every_word_and_on_where_one_ends(tmp_path):
     key = bytes(32)
-    words = [
+    parts = [
         ("seed", "bptt", "ada"),
         ("variant", "bptt", "ada"),
         ("seed", "bptta", "da"),
         ("seed", "bptt", "bob"),
     ]
-    assert len({keys.token(key, *three) for three in words} | {keys.token(bytes(31) + b"1", *words[0])}) == 5
+    assert len({keys.token(key, *three) for three in parts} | {keys.token(bytes(31) + b"1", *parts[0])}) == 5
     seeds = {
-        keys.seed(key, *words) for words in (("bptt", "ada", "1"), ("bptt", "ada", "2"), ("bptt", "bob", "1"))
+        keys.seed(key, *parts) for parts in (("bptt", "ada", "1"), ("bptt", "ada", "2"), ("bptt", "bob", "1"))
     }
     assert len(seeds) == 3
     assert max(seeds) < 2**53

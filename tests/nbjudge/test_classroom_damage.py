@@ -77,12 +77,12 @@ def test_a_damaged_key_is_refused_with_the_remedy_and_an_editor_s_mark_is_not(fo
 
 
 def test_a_key_that_others_can_read_is_reported(folder):
-    words = []
+    printed = []
     for mode in (0o600, 0o644):
         folder.chmod(0o755)
         (folder / "class.json").chmod(mode)
-        run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
-    assert [line.startswith("other accounts") for line in words] == [False, True, False, False]
+        run.grade_class(folder, pretended(), printed.append, resume=True, plain=True)
+    assert [line.startswith("other accounts") for line in printed] == [False, True, False, False]
 
 
 def test_class_json_with_unknown_variants_is_refused(folder):

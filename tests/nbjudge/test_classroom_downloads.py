@@ -6,7 +6,7 @@ import struct
 import zipfile
 
 import pytest
-from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
+from test_classroom_collect import BPTT, FORWARD, book, collected, fields_of, packed, reason
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
@@ -113,7 +113,7 @@ def test_nbgraders_own_folder_is_read_as_such_and_a_hand_in_without_a_notebook_i
     files = {"ada/ps1/02_bptt.ipynb": book(), "ada/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"}
     source = tree(tmp_path / "submitted", files | {"bob/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"})
     _, listed = collected(tmp_path / "class", source)
-    assert facts(submissions.graded(listed), "student", "when") == [("ada", "2026-11-20T10:00:00")]
+    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-20T10:00:00")]
     assert ".ipynb" in reason(listed, "bob")
     assert len(listed) == 2
 
@@ -262,9 +262,9 @@ def test_downloads_of_one_name_are_told_apart_and_one_named_twice_is_read_once(t
     for day in ("mon", "fri"):
         (tmp_path / day).mkdir()
         packed(tmp_path / day / "d.zip", {"ada/02_bptt.ipynb": book()})
-    words = [tmp_path / day / "d.zip" for day in ("mon", "fri", "mon")]
-    _, listed = collected(tmp_path / "class", *words)
-    assert facts(listed, "section", "graded") == [("mon/d", False), ("fri/d", True)]
+    sources = [tmp_path / day / "d.zip" for day in ("mon", "fri", "mon")]
+    _, listed = collected(tmp_path / "class", *sources)
+    assert fields_of(listed, "section", "graded") == [("mon/d", False), ("fri/d", True)]
 
 
 def test_one_identifier_of_two_people_and_two_of_perhaps_one_are_noted(tmp_path):
@@ -296,7 +296,7 @@ def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(
         place / "abgabe.zip", {"a/b/02_bptt.ipynb": book(), "a/b/timestamp.txt": own, "timestamp.txt": own}
     )
     _, listed = collected(tmp_path / "class", tmp_path / "submitted")
-    assert facts(submissions.graded(listed), "student", "when") == [("ada", "2026-11-22T10:00:00")]
+    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-22T10:00:00")]
     assert not any(file.source.endswith("ada/ps1/timestamp.txt") for file in listed)
 
 
@@ -306,7 +306,7 @@ def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path
         member = zipfile.ZipInfo("ada/x.zip", (2026, 11, 22, 10, 0, 0))
         archive.writestr(member, inner.read_bytes())
     _, listed = collected(tmp_path / "class", tmp_path / "all.zip")
-    assert facts(submissions.graded(listed), "when") == [("2026-11-22T10:00:00",)]
+    assert fields_of(submissions.graded(listed), "when") == [("2026-11-22T10:00:00",)]
 
 
 def test_a_zip_that_holds_a_zip_alone_is_opened_and_a_third_stays_closed(tmp_path):
@@ -341,9 +341,9 @@ def test_notebooks_of_other_lessons_in_one_zip_are_one_line_and_one_row(tmp_path
     )
 
 
-def chosen(tmp_path, files, *words):
+def chosen(tmp_path, files, *arguments):
     """{student: the path of the file that counts} of a download."""
-    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), *words)
+    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), *arguments)
     return {entry.student: entry.source.partition(": ")[2] for entry in submissions.graded(listed)}
 
 
@@ -410,4 +410,4 @@ def test_the_files_of_a_clone_have_no_times_of_hand_ins(tmp_path):
     source = tree(tmp_path / "in", files)
     os.utime(source / "ada/02_bptt.ipynb", (1e9, 1e9))
     _, listed = collected(tmp_path / "class", source)
-    assert facts(listed, "when", "graded") == [(None, False)] * 2
+    assert fields_of(listed, "when", "graded") == [(None, False)] * 2

@@ -177,7 +177,7 @@ def test_what_others_wrote_into_the_gradebook_stays_and_our_own_is_brought_up_to
             assert (own.auto_score, own.manual_score) == (0, None)
             assert not book.find_comment("measure_gemm", *check[1:]).manual_comment
     assert len(pushed.others) == 2
-    assert any({"ada", "0.0", "1.5"} <= {*words.replace(",", "").split()} for words in pushed.others)
+    assert any({"ada", "0.0", "1.5"} <= {*text.replace(",", "").split()} for text in pushed.others)
 
 
 @pytest.mark.slow

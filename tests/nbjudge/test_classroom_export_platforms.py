@@ -84,10 +84,10 @@ def test_the_package_is_complete_and_brings_no_solution_in_plain_text(archive):
 
 
 def test_a_python_is_installed_that_the_course_supports():
-    facts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    oldest = tuple(map(int, re.findall(r"\d+", facts["requires-python"])))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = tuple(map(int, re.findall(r"\d+", project["requires-python"])))
     assert tuple(map(int, export_gradescope.PYTHON.split("."))) >= oldest
-    named = {re.match(r"[\w-]+", entry)[0] for entry in facts["optional-dependencies"]["lab"]}
+    named = {re.match(r"[\w-]+", entry)[0] for entry in project["optional-dependencies"]["lab"]}
     assert {*export_gradescope.FOR_CHECKS} <= named
     assert "/opt/uv/bin/uv venv -q --python 3.12" in export_gradescope.SETUP
 
@@ -163,9 +163,9 @@ def test_a_notebook_with_a_variant_is_graded_with_its_numbers(tmp_path):
     outcome = export_gradescope.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0)
     statuses = [verdict.status for verdict in outcome.verdicts]
     assert statuses == ["passed", "passed", "failed"], "the answer has the course's own number"
-    words = "Taken as this notebook's checks name them: measure_gemm with warm=2."
-    assert outcome.variants == words
-    assert words in export_gradescope.results_of(outcome, LESSON)["output"]
+    sentence = "Taken as this notebook's checks name them: measure_gemm with warm=2."
+    assert outcome.variants == sentence
+    assert sentence in export_gradescope.results_of(outcome, LESSON)["output"]
 
 
 def test_an_autograder_without_metadata_or_with_a_judge_that_hangs_writes_results(autograder, monkeypatch):
@@ -208,7 +208,7 @@ def test_an_answer_gets_no_more_memory_than_the_machine_can_spare(monkeypatch):
 
 
 def test_seeds_depend_on_every_word():
-    seeds = {export_gradescope.digest_seed(*words) for words in (("k", 1, "a"), ("k", 1, "b"), ("l", 1, "a"))}
+    seeds = {export_gradescope.digest_seed(*parts) for parts in (("k", 1, "a"), ("k", 1, "b"), ("l", 1, "a"))}
     assert len(seeds) == 3
     assert all(0 <= seed < 1 << 53 for seed in seeds)
 

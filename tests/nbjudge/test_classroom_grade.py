@@ -60,9 +60,9 @@ def test_a_second_run_does_only_what_is_missing(folder):
     with pytest.raises(Unusable, match=r"\b2\b.*\b5\b.*--resume"):
         run.grade_class(folder, pretended(), ignore, plain=True)
     before = {path: path.stat().st_mtime_ns for path in folder.glob("results/*/*.json")}
-    words = []
-    run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
-    assert words == ["2 are graded already", "3 to grade"]
+    printed = []
+    run.grade_class(folder, pretended(), printed.append, resume=True, plain=True)
+    assert printed == ["2 are graded already", "3 to grade"]
     assert all(path.stat().st_mtime_ns == moment for path, moment in before.items())
     assert len(results.load(folder)) == 5
 
@@ -119,8 +119,8 @@ def test_a_class_folder_that_cannot_be_written_is_named(folder, capsys, monkeypa
 
     monkeypatch.setattr(FileLock, "acquire", refuse)
     for command in (["grade"], ["regrade"], ["collect"]):
-        words = [*command, str(folder), *([str(folder.parent / "in")] if command == ["collect"] else [])]
-        assert cli.main(["class", *words]) == 2
+        arguments = [*command, str(folder), *([str(folder.parent / "in")] if command == ["collect"] else [])]
+        assert cli.main(["class", *arguments]) == 2
         assert f"{folder / 'lock'} cannot be used: Read-only file system" in capsys.readouterr().err
 
 
@@ -128,8 +128,8 @@ def test_an_export_takes_no_device_s_place(folder, capsys, tmp_path):
     graded(folder)
     pipe = tmp_path / "a pipe"
     os.mkfifo(pipe)
-    for words in (["export", "--to", "csv"], ["similar"]):
-        assert cli.main(["class", *words, str(folder), "--out", str(pipe)]) == 2
+    for arguments in (["export", "--to", "csv"], ["similar"]):
+        assert cli.main(["class", *arguments, str(folder), "--out", str(pipe)]) == 2
         assert str(pipe) in capsys.readouterr().err
     assert pipe.is_fifo()
 
@@ -155,9 +155,9 @@ def test_a_lost_or_another_key_stops_grading_and_counts_the_results(folder, caps
     before = bare(folder)
     keys.save_settings(folder, keys.settings(folder) | change)
     assert cli.main(["class", "grade", str(folder), "--plain", "--resume"]) == 2
-    words = capsys.readouterr().err
-    assert holds(words, "5 results")
-    assert "class.json" in words
+    printed = capsys.readouterr().err
+    assert holds(printed, "5 results")
+    assert "class.json" in printed
     assert bare(folder) == before
 
 
@@ -165,9 +165,9 @@ def test_results_of_other_checks_stay_until_a_regrade_is_written(folder, monkeyp
     graded(folder)
     before = bare(folder)
     monkeypatch.setattr(run, "grader_digest", lambda: "another grader")
-    words = []
-    run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
-    assert holds(words[1], "5")
+    printed = []
+    run.grade_class(folder, pretended(), printed.append, resume=True, plain=True)
+    assert holds(printed[1], "5")
     assert bare(folder) == before
     selection = regrade.Selection(student="ada")
     pairs = regrade.regrade(folder, pretended([SECOND]), selection, plain=True)

@@ -41,8 +41,8 @@ def run(capfd):
 
 
 def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, run):
-    code, words = run("report", folder)
-    assert (code, "4 pages to give back.\n" in words, "also holds" in words) == (0, True, False)
+    code, printed = run("report", folder)
+    assert (code, "4 pages to give back.\n" in printed, "also holds" in printed) == (0, True, False)
     page = (folder / "report/class.html").read_text(encoding="utf-8")
     for text in ("in/x.txt", "no notebook", "di.ipynb is not a notebook.", "sandbox bubblewrap"):
         assert text in page
@@ -62,21 +62,21 @@ def test_a_class_of_broken_notebooks_has_a_report_and_no_marks(folder, run, tmp_
     run("report", folder)
     entries = submissions.load(folder)
     submissions.save(folder, [entry for entry in entries if entry.student == "di"])
-    code, words = run("report", folder)
-    assert (code, "1 page to give back." in words) == (0, True)
-    assert holds(words, "3 pages")
+    code, printed = run("report", folder)
+    assert (code, "1 page to give back." in printed) == (0, True)
+    assert holds(printed, "3 pages")
     page = (folder / "report/class.html").read_text(encoding="utf-8")
     assert "no submission could be graded" in page
     assert "di.ipynb is not a notebook." in page
-    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "x.csv")
-    assert (code, "none of the 1 notebooks that count could be graded" in words) == (2, True)
+    code, printed = run("export", folder, "--to", "csv", "--out", tmp_path / "x.csv")
+    assert (code, "none of the 1 notebooks that count could be graded" in printed) == (2, True)
 
 
 def test_tables_have_all_who_were_graded_and_the_rest_is_named(folder, run, tmp_path):
-    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
+    code, printed = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
     assert code == 0
     assert {*papers.unmarked(folder)} == {"di"}
-    assert "  di: di.ipynb: di.ipynb is not a notebook." in words.splitlines()
+    assert "  di: di.ipynb: di.ipynb is not a notebook." in printed.splitlines()
     text = (tmp_path / "marks.csv").read_text(encoding="utf-8-sig")
     rows = {row["student"]: (row["score"], row["not_judged"]) for row in csv.DictReader(io.StringIO(text))}
     assert rows == {"ada": ("6", "0"), "'=bo": ("5", "0"), "cy": ("4", "1")}
@@ -92,8 +92,8 @@ def test_a_mark_that_was_changed_by_hand_is_refused(folder, run, tmp_path, chang
     entry = json.loads(path.read_text())
     entry["exercises"][0] |= change
     path.write_text(json.dumps(entry))
-    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
-    assert (code, holds(words, "--resume")) == (
+    code, printed = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
+    assert (code, holds(printed, "--resume")) == (
         2,
         True,
     )
@@ -105,10 +105,12 @@ def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
         "Identifier,ID number,Grade,Last modified (grade),Feedback comments\nParticipant 1,ada,,-,\n"
     )
     before = sheet.read_bytes()
-    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
+    code, printed = run(
+        "export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv"
+    )
     assert code == 0
-    assert "marks of 1 student." in words
-    assert "Withheld: an exercise was not judged, by a fault of the grader; grade again: cy." in words
+    assert "marks of 1 student." in printed
+    assert "Withheld: an exercise was not judged, by a fault of the grader; grade again: cy." in printed
     row = next(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
     assert row["Grade"] == "6"
     assert row["Feedback comments"].startswith("<p>00 · Start here: 6 of 6 points</p>")
@@ -118,26 +120,26 @@ def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
 def test_an_export_replaces_an_earlier_one_and_nothing_else(folder, run, tmp_path):
     out = tmp_path / "marks.csv"
     out.touch()
-    for words in ((), ("--names",), ()):
-        assert run("export", folder, "--to", "csv", "--out", out, *words)[0] == 0
+    for arguments in ((), ("--names",), ()):
+        assert run("export", folder, "--to", "csv", "--out", out, *arguments)[0] == 0
     before = out.read_bytes()
     assert run("export", folder, "--to", "csv", "--out", out)[0] == 0
     assert out.read_bytes() == before, "two runs write the same bytes"
     for content in (b"student,remark\r\nada,my own list\r\n", b"PK\x03\x04\xff"):
         out.write_bytes(content)
-        code, words = run("export", folder, "--to", "csv", "--out", out)
-        assert (code, str(out) in words) == (2, True)
+        code, printed = run("export", folder, "--to", "csv", "--out", out)
+        assert (code, str(out) in printed) == (2, True)
         assert out.read_bytes() == content
 
 
 def test_similar_answers_of_solved_notebooks_are_none(folder, run):
-    code, words = run("similar", folder)
-    assert (code, holds(words, "0 groups", "0 pairs")) == (0, True)
+    code, printed = run("similar", folder)
+    assert (code, holds(printed, "0 groups", "0 pairs")) == (0, True)
     assert (folder / "similar.html").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("command", "why"),
     [
         ("export --to csv --out x.csv", "--to csv needs the class folder whose marks are exported."),
         ("export FOLDER --to csv", "--to csv needs --out, the file or folder to write."),
@@ -159,11 +161,11 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
         ("variants FOLDER --lesson start_here --students no.txt", "no.txt cannot be read: No such file"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_changes_nothing(folder, run, monkeypatch, tmp_path, words, why):
+def test_bad_input_gets_one_sentence_and_changes_nothing(folder, run, monkeypatch, tmp_path, command, why):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     arguments = [
-        word.replace("FOLDER", str(folder)).replace("NOWHERE", str(tmp_path)) for word in words.split()
+        word.replace("FOLDER", str(folder)).replace("NOWHERE", str(tmp_path)) for word in command.split()
     ]
     code, sentence = run(*arguments)
     assert code == 2
@@ -176,23 +178,23 @@ def test_bad_input_gets_one_sentence_and_changes_nothing(folder, run, monkeypatc
 def test_a_template_is_not_overwritten(folder, run, tmp_path, target):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier,Grade\nParticipant 1,\n")
-    code, words = run("export", folder, "--to", target, "--template", sheet, "--out", sheet)
-    assert (code, holds(words, "--out")) == (2, True)
+    code, printed = run("export", folder, "--to", target, "--template", sheet, "--out", sheet)
+    assert (code, holds(printed, "--out")) == (2, True)
     assert sheet.read_text() == "Identifier,Grade\nParticipant 1,\n"
 
 
 def test_a_class_with_variants_hands_out_no_notebook_for_all(folder, run, tmp_path):
     (folder / "class.json").write_text('{"format": 2, "variants": ["start_here"]}')
-    words = "export --to nbgrader --lesson start_here --out".split()
-    code, sentence = run(*words[:1], folder, *words[1:], tmp_path / "course")
+    arguments = "export --to nbgrader --lesson start_here --out".split()
+    code, sentence = run(*arguments[:1], folder, *arguments[1:], tmp_path / "course")
     assert (code, holds(sentence, "start_here")) == (2, True)
     assert not (tmp_path / "course").exists()
 
 
 def test_an_autograder_is_never_replaced(run, tmp_path):
     (tmp_path / "a.zip").write_text("mine")
-    code, words = run("export", "--to", "gradescope", "--lesson", "start_here", "--out", tmp_path / "a.zip")
-    assert (code, "a.zip" in words) == (2, True)
+    code, printed = run("export", "--to", "gradescope", "--lesson", "start_here", "--out", tmp_path / "a.zip")
+    assert (code, "a.zip" in printed) == (2, True)
     assert (tmp_path / "a.zip").read_text() == "mine"
 
 

@@ -174,8 +174,8 @@ def test_what_was_not_judged_or_stopped_meanwhile_is_graded_again(
     graded = run.grade
     statuses = statuses.split()
 
-    def grade(*words, **options):
-        report = graded(*words, only=FIRST, **options)
+    def grade(*arguments, **options):
+        report = graded(*arguments, only=FIRST, **options)
         (verdict,) = report.verdicts
         processes.stops.extend([1] * (stopped and len(statuses) == 2))
         return replace(report, verdicts=(replace(verdict, status=Status(statuses.pop(0))),))

@@ -113,7 +113,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.addresses, self.words = [], [], []
+        self.tags, self.addresses, self.content = [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -121,7 +121,7 @@ class Page(HTMLParser):
         self.addresses += [value for name, value in attrs if name in ("src", "href", "action", "srcset")]
 
     def handle_data(self, data):
-        self.words.append(data)
+        self.content.append(data)
 
 
 def written(folder, names=False):
@@ -135,7 +135,7 @@ def test_pages_hold_no_script_and_load_nothing(tmp_path):
         page = Page(path.read_text(encoding="utf-8"))
         assert not {"script", "img", "link", "iframe", "object"} & {*page.tags}
         assert all(re.match(r"#|students/[\w-]+\.html$", address) for address in page.addresses)
-    assert HOSTILE in "".join(Page((tmp_path / "class.html").read_text(encoding="utf-8")).words)
+    assert HOSTILE in "".join(Page((tmp_path / "class.html").read_text(encoding="utf-8")).content)
 
 
 def test_names_appear_only_where_they_are_wanted(tmp_path):
@@ -145,11 +145,11 @@ def test_names_appear_only_where_they_are_wanted(tmp_path):
 
 def test_the_class_page_lists_what_was_not_graded_and_whose_fault_it_was(tmp_path):
     page = Page((written(tmp_path) / "class.html").read_text(encoding="utf-8"))
-    words = " ".join(" ".join(page.words).split())
-    assert "inbox/==x.ipynb no student of the list has this name" in words
-    assert holds(words, "di count_rnn_flops", "0", "2")
-    assert "1 student with an exercise that was not judged, by a fault of the grader" in words
-    assert "di 1 of 6 2 points not judged, by a fault of the grader" in words
+    content = " ".join(" ".join(page.content).split())
+    assert "inbox/==x.ipynb no student of the list has this name" in content
+    assert holds(content, "di count_rnn_flops", "0", "2")
+    assert "1 student with an exercise that was not judged, by a fault of the grader" in content
+    assert "di 1 of 6 2 points not judged, by a fault of the grader" in content
 
 
 def test_identifiers_cannot_steer_a_page_and_notes_are_the_teachers_alone(tmp_path):
@@ -164,10 +164,10 @@ def test_identifiers_cannot_steer_a_page_and_notes_are_the_teachers_alone(tmp_pa
 def test_a_student_gets_the_words_of_check_and_nothing_about_others(tmp_path):
     work = replace_looks(wrong("ed", "takes the first step", "h[0] is 3, should be 4.", seed=987654321))
     text = report.student_page([work])
-    words = " ".join("".join(Page(text).words).split())
+    content = " ".join("".join(Page(text).content).split())
     for sentence in ("✘ failed · last_step · 0 of 1 points", "h[0] is 3, should be 4.",
                      "It looks as if last_step takes the first step.", "Next: hint(last_step)"):  # fmt: skip
-        assert sentence in words
+        assert sentence in content
     assert "987654321" not in text
     assert "__globals__" not in text
 

@@ -45,7 +45,7 @@ def pick(y):
 # %%
 check(pick)
 
-# %% [facts]
+# %% [properties]
 # points: 1
 # difficulty: 1
 # minutes: 3
@@ -240,8 +240,8 @@ def rnnlab(capfd):
 def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tmp_path, rnnlab):
     folder, students = tmp_path / "class", [f"s{n}" for n in range(60)]
     (tmp_path / "list.txt").write_text("\n".join(students))
-    code, words = rnnlab("variants", folder, "--lesson", "start_here", "--students", tmp_path / "list.txt")
-    assert code == 0, words
+    code, text = rnnlab("variants", folder, "--lesson", "start_here", "--students", tmp_path / "list.txt")
+    assert code == 0, text
     all_numbers = {s: of_a_class.numbers_for(folder, "start_here", s) for s in students}
     drawn = {s: numbers["measure_gemm"] for s, numbers in all_numbers.items()}
     one = next(s for s in students if drawn[s])  # a key is random: no numbers are certain to be drawn
@@ -260,9 +260,9 @@ def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tm
     assert scores == {one: (6, drawn[one]), two: (3, drawn[two])}
     report = "".join(texts)
     assert len(re.findall(f"warm={other}.*warm={warm}", report)) == 1
-    words = rnnlab("variants", folder, "--lesson", "bptt", "--variant-of", "nobody")[1]
-    assert "bptt is graded without variants" in words
-    assert "No submission of" in words
+    text = rnnlab("variants", folder, "--lesson", "bptt", "--variant-of", "nobody")[1]
+    assert "bptt is graded without variants" in text
+    assert "No submission of" in text
     assert "is empty" in rnnlab("variants", folder, "--lesson", "bptt", "--variant-of", "")[1]
     assert rnnlab("variants", folder, "--lesson", "start_here", "--variant-of", two) == (
         0, f"{two}: {of_a_class.describe(all_numbers[two])}\n",
@@ -272,9 +272,9 @@ def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tm
         ("grade", folder, "--plain"),
         ("variants", folder, "--lesson", "bptt", "--variant-of", one),
     ):
-        code, words = rnnlab(*command)
+        code, text = rnnlab(*command)
         assert code == 2
-        assert holds(words, "class.json", "2")
+        assert holds(text, "class.json", "2")
 
 
 def test_the_same_key_makes_the_same_notebooks_and_another_one_others(tmp_path):

@@ -14,7 +14,7 @@ def twice(x):
     return 2 * x
     ### END SOLUTION
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 2
 # minutes: 15
@@ -76,8 +76,12 @@ def test_an_edit_of_many_lines_keeps_their_order_and_their_blank_lines():
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("[facts]", "[markdown]", "twice.py:1: an exercise has one .facts. cell and 3 .hint. cells"),
-        ("[hint]", "[markdown]", "twice.py:1: an exercise has one .facts. cell and 3 .hint. cells"),
+        (
+            "[properties]",
+            "[markdown]",
+            "twice.py:1: an exercise has one .properties. cell and 3 .hint. cells",
+        ),
+        ("[hint]", "[markdown]", "twice.py:1: an exercise has one .properties. cell and 3 .hint. cells"),
         (
             "# %% [reference]",
             "# %% [reference]\nx = 1\n\n# %% [reference]",

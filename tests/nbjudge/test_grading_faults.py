@@ -124,7 +124,7 @@ def endless_of_the_kernel(folder):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (pipe, "not a regular file"),
         (link_to_zero, "not a regular file"),
@@ -134,13 +134,13 @@ def endless_of_the_kernel(folder):
         (endless_of_the_kernel, "not a notebook"),
     ],
 )
-def test_what_is_no_notebook_file_is_refused_in_a_sentence(tmp_path, make, words, capsys, monkeypatch):
+def test_what_is_no_notebook_file_is_refused_in_a_sentence(tmp_path, make, message, capsys, monkeypatch):
     monkeypatch.setattr(notebook_file, "MEMORY", 256 << 20)
     make(tmp_path)
     assert cli.main(["grade", str(tmp_path / "00_start_here.ipynb")]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert any(word in error for word in words.split("|"))
+    assert any(word in error for word in message.split("|"))
 
 
 def test_more_program_text_than_anyone_writes_costs_only_what_stands_behind_it(written):
@@ -331,8 +331,8 @@ def test_a_kernel_where_the_simulators_package_is_missing_is_not_called_forbidde
 
     monkeypatch.setattr(kernels, "prepare", prepare)
     monkeypatch.setattr(conversation, "find_spec", lambda name: None)
-    words, missing = main._words(kernels, "anywhere")
-    assert words is None
+    module, missing = main._prepared(kernels, "anywhere")
+    assert module is None
     with pytest.raises(ModuleNotFoundError) as caught:
         guard._inert_course(guard.Own("rnnlab", [], "cuda", None, missing)).cuda  # noqa: B018
     outcome = {"type": "ModuleNotFoundError", "text": str(caught.value), "where": ""}

@@ -74,7 +74,7 @@ def test_a_right_answer_passes_with_all_its_points():
 
 
 @pytest.mark.parametrize(
-    ("function", "misconception", "words"),
+    ("function", "misconception", "message"),
     [
         (lambda x: x**2, "squares it", "step 0, unit 0"),
         (lambda x: x.copy(), "forgets to double", "T=1, H=1"),
@@ -90,11 +90,11 @@ def test_a_right_answer_passes_with_all_its_points():
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_a_wrong_answer_is_told_by_its_first_difference_and_the_likely_mistake(
-    function, misconception, words
+    function, misconception, message
 ):
     verdict = verdict_on(function, check_doubled)
     assert (verdict.status, verdict.misconception) == ("failed", misconception)
-    assert words in verdict.message
+    assert message in verdict.message
 
 
 def test_rounding_is_no_mistake_and_a_loose_answer_is():
@@ -164,7 +164,7 @@ def test_an_answer_that_uses_itself_gets_the_same_verdict_as_in_a_grade():
 
 
 @pytest.mark.parametrize(
-    ("thing", "words"),
+    ("thing", "message"),
     [
         ("last_step", "takes the function itself"),
         (np.ones(2), "not what it returns"),
@@ -172,8 +172,8 @@ def test_an_answer_that_uses_itself_gets_the_same_verdict_as_in_a_grade():
     ],
     ids=["a name", "a result", "a lambda"],
 )
-def test_what_is_no_exercise_is_told_with_the_remedy(thing, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+def test_what_is_no_exercise_is_told_with_the_remedy(thing, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         rnnlab.check(thing)
 
 

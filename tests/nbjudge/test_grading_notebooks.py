@@ -123,7 +123,7 @@ def test_an_answer_may_use_what_other_cells_define_and_one_lost_answer_takes_no_
 
 
 @pytest.mark.parametrize(
-    ("cell", "status", "words"),
+    ("cell", "status", "message"),
     [
         ("def last_step(y)\n    return y[-1]", "crashed", "cell 1"),
         ("def lost_step(y):\n    return y[-1]", "not_attempted", "lost_step"),
@@ -136,10 +136,10 @@ def test_an_answer_may_use_what_other_cells_define_and_one_lost_answer_takes_no_
     ],
     ids=["syntax error", "renamed", "stub", "no function", "raises", "returns nothing", "dtype", "nan"],
 )
-def test_what_is_wrong_with_an_answer_is_said(written, cell, status, words):
+def test_what_is_wrong_with_an_answer_is_said(written, cell, status, message):
     verdict = verdicts(written(cell), only="last_step")["last_step"]
     assert verdict.status == status
-    assert words in verdict.message
+    assert message in verdict.message
     assert "Traceback" not in str(verdict)
     assert "rnnlab/" not in str(verdict)
 
@@ -153,7 +153,7 @@ def test_an_exception_is_told_by_the_learners_own_line(written):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         (b"not json", "is not a notebook"),
         (b"", "is not a notebook"),
@@ -163,12 +163,12 @@ def test_an_exception_is_told_by_the_learners_own_line(written):
     ],
     ids=["text", "empty", "a list", "no cells", "no UTF-8"],
 )
-def test_a_file_that_is_no_notebook_is_told_and_the_exit_status_is_2(tmp_path, capsys, content, words):
+def test_a_file_that_is_no_notebook_is_told_and_the_exit_status_is_2(tmp_path, capsys, content, message):
     path = tmp_path / "00_start_here.ipynb"
     path.write_bytes(content)
     assert cli.main(["grade", str(path)]) == 2
     text = capsys.readouterr().err
-    assert words in text
+    assert message in text
     assert "Traceback" not in text
 
 

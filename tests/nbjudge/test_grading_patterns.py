@@ -1,12 +1,12 @@
-"""Facts that follow a first difference: true of both arrays, and none where nothing stands out."""
+"""Patterns that follow a first difference: true of both arrays, and none where nothing stands out."""
 
 import numpy as np
 import pytest
 from values_in import holds
 
 from nbjudge.comparing.differences import WRONG_DTYPE, first_difference, whole_numbers
-from nbjudge.comparing.patterns import common_fact, first_place, part_of_sum
-from rnnlab.compare import numbers_in_words
+from nbjudge.comparing.patterns import common_pattern, first_place, part_of_sum
+from rnnlab.compare import format_numbers
 
 WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
 AXES = ("step", "sequence", "unit")
@@ -20,7 +20,7 @@ def changed(*places):
 
 
 @pytest.mark.parametrize(
-    ("got", "fact"),
+    ("got", "pattern"),
     [
         (2 * WANT, "Every number is 2 times the right one."),
         (-WANT, "Every number has the wrong sign."),
@@ -49,15 +49,15 @@ def changed(*places):
         (np.concatenate([WANT[:2], WANT[2:] ** 2 + 1]), None),  # which the first difference says by itself
     ],
 )
-def test_a_fact_follows_the_first_difference(got, fact):
-    assert common_fact(got, WANT, AXES, 1e-9) == fact
+def test_a_pattern_follows_the_first_difference(got, pattern):
+    assert common_pattern(got, WANT, AXES, 1e-9) == pattern
 
 
 def test_a_number_that_stands_in_two_places_belongs_to_neither():
-    fact = common_fact(np.array([2.0, 1, 1, 3]), np.array([1.0, 2, 1, 3]), ("unit",), 1e-9)
-    assert fact == "The numbers are the right ones at other places: the first belongs to unit 1."
-    fact = common_fact(np.array([1.0, 2, 3, 1]), np.array([2.0, 1, 3, 1]), ("unit",), 1e-9)
-    assert fact == "The numbers are the right ones at other places."
+    pattern = common_pattern(np.array([2.0, 1, 1, 3]), np.array([1.0, 2, 1, 3]), ("unit",), 1e-9)
+    assert pattern == "The numbers are the right ones at other places: the first belongs to unit 1."
+    pattern = common_pattern(np.array([1.0, 2, 3, 1]), np.array([2.0, 1, 3, 1]), ("unit",), 1e-9)
+    assert pattern == "The numbers are the right ones at other places."
 
 
 def test_a_part_that_is_right_in_another_place_is_named():
@@ -86,9 +86,9 @@ def test_a_wrong_sum_lacks_terms_or_has_them_twice(terms, sentence):
     assert part_of_sum(right[terms].sum() - right.sum(), right) == sentence
 
 
-def test_a_number_has_no_facts_and_axes_without_names_have_numbers():
-    assert common_fact(np.ones(1), np.zeros(1), ("unit",), 1e-9) is None
-    assert holds(common_fact(changed(1), WANT, (), 1e-9), "1", "0")
+def test_a_number_has_no_patterns_and_axes_without_names_have_numbers():
+    assert common_pattern(np.ones(1), np.zeros(1), ("unit",), 1e-9) is None
+    assert holds(common_pattern(changed(1), WANT, (), 1e-9), "1", "0")
 
 
 def test_results_that_are_right_are_named_beside_one_that_is_not():
@@ -138,7 +138,7 @@ def test_whole_numbers_are_told_from_other_answers(got, width, numbers):
     ],
 )
 def test_two_numbers_that_differ_print_as_two(got, want, words):
-    assert numbers_in_words(got, want) == words
+    assert format_numbers(got, want) == words
 
 
 def test_whole_numbers_of_an_array_are_printed_in_full_and_another_dtype_comes_first():

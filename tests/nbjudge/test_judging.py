@@ -120,9 +120,16 @@ def exercise(*names, inputs=(2.0, 3.0), **options):
 
     mutants = tuple(Mutant(name, "", "") for name in names)
     make = lambda mutant: FUNCTIONS[mutant.name] if mutant else lambda x: 2 * x
-    facts = {"name": "doubled", "points": 1, "difficulty": 1, "minutes": 1, "lines": 1, "hints": ("", "", "")}
+    properties = {
+        "name": "doubled",
+        "points": 1,
+        "difficulty": 1,
+        "minutes": 1,
+        "lines": 1,
+        "hints": ("", "", ""),
+    }
     cases = tuple((x,) for x in inputs)
-    return Exercise(**facts, check=check, cases=cases, make=make, mutants=mutants, right=(), **options)
+    return Exercise(**properties, check=check, cases=cases, make=make, mutants=mutants, right=(), **options)
 
 
 def named(function, *names, **options):

@@ -29,7 +29,7 @@ def test_the_nearest_lesson_is_offered():
 
 
 @pytest.mark.parametrize(
-    "words",
+    "message",
     [
         "lab --lesson {}",
         "progress {}",
@@ -43,17 +43,17 @@ def test_the_nearest_lesson_is_offered():
         "class variants folder --lesson {} --variant-of ada",
     ],
 )
-def test_every_command_refuses_an_unknown_lesson_in_the_same_words(words, capsys, tmp_path, monkeypatch):
+def test_every_command_refuses_an_unknown_lesson_in_the_same_words(message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.main(words.format("nope").split()) == 2
+    assert cli.main(message.format("nope").split()) == 2
     assert holds(capsys.readouterr().err, "'nope'")
 
 
 @pytest.mark.parametrize("text", ["1", "01", "rnn_forward", "01_rnn_forward"])
 def test_progress_takes_each_form(text, capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
-    for words in ([text], ["--lesson", text]):
-        assert cli.main(["progress", *words]) == 0
+    for message in ([text], ["--lesson", text]):
+        assert cli.main(["progress", *message]) == 0
         assert "rnn_step" in capsys.readouterr().out
 
 

@@ -10,8 +10,8 @@ from nbjudge.exercise import Code, Mutant
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 
-HEAD = "".join(f"# {fact}: 1\n" for fact in ("points", "difficulty", "minutes", "lines"))
-HEAD = f"# %% [facts]\n{HEAD}" + 3 * "\n# %% [hint]\n# Look.\n"
+HEAD = "".join(f"# {name}: 1\n" for name in ("points", "difficulty", "minutes", "lines"))
+HEAD = f"# %% [properties]\n{HEAD}" + 3 * "\n# %% [hint]\n# Look.\n"
 STEP = """# %%
 def step(x):
     ### BEGIN SOLUTION

@@ -85,7 +85,7 @@ def test_an_error_names_the_opening_line_or_a_line_of_the_text():
         ("# %%\n\n# %%\n1\n", "a.py:1: an empty cell"),
         (
             "# %%\n1\n# %% [hints]\n# Look.\n",
-            r"a.py:3: no cell is \[hints\]; there are .markdown., .exercise., .facts.",
+            r"a.py:3: no cell is \[hints\]; there are .markdown., .exercise., .properties.",
         ),
         ("# %% [exercise]\n", "a.py:1: .*followed by the exercise's name"),
         ("# %% [exercise] twice x\n", "a.py:1: .*followed by the exercise's name"),

@@ -37,16 +37,16 @@ def test_a_view_of_few_settings_has_a_frame_for_each_combination(monkeypatch):
     assert len(bundle["shown"]) == 3 * 2
     html, finding = bundle["frames"][bundle["shown"]["2,1"]]
     assert (html, finding) == ("<p>a=2 b=True</p>", "a=2 b=True")
-    assert bundle["sliders"][1]["words"] == ["off", "on"]
+    assert bundle["sliders"][1]["labels"] == ["off", "on"]
 
 
 def test_a_view_of_many_settings_moves_one_slider_at_a_time_and_a_long_one_in_strides(monkeypatch):
     sliders = {"a": Slider("a", range(10), 4), "b": Slider("b", range(0, 2000, 2), 7)}
     bundle = view(monkeypatch, **sliders)[frames.MEDIA]
     a, b = bundle["sliders"]
-    assert len(b["words"]) <= frames.FEWER + 2
-    assert (b["words"][b["start"]], b["words"][0], b["words"][-1]) == ("14", "0", "1998")
-    assert len(bundle["shown"]) == len(a["words"]) + len(b["words"]) - 1, "the start is common to both"
+    assert len(b["labels"]) <= frames.FEWER + 2
+    assert (b["labels"][b["start"]], b["labels"][0], b["labels"][-1]) == ("14", "0", "1998")
+    assert len(bundle["shown"]) == len(a["labels"]) + len(b["labels"]) - 1, "the start is common to both"
     assert f"0,{b['start']}" in bundle["shown"]
     assert "0,0" not in bundle["shown"]
 

@@ -119,7 +119,7 @@ def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
     blocks = BeautifulSoup(page, "html.parser").find_all("pre")
     (together,) = (block for block in blocks if "number  number" in block.text)
     assert len(together.text.splitlines()) == 3, "what one loop printed is one box"
-    assert [words.text for words in together.select(".words")] == [SENTENCE], "columns are not broken"
+    assert [words.text for words in together.select(".sentence")] == [SENTENCE], "columns are not broken"
     assert '<pre class="printed warning wraps">words' in page, "lines without columns are broken, not cut off"
 
 

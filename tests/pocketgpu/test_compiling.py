@@ -93,8 +93,8 @@ def test_fewer_registers_mean_spills():
 def test_grid_barriers_and_cache_hints_compile():
     (result,) = compile_report(strict_kernels.flag, (VECTOR, VECTOR), "sm_90")
     # numba-cuda's words say ld.global.cg.b32
-    words = r"ld\.(global\.)?cg", r"st\.(global\.)?cg", r"ld\.(global\.)?cv", "cudaCGSynchronize"
-    assert all(re.search(word, result.ptx) for word in words)
+    patterns = r"ld\.(global\.)?cg", r"st\.(global\.)?cg", r"ld\.(global\.)?cv", "cudaCGSynchronize"
+    assert all(re.search(word, result.ptx) for word in patterns)
 
 
 @needs_compilers

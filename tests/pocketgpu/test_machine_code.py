@@ -20,7 +20,7 @@ from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
 from pocketgpu.compiling.target import IS_NUMBA_CUDA
-from pocketgpu.device_words import load_acquire
+from pocketgpu.device_functions import load_acquire
 from rnncourse.checks.lesson_15_persistent_rnn import ANSWERS
 from rnnlab.kernels.persistence.shapes import with_includes
 

@@ -124,17 +124,17 @@ def test_the_annotations_of_a_code_host_name_rule_file_line_and_the_other_access
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--tool", "races"], ["races", "race,", "mem"]),
         (["--device", "H2000"], ["H2000", "H200"]),
         (["--events", "few"], ["few"]),
     ],
 )
-def test_a_wrong_option_is_told_with_what_there_is(tmp_path, options, words):
+def test_a_wrong_option_is_told_with_what_there_is(tmp_path, options, message):
     done = run(tmp_path, SOUND, *options)
     assert done.returncode == 2
-    assert holds(done.stderr, *words)
+    assert holds(done.stderr, *message)
 
 
 def test_a_program_that_is_not_there_is_named():

@@ -38,7 +38,7 @@ print(Reduce(lambda a, b: a + b)(np.arange(5)), numba.from_dtype(np.int16))
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "message"),
     [
         (
             "from numba.cuda.simulator.kernel import FakeCUDAKernel",
@@ -50,10 +50,10 @@ print(Reduce(lambda a, b: a + b)(np.arange(5)), numba.from_dtype(np.int16))
         ("cuda.jit(lambda x: None).inspect_sass()", ["inspect_sass", "compile_report"]),
     ],
 )
-def test_what_the_simulator_lacks_is_said_in_a_sentence(tmp_path, line, words):
+def test_what_the_simulator_lacks_is_said_in_a_sentence(tmp_path, line, message):
     done = run(tmp_path, HEAD + line)
     assert done.returncode == 1
-    assert all(word in done.stderr.strip().split("\n")[-2] for word in words)
+    assert all(word in done.stderr.strip().split("\n")[-2] for word in message)
 
 
 @pytest.mark.parametrize("numba", [True, False])

@@ -11,7 +11,7 @@ from pocketgpu import cuda
 from pocketgpu.replay import page
 from pocketgpu.replay.page import replay
 from pocketgpu.replay.record import EVENTS, VERBS, record
-from pocketgpu.replay.still import in_words, still
+from pocketgpu.replay.still import sentences_of, still
 from pocketgpu.simulator import jit, settings
 from pocketgpu.simulator.memory import Shared
 from pocketgpu.simulator.report import observe
@@ -167,7 +167,7 @@ def test_what_exceeds_the_most_events_is_cut_and_said():
     assert {len(column) for column in data["events"].values()} == {EVENTS}
     assert len(data["starts"]) == 64
     assert len(data["ends"]) == 63  # the last one returns behind the cut
-    assert f"{data['total']:,}" in in_words(data)[-1]
+    assert f"{data['total']:,}" in sentences_of(data)[-1]
 
 
 def test_a_finding_behind_the_cut_has_no_step():

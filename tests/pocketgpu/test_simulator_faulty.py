@@ -58,7 +58,7 @@ def test_wrong_kernels_of_learners_have_their_finding_and_a_remedy_that_fits(kin
     missed = {}
     for name, case in cases.items():
         findings = _findings(case, case.arguments())
-        if not any(kind == one and case.words in message for one, message in findings):
+        if not any(kind == one and case.message in message for one, message in findings):
             missed[name] = findings
     assert missed == {}
 

@@ -27,7 +27,7 @@ def test_no_correct_kernel_is_accused(name, shuffle):
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 @pytest.mark.parametrize("kernel", WRONG, ids=lambda kernel: kernel.__name__)
 def test_a_wrong_kernel_is_caught_at_the_right_lines(kernel, shuffle):
-    kind, words, twin = WRONG[kernel]
+    kind, message, twin = WRONG[kernel]
     _, grid, block, arguments = CORRECT[twin]()
     with cuda.settings(shuffle=shuffle):
         report = cuda.observe(kernel, grid, block, *arguments)
@@ -37,7 +37,7 @@ def test_a_wrong_kernel_is_caught_at_the_right_lines(kernel, shuffle):
         for finding in report.findings
         if finding.kind == kind
     ]
-    assert any(all(any(word in text for text in result) for word in words) for result in lines)
+    assert any(all(any(word in text for text in result) for word in message) for result in lines)
 
 
 def test_a_finding_names_threads_lines_and_the_remedy():

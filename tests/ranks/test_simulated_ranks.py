@@ -243,7 +243,7 @@ def test_a_sum_beside_arithmetic_is_hidden_and_one_after_it_is_not():
 
 @each_way
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("program", "message"),
     [
         (
             lambda comm: comm.allreduce(np.ones(2 + comm.rank)),
@@ -255,8 +255,8 @@ def test_a_sum_beside_arithmetic_is_hidden_and_one_after_it_is_not():
         (lambda comm: comm.compute(-1.0), "time only passes forward"),
     ],
 )
-def test_a_mistake_of_a_program_names_the_rank(program, words):
-    with pytest.raises(RankError, match=words):
+def test_a_mistake_of_a_program_names_the_rank(program, message):
+    with pytest.raises(RankError, match=message):
         run(3, program)
 
 

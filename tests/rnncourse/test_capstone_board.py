@@ -32,8 +32,8 @@ def once(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board, "PROBLEMS", FEW)
         patch.setattr(board, "course_programs", dict)
-        words = [str(home / "board"), "--add", str(home / "19_capstone.ipynb"), "--as", "blue heron"]
-        assert cli.main(["board", *words]) == 0
+        arguments = [str(home / "board"), "--add", str(home / "19_capstone.ipynb"), "--as", "blue heron"]
+        assert cli.main(["board", *arguments]) == 0
         yield home
 
 
@@ -47,8 +47,8 @@ def folder(once, tmp_path):
     return shutil.copytree(once / "board", tmp_path / "board")
 
 
-def shown(capsys, *words):
-    status = cli.main(["board", *map(str, words)])
+def shown(capsys, *arguments):
+    status = cli.main(["board", *map(str, arguments)])
     return status, capsys.readouterr()
 
 
@@ -89,7 +89,7 @@ def test_a_program_takes_the_place_of_the_earlier_one_of_its_pseudonym(folder, n
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "sentence"),
     [
         (["--add", "{notebook}"], "--add NOTEBOOK and --as NAME go together"),
         (["--as", "me"], "--add NOTEBOOK and --as NAME go together"),
@@ -99,9 +99,9 @@ def test_a_program_takes_the_place_of_the_earlier_one_of_its_pseudonym(folder, n
         (["--add", "{notebook}.txt", "--as", "me"], "19_capstone.ipynb.txt does not exist"),
     ],
 )
-def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, sentence):
+def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, arguments, sentence):
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    status, (_, error) = shown(capsys, folder, *(word.format(notebook=notebook) for word in words))
+    status, (_, error) = shown(capsys, folder, *(word.format(notebook=notebook) for word in arguments))
     assert status == 2
     assert error.startswith("rnnlab board: ")
     assert error.count("\n") == 1
@@ -110,7 +110,7 @@ def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, s
 
 
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("program", "message"),
     [
         ("def my_schedule(*sizes): return 1, []", "There is no backward of layer 0, block 0"),
         ("def my_schedule(*sizes): raise KeyError('h')", "KeyError: 'h'"),
@@ -118,17 +118,17 @@ def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, s
         ("import rnncourse.capstone\ndef my_schedule(*sizes): return 1, []", "may not be scored"),
     ],
 )
-def test_a_program_that_may_not_be_scored_says_why(once, program, words):
+def test_a_program_that_may_not_be_scored_says_why(once, program, message):
     with pytest.raises(board.Unusable, match=r"its (schedule|program)") as refused:
         board.make_entry("me", program, sandbox.choose())
-    assert words in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_equal_ratios_are_ordered_by_the_bytes_that_they_save():
     entries = [
-        board.Entry("a", 2.001, 300, ()),
-        board.Entry("b", 2.004, 200, ()),
-        board.Entry("c", 1.9, 999, ()),
+        board.BoardEntry("a", 2.001, 300, ()),
+        board.BoardEntry("b", 2.004, 200, ()),
+        board.BoardEntry("c", 1.9, 999, ()),
     ]
     assert [entry.name for entry in sorted(entries, key=lambda entry: entry.place)] == ["c", "b", "a"]
 
@@ -172,7 +172,7 @@ def test_a_page_whose_numbers_agree_is_accepted_whatever_its_prose():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"median": "1.29"}, "Line 6, median: 1.29; the measurements give 1.31"),
         ({"interval": "1.30 to 1.33"}, r"it covers the median with 61.2%, the page says 95.0%"),
@@ -189,10 +189,10 @@ def test_a_page_whose_numbers_agree_is_accepted_whatever_its_prose():
         ({"interval": "1,27 to 1,35"}, r"expected 2 numbers, found 4 in .* comma"),
     ],
 )
-def test_a_number_that_disagrees_is_named_with_its_line(changes, words):
+def test_a_number_that_disagrees_is_named_with_its_line(changes, message):
     problems = check_page(page(**changes))
     assert len(problems) == 1
-    assert re.search(words, problems[0])
+    assert re.search(message, problems[0])
 
 
 def test_what_disagrees_is_told_in_the_order_of_the_lines_of_the_page():

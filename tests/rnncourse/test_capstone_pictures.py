@@ -72,7 +72,7 @@ def test_the_picture_states_each_schedule_and_refuses_what_cannot_run():
 
 def test_the_page_is_one_file_with_the_learners_numbers_and_no_code_of_theirs():
     runs = {name: run_of(SMALL, one_layer_at_a_time(*SMALL)) for name in ("before", "now: <b>")}
-    text = web_page(own_numbers.Row(1.875, runs), *read_page(page()))
+    text = web_page(own_numbers.ComparedSchedule(1.875, runs), *read_page(page()))
     assert "<script" not in text
     assert "<b>now" not in text
     for number in ("1.88 ×", "1.31", "1.0 times"):

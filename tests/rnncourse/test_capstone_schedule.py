@@ -190,7 +190,7 @@ def test_an_illegal_schedule_is_refused_by_name(mistake):
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("answer", "message"),
     [
         (None, r"must be \(block, launches\)"),
         ((2.0, [[0, 0, 0, 0]]), r"its block is 2.0"),
@@ -209,8 +209,8 @@ def test_an_illegal_schedule_is_refused_by_name(mistake):
         ((1, np.zeros((50_001, 4), int)), "50001 launches; 50000 are allowed"),
     ],
 )
-def test_an_answer_of_another_form_is_refused_with_the_value(answer, words):
-    with pytest.raises(Illegal, match=words):
+def test_an_answer_of_another_form_is_refused_with_the_value(answer, message):
+    with pytest.raises(Illegal, match=message):
         score(Problem(2, 5, 2, 3, 99), answer)
 
 

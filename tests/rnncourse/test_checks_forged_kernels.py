@@ -50,16 +50,16 @@ def test_what_no_launch_made_is_refused_by_the_check():
             launch(lambda *arguments, lie=lie: lie, case)
 
 
-def kernel_of(words):
-    namespace = {"cuda": words, "np": np}
+def kernel_of(module):
+    namespace = {"cuda": module, "np": np}
     exec(KERNEL, namespace)
     return namespace["saxpy_kernel"]
 
 
-@pytest.mark.parametrize("words", [cuda, numba_cuda], ids=["ours", "numba's"])
-def test_a_notebook_gives_the_same_verdict_on_a_kernel(words, monkeypatch, tmp_path):
+@pytest.mark.parametrize("module", [cuda, numba_cuda], ids=["ours", "numba's"])
+def test_a_notebook_gives_the_same_verdict_on_a_kernel(module, monkeypatch, tmp_path):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
-    assert learner.check(kernel_of(words)).passed
+    assert learner.check(kernel_of(module)).passed
 
 
 def test_a_notebook_gives_the_same_verdict_on_a_plain_function(monkeypatch, tmp_path):

@@ -10,13 +10,13 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from rnncourse.checks.lesson_06_numba_cpu import EXERCISES
 from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic, UnitLoop
-from rnncourse.checks.lesson_06_numba_cpu.proxies import Number, Row, Tape, Vector, Watched, proxies
+from rnncourse.checks.lesson_06_numba_cpu.proxies import Number, RowProxy, Tape, VectorProxy, Watched, proxies
 from rnncourse.lambert import lambert
 
 
 def vector(length=6, units=3):
     loop = UnitLoop(units, {"g": np.arange(length, dtype="float64")})
-    return Vector("g", length, loop.read, loop.write, loop.make), loop
+    return VectorProxy("g", length, loop.read, loop.write, loop.make), loop
 
 
 def number(value, comparisons=3):
@@ -118,7 +118,9 @@ def test_a_forged_batch_raises_and_reaches_nothing(rows):
 
 def test_what_is_sent_holds_names_and_sizes_and_no_number():
     loop = UnitLoop(1, {"g": np.array([0.12345])})
-    proxy = proxies((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', loop.services)["g"]
+    proxy = proxies(
+        (Watched, VectorProxy, RowProxy), 'g = VectorProxy("g", 1, read, write, make)\n', loop.services
+    )["g"]
     assert "12345" not in proxy.source
 
 

@@ -124,12 +124,12 @@ def test_packages_of_another_system_are_named_with_the_variable_that_brings_them
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("command", "meant"),
     [("grad x", "grade"), ("progres", "progress"), ("class colect", "collect"), ("zzz", None)],
 )
-def test_the_nearest_command_is_offered(words, meant, capsys):
+def test_the_nearest_command_is_offered(command, meant, capsys):
     with pytest.raises(SystemExit):
-        cli.main(words.split())
+        cli.main(command.split())
     assert re.findall(r"did you mean ([\w-]+)\?", capsys.readouterr().err) == [meant] * bool(meant)
 
 

@@ -97,8 +97,8 @@ with redirect_stdout(io.StringIO()) as out:
 print(json.dumps([out.getvalue(), str(doctor.report(measured=False))]))
 """
     banner, report = run_in_browser(program, tmp_path)
-    missing = [words for words in ("in a browser", "download it", "no threads") if words not in banner]
-    missing += [words for words in ("Nothing needs mending", "`rnnlab grade` needs") if words not in report]
+    missing = [part for part in ("in a browser", "download it", "no threads") if part not in banner]
+    missing += [part for part in ("Nothing needs mending", "`rnnlab grade` needs") if part not in report]
     assert not missing
 
 

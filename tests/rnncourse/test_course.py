@@ -29,7 +29,7 @@ def twice(x):
 # %%
 check(twice)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 10
@@ -94,10 +94,12 @@ def test_a_notebook_is_byte_for_byte_what_nbformat_writes(cells):
 
 
 def test_the_three_notebooks_of_a_lesson_say_what_the_exercises_text_says(small):
-    facts = "**twice** · difficulty 2 of 5 · 10 minutes · 3 points · about 1 line · "
-    assert sources(small / "notebooks/07_toy.ipynb")[0].endswith(facts + "[exercise](../work/07_toy.ipynb)")
+    properties = "**twice** · difficulty 2 of 5 · 10 minutes · 3 points · about 1 line · "
+    assert sources(small / "notebooks/07_toy.ipynb")[0].endswith(
+        properties + "[exercise](../work/07_toy.ipynb)"
+    )
     solved, to_solve = sources(small / "solutions/07_toy.ipynb"), sources(small / "exercises/07_toy.ipynb")
-    assert solved[1] == to_solve[1] == f"### Exercise: twice\n{facts}[lesson](../notebooks/07_toy.ipynb)"
+    assert solved[1] == to_solve[1] == f"### Exercise: twice\n{properties}[lesson](../notebooks/07_toy.ipynb)"
     assert "return np.multiply(2, x)" in solved[2]
     assert to_solve[2:] == [
         'def twice(x):\n    raise NotImplementedError("twice: about 1 line")',
@@ -206,7 +208,7 @@ def test_building_mends_what_is_derived_and_leaves_a_stray_file_to_its_owner(sma
         ),
         (
             "solutions/source/07_toy/twice.py",
-            "# %% [facts]",
+            "# %% [properties]",
             "# %% [hint]",
             "07_toy/twice.py:1: an exercise has",
         ),

@@ -83,16 +83,16 @@ def test_a_containers_limit_of_memory_is_told():
 
 
 @pytest.mark.parametrize(
-    ("cuda", "words", "remedies"),
+    ("cuda", "message", "remedies"),
     [
         (None, "every lesson works without one", [None]),
         ((11, 4), "supports CUDA 11.4, too old", ["install a driver for CUDA 12 or newer"]),
     ],
 )
-def test_a_gpu_is_told_by_what_its_driver_supports(monkeypatch, cuda, words, remedies):
+def test_a_gpu_is_told_by_what_its_driver_supports(monkeypatch, cuda, message, remedies):
     monkeypatch.setattr(driver, "cuda_version", lambda: cuda)
     result = list(doctor._gpu(measured=True))
-    assert words in result[0].value
+    assert message in result[0].value
     assert [finding.remedy for finding in result] == remedies
 
 

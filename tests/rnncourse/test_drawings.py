@@ -50,14 +50,14 @@ def code_cells(stem):
     return [cell for cell in text.split("# %%")[1:] if not cell.startswith(" [markdown]")]
 
 
-def words_of(text):
+def text_of(text):
     return "".join(text.itertext())
 
 
 def area_of(text):
     """Room of a text element, as DejaVu Sans takes it."""
     size, x, y = (float(text.get(key)) for key in ("font-size", "x", "y"))
-    width = FONTS[text.get("font-weight") is not None].getlength(words_of(text)) * size / 100
+    width = FONTS[text.get("font-weight") is not None].getlength(text_of(text)) * size / 100
     left = x - {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
     return Area(left, y - 0.76 * size, left + width, y + 0.24 * size)
 
@@ -90,16 +90,16 @@ def faults(svg):
     texts = [(number, e) for number, e in enumerate(elements) if e.tag == f"{SVG}text"]
     card = Area(MARGIN, MARGIN, WIDTH - MARGIN, height - MARGIN)
     for number, text in texts:
-        words, room = words_of(text), area_of(text)
+        label, room = text_of(text), area_of(text)
         if room.left < card.left or room.right > card.right or room.bottom > card.bottom:
-            yield f"«{words}» leaves the card"
+            yield f"«{label}» leaves the card"
         if float(text.get("font-size")) < SMALL:
-            yield f"«{words}» is too small"
-        yield from (f"{fault} «{words}»" for fault in around(elements, number, room))
-    areas = [(words_of(text), area_of(text)) for _, text in texts]
-    for (words, one), (others, other) in combinations(areas, 2):
+            yield f"«{label}» is too small"
+        yield from (f"{fault} «{label}»" for fault in around(elements, number, room))
+    areas = [(text_of(text), area_of(text)) for _, text in texts]
+    for (label, one), (others, other) in combinations(areas, 2):
         if one.meets(other, 1):
-            yield f"«{words}» lies on «{others}»"
+            yield f"«{label}» lies on «{others}»"
 
 
 def around(elements, number, room):
@@ -141,7 +141,7 @@ def test_a_drawing_has_a_title_a_finding_few_words_and_nothing_that_another_coul
     assert root.find(f"{SVG}desc").text == sheet.alt == root.get("aria-label")
     assert ALT_WORDS[0] <= len(sheet.alt.split()) <= ALT_WORDS[1]
     assert sheet.alt.endswith(".")
-    assert sum(len(words_of(text).split()) for text in root.iter(f"{SVG}text")) <= MOST_WORDS
+    assert sum(len(text_of(text).split()) for text in root.iter(f"{SVG}text")) <= MOST_WORDS
     assert len(svg.encode()) < MOST_BYTES
     assert not re.search(r'\bid="|<style|<script|currentColor|url\(', svg)
 
@@ -157,7 +157,7 @@ def test_the_tests_of_drawings_see_a_bad_one(draw):
     if draw == "crossed":
         s.line((20, 95), (300, 95))
     if draw == "narrow":
-        s.box(300, 100, 40, 30, words="too narrow")
+        s.box(300, 100, 40, 30, label="too narrow")
     if draw == "edge":
         s.box(120, 60, 90, 80)
     assert list(faults(s.tag()))
@@ -167,7 +167,7 @@ def test_the_tests_of_drawings_see_a_bad_one(draw):
 def test_edges_and_words_of_a_role_stand_out(name):
     role = ROLES[name]
     assert contrast(role.edge, picture.CARD) >= 4
-    assert min(contrast(role.words, picture.CARD), contrast(role.letters, role.solid)) >= 4.5
+    assert min(contrast(role.text, picture.CARD), contrast(role.letters, role.solid)) >= 4.5
     assert contrast(INK, role.pale) >= 7
     assert contrast(QUIET, picture.CARD) >= 4.5
 
@@ -246,7 +246,7 @@ def test_indices_are_lowered_and_the_line_goes_on_where_it_was():
     s.text(20, 40, "h_{t} + W^{a}")
     (text,) = ElementTree.fromstring(s.tag()).iter(f"{SVG}text")
     shifts = [float(span.get("dy", 0)) for span in text]
-    assert words_of(text) == "ht + Wa"
+    assert text_of(text) == "ht + Wa"
     assert shifts[0] > 0
     assert sum(shifts[:2]) == pytest.approx(0)
     assert sum(shifts) < 0

@@ -10,10 +10,10 @@ from rnncourse.figures.picture import MOST_ROWS, Slider, canvas, settings_table,
 def tables(figure):
     """Each table as (caption, [row, ...]) of words."""
     page = BeautifulSoup(tables_of(figure), "html.parser")
-    words = lambda row: [cell.get_text() for cell in row.find_all(["th", "td"])]
+    texts = lambda row: [cell.get_text() for cell in row.find_all(["th", "td"])]
     caption = lambda table: table.caption.get_text() if table.caption else ""
     return [
-        (caption(table), [words(row) for row in table.find_all("tr")]) for table in page.find_all("table")
+        (caption(table), [texts(row) for row in table.find_all("tr")]) for table in page.find_all("table")
     ]
 
 

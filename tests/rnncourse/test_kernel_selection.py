@@ -133,7 +133,7 @@ def test_a_node_or_a_field_that_the_table_lacks_is_refused(monkeypatch):
                 if used and kind is not ast.FunctionDef:
                     with pytest.raises(Stopped):
                         selected(WHOLE)
-    assert selected(WHOLE).words.keys() == {"cuda", "np"}
+    assert selected(WHOLE).names.keys() == {"cuda", "np"}
 
 
 def test_what_is_launched_has_no_annotation_decorator_or_default_of_its_own():

@@ -90,7 +90,7 @@ def test_lesson_02_states_what_the_picture_of_vanishing_gradients_shows():
     size = lambda radius: gains(radius, 100)
     stated = f"{next(k for k in range(101) if size(0.9)[k] < 1e-3)} steps", f"{size(1.15)[-1]:.2f} are left"
     stated += f"At 1.0 it is {size(1.0)[-1]:.4f}", f"at 1.5 it is {float(f'{size(1.5)[-1]:.2g}'):.0f}"
-    assert not [words for words in stated if words not in source_of("02")]
+    assert not [sentence for sentence in stated if sentence not in source_of("02")]
 
 
 def test_lesson_04_states_what_the_search_for_plans_finds():

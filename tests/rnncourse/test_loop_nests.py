@@ -46,7 +46,7 @@ def test_every_order_of_work_gives_the_same_product(schedule, by):
 
 
 @pytest.mark.parametrize(
-    ("schedule", "words"),
+    ("schedule", "message"),
     [
         ([], "a schedule is a dictionary, got list"),
         ({"tiles": {}}, "has order, tile, vectorise, parallel, not tiles"),
@@ -63,8 +63,8 @@ def test_every_order_of_work_gives_the_same_product(schedule, by):
         ({"tile": {"m": 12, "n": 48}}, "a tile of 12 × 48 × 1 is 576 instructions, more than 512"),
     ],
 )
-def test_an_impossible_schedule_is_refused_with_its_reason(schedule, words):
-    with pytest.raises(ValueError, match=words):
+def test_an_impossible_schedule_is_refused_with_its_reason(schedule, message):
+    with pytest.raises(ValueError, match=message):
         read(schedule, SIZES)
 
 

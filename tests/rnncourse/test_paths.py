@@ -25,7 +25,7 @@ BY_HAND = {
 def test_right_answers_skip_a_path_and_a_wrong_one_names_its_lesson(name, capsys):
     path = paths.PATHS[name]
     paths.test(name, *BY_HAND[name])
-    assert paths.in_words(path.lessons) in capsys.readouterr().out
+    assert paths.list_lessons(path.lessons) in capsys.readouterr().out
     for place, question in enumerate(path.questions):
         for wrong in (..., BY_HAND[name][place] * 1.5):
             answers = [*BY_HAND[name]]
@@ -50,8 +50,8 @@ NOT_A_NUMBER = float("nan")
 def test_answers_that_are_right_wrong_or_no_numbers_are_told_apart(answers, present, absent, capsys):
     paths.test("cpu", *answers)
     printed = capsys.readouterr().out
-    assert not [words for words in present if words not in printed]
-    assert not [words for words in absent if words in printed]
+    assert not [part for part in present if part not in printed]
+    assert not [part for part in absent if part in printed]
 
 
 @pytest.mark.parametrize("answer", ["1600", None, 1600j, [1600]])

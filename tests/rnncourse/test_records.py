@@ -86,13 +86,13 @@ def test_a_record_in_which_one_digit_was_changed_is_refused(stored):
 
 def test_a_record_of_another_schema_or_without_provenance_is_refused(stored):
     record = json.loads(stored.read_text())
-    for wrong, words in [
+    for wrong, message in [
         (record | {"schema": 2}, "not a record of schema 1"),
         ([], "not a record of schema 1"),
         ({k: v for k, v in record.items() if k != "machine"}, "lacks machine"),
     ]:
         stored.write_text(json.dumps(wrong))
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             records.read(stored)
     with pytest.raises(ValueError, match="code, date"):
         records.write(stored, {k: v for k, v in RECORD.items() if k not in ("code", "date")})

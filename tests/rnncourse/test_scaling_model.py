@@ -73,7 +73,7 @@ def test_short_arrays_want_few_messages_and_long_ones_few_bytes():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: Link(-1, 0), "latency is -1"),
         (lambda: Link.from_bandwidth(1, 0), "bandwidth is 0"),
@@ -91,8 +91,8 @@ def test_short_arrays_want_few_messages_and_long_ones_few_bytes():
         (lambda: model.schedule_update((1, 1), [1], [8, 8], float), "1 ready times for 2 layers"),
     ],
 )
-def test_a_number_that_makes_no_sense_is_named_with_its_remedy(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_number_that_makes_no_sense_is_named_with_its_remedy(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 
@@ -197,12 +197,12 @@ def test_the_readme_states_how_many_runs_are_fitted_and_how_many_judged():
         for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
         if "scaling_out" in line
     )
-    for words in (
+    for message in (
         f"fitted to {fitted} ",
         f"by {len(lines) - fitted} others",
         f"{close} of {len(lines) - fitted} ",
     ):
-        assert words in row
+        assert message in row
 
 
 def test_the_larger_network_has_the_bytes_of_its_own_formula():

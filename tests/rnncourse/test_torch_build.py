@@ -51,11 +51,11 @@ def test_other_systems_have_cpu_builds_by_themselves(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("versions", "pin", "words"),
+    ("versions", "pin", "message"),
     [(f"{USUAL}, 2.13.0+cpu", "torch==2.13.0+cpu", "2.13.0+cpu"), (USUAL, None, "6 GB")],
 )
 def test_only_peers_have_constraints_of_their_own_and_the_size_is_told(
-    index, tmp_path, capsys, versions, pin, words
+    index, tmp_path, capsys, versions, pin, message
 ):
     index(versions)
     course = (environment.ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -64,7 +64,7 @@ def test_only_peers_have_constraints_of_their_own_and_the_size_is_told(
     assert capsys.readouterr().out == ""
     own = tmp_path / "constraints.txt"
     assert environment._constraints(tmp_path, ["peers", "halide"]) == str(own)
-    assert words in capsys.readouterr().out
+    assert message in capsys.readouterr().out
     lines = own.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.startswith("torch==")] == [pin or pinned]
     assert {*lines} - {pin} == {*course} - ({pinned} if pin else set())

@@ -141,11 +141,11 @@ def test_every_slider_of_a_view_is_named_and_moves_the_picture(name):
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_a_view_without_a_kernel_states_its_finding_in_one_line(name):
-    explore, _, words = EXPLORERS[name]
+    explore, _, message = EXPLORERS[name]
     view = explore()
     assert view.box is None
     assert view.still.png.startswith(b"\x89PNG")
-    assert words in view.still.alt
+    assert message in view.still.alt
     assert len(repr(view)) > 60
     assert "\n" not in repr(view)
 
@@ -245,7 +245,7 @@ def test_the_reach_of_a_truncation_is_where_its_gradient_is_not_zero(reach, swee
 
 
 def test_the_reach_is_told_in_words_and_drawn():
-    assert holds(truncation.reach_in_words(8, 3), "36", "3", "21", "3", "15")
+    assert holds(truncation.describe_reach(8, 3), "36", "3", "21", "3", "15")
     assert [axis.get_title() for axis in truncation.figure_reach(8, 3).axes][2] == "chunks of 3: 15 pairs"
 
 
@@ -256,4 +256,4 @@ def test_the_exponent_of_a_power_is_found_and_stands_in_the_legend():
     axis = powers.figure_powers(x, curves, xlabel="T", ylabel="s").axes[0]
     legend = [text.get_text() for text in axis.get_legend().get_texts()]
     assert legend == ["square: exponent 2.00", "line: exponent 1.00"]
-    assert holds(powers.powers_in_words("s over T", x, curves), "0.00019", "0.012", "2.00")
+    assert holds(powers.describe_powers("s over T", x, curves), "0.00019", "0.012", "2.00")

@@ -6,12 +6,12 @@ from values_in import holds
 
 from pocketgpu import cuda
 from rnncourse.views.access_map import (
-    access_in_words,
+    describe_access,
     figure_access,
     first_request,
     strided_copy,
 )
-from rnncourse.views.bank_map import banks_in_words, figure_banks, walk_a_tile
+from rnncourse.views.bank_map import describe_banks, figure_banks, walk_a_tile
 
 
 def strided(stride, offset=0):
@@ -26,7 +26,7 @@ def test_an_access_map_shows_the_bytes_that_lanes_want(stride, offset):
     lanes, offsets = first_request(report, "x[offset")
     assert list(lanes) == list(range(32))
     assert list(offsets) == [4 * (offset + i * stride) for i in range(32)]
-    assert f"{report.counts.global_load_sectors} sectors" in access_in_words(lanes, offsets)
+    assert f"{report.counts.global_load_sectors} sectors" in describe_access(lanes, offsets)
     figure = figure_access(lanes, offsets)
     assert len(figure.axes[0].patches) >= report.counts.global_load_sectors
 
@@ -43,7 +43,7 @@ def test_a_bank_map_has_as_many_turns_as_the_simulator_counts(width, down, turns
     report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, down)
     _, offsets = first_request(report, "tile[lane * width]" if down else "tile[lane]")
     assert report.counts.bank_conflicts == turns - 1
-    assert f": {turns} turn{'s' * (turns > 1)}, " in banks_in_words(offsets)
+    assert f": {turns} turn{'s' * (turns > 1)}, " in describe_banks(offsets)
     assert max(patch.get_y() for patch in figure_banks(offsets).axes[0].patches) == turns - 1
 
 

@@ -61,10 +61,10 @@ def test_layers_complete_evenly_layer_by_layer_and_late_on_a_wavefront():
 
 
 def test_the_finding_states_what_is_hidden_and_which_algorithm_is_faster():
-    words = finding(RankSliders(ranks=64, megabytes=0.001, algorithm="one reducer", sends=AFTER))
-    assert "64 ranks" in words
-    assert holds(words, "0 µs")
-    assert holds(words, "recursive doubling")
+    text = finding(RankSliders(ranks=64, megabytes=0.001, algorithm="one reducer", sends=AFTER))
+    assert "64 ranks" in text
+    assert holds(text, "0 µs")
+    assert holds(text, "recursive doubling")
     share = int(re.search(r"(\d+)% of the ranks' time is arithmetic", finding(RankSliders()))[1])
     one = update(RankSliders())
     assert share == round(100 * one.arithmetic / one.seconds)

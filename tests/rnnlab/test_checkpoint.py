@@ -105,7 +105,7 @@ def test_every_damaged_byte_is_noticed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"seed": 6}, "its seed is 5, this one's 6"),
         ({"chunk": 4}, "its chunk is None, this one's 4"),
@@ -113,11 +113,11 @@ def test_every_damaged_byte_is_noticed(tmp_path):
         ({"clip": 1.0}, "its clip is None, this one's 1.0"),
     ],
 )
-def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, words):
+def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, message):
     path = tmp_path / "c"
     run(path, steps=3)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         run(path, **change)
     assert path.read_bytes() == before
 
@@ -126,13 +126,13 @@ def test_another_network_optimiser_or_task_is_refused(tmp_path):
     path, task = tmp_path / "c", TASKS["adding"](steps=8)
     run(path, steps=3)
     model = Model.create("gru", 2, 8, 1, seed=1)
-    for other, optimiser, of_task, words in [
+    for other, optimiser, of_task, message in [
         (Model.create("lstm", 2, 8, 1), Adam(1e-2), task, "its cell is gru, this one's lstm"),
         (Model.create("gru", 2, 9, 1), Adam(1e-2), task, "its hidden_size is 8, this one's 9"),
         (model, SGD(1e-2), task, "its optimiser is Adam"),
         (model, Adam(1e-2), TASKS["adding"](steps=9), "its data is"),
     ]:
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             fit(other, of_task, optimiser, 5, seed=5, checkpoint=path, progress=False)
 
 

@@ -18,8 +18,8 @@ from rnnlab.cells import find_cell
 from rnnlab.kernels.compiled import propagation, recurrence, threads
 from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
-from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
 from rnnlab.ladder.numba_fused import forward as fused_forward
+from rnnlab.ladder.properties import WITH_KERNELS, LedgerSizes
 from rnnlab.network import Network
 
 
@@ -171,9 +171,9 @@ print(json.dumps(found))
 def test_products_are_as_many_as_the_ledger_says():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     ledgers = {
-        rung.name: rung.facts.ledger
+        rung.name: rung.properties.ledger
         for rung in RUNGS
-        if rung.facts.package == "numba" and rung.facts.ledger.unit == "products"
+        if rung.properties.package == "numba" and rung.properties.ledger.unit == "products"
     }
     done = subprocess.run(
         [sys.executable, "-c", COUNT, *ledgers], env=environment, capture_output=True, text=True, check=True

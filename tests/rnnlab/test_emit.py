@@ -12,7 +12,7 @@ from rnnlab.compare import relative_error
 from rnnlab.emit import files, numba_rows
 from rnnlab.emit.body import suitable, work_of
 from rnnlab.ladder import RUNGS
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 
 H = 7  # odd, and no multiple of a vector
@@ -21,8 +21,8 @@ TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
 
 def step_of(cell, dtype):
     """Arrays of a step by role, what cells.py says of them in float64, and the arrays that a loop writes."""
-    facts = CELLS[cell]
-    gates = len(facts.gates)
+    properties = CELLS[cell]
+    gates = len(properties.gates)
     rng = np.random.default_rng(11)
     draw = lambda size: rng.normal(size=size).astype(dtype)
     arrays = {"gates": draw(gates * H), "recurrent": draw(gates * H), "bias": draw(gates * H)}
@@ -31,14 +31,14 @@ def step_of(cell, dtype):
     arrays |= {name: np.full(gates * H, np.nan, dtype) for name in ("dgates", "dgates_h")}
     exact = {name: array.astype("float64") for name, array in arrays.items()}
     inner = np.zeros(gates * H)
-    inner[facts.inner_bias_rows(H)] = exact["inner_bias"][: len(inner[facts.inner_bias_rows(H)])]
-    state = tuple(exact[name] for name in facts.states)
-    after, saved = facts.pointwise(exact["gates"] + exact["bias"], exact["recurrent"] + inner, state)
-    dstate = tuple(exact["d" + name] for name in facts.states)
-    dgates, dgates_h, before = facts.pointwise_backward(dstate, saved)
-    wanted = {f"{name}_next": part for name, part in zip(facts.states, after, strict=True)}
+    inner[properties.inner_bias_rows(H)] = exact["inner_bias"][: len(inner[properties.inner_bias_rows(H)])]
+    state = tuple(exact[name] for name in properties.states)
+    after, saved = properties.pointwise(exact["gates"] + exact["bias"], exact["recurrent"] + inner, state)
+    dstate = tuple(exact["d" + name] for name in properties.states)
+    dgates, dgates_h, before = properties.pointwise_backward(dstate, saved)
+    wanted = {f"{name}_next": part for name, part in zip(properties.states, after, strict=True)}
     gradients = {"dgates": dgates, "dgates_h": dgates_h}
-    gradients |= {f"d{name}": part for name, part in zip(facts.states, before, strict=True)}
+    gradients |= {f"d{name}": part for name, part in zip(properties.states, before, strict=True)}
     wanted |= {"gates": saved.gates, "saved": saved.auxiliary}
     return arrays, wanted, gradients
 
@@ -82,10 +82,10 @@ def folder(tmp_path_factory):
 
 UNSUITED = "output_gru"
 SUITED = [cell for cell in NEW_CELLS if cell != UNSUITED]
-WITH_LOOPS = [rung.name for rung in RUNGS if rung.facts.cells == WITH_KERNELS]
+WITH_LOOPS = [rung.name for rung in RUNGS if rung.properties.cells == WITH_KERNELS]
 # rungs that exist compiled alone, or on a GPU alone: two tests below
 ELSEWHERE = "packed_weights", "packed_bfloat16", "persistent_grid", "persistent_cluster"
-FOR_ANY = [rung.name for rung in RUNGS if rung.facts.cells is None]
+FOR_ANY = [rung.name for rung in RUNGS if rung.properties.cells is None]
 
 
 def assert_right(errors, rungs):
@@ -139,7 +139,7 @@ def test_the_gradients_of_new_cells_are_those_of_finite_differences(cell, monkey
     network = Network.create(cell, 2, 3, gain=2.0, dtype="float64", seed=1)
     rng = np.random.default_rng(2)
     draw = lambda *shape: rng.normal(size=shape)
-    states = [tuple(draw(1, 2, 3) for _ in network.facts.states) for _ in range(2)]
+    states = [tuple(draw(1, 2, 3) for _ in network.properties.states) for _ in range(2)]
     x, dy, change = draw(4, 2, 2), draw(4, 2, 3), {k: draw(*p.shape) for k, p in network.parameters.items()}
 
     def loss(step):

@@ -58,7 +58,7 @@ def test_a_directory_is_no_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("weight", "bias", "words"),
+    ("weight", "bias", "message"),
     [
         (np.full((1, 5), np.inf, "float32"), np.zeros(1, "float32"), r"weight_out.*inf"),
         (np.ones((1, 5)), np.zeros(1, "float32"), r"weight_out.*float64"),
@@ -69,8 +69,8 @@ def test_a_directory_is_no_checkpoint(tmp_path):
         (np.ones((1, 5), "float32"), np.zeros(1, "int64"), r"bias_out.*int64"),
     ],
 )
-def test_a_readout_is_checked_as_the_networks_parameters_are(weight, bias, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_readout_is_checked_as_the_networks_parameters_are(weight, bias, message):
+    with pytest.raises(ValueError, match=message):
         Model(Network.create("gru", 2, 5), weight, bias)
 
 
@@ -91,7 +91,7 @@ def test_small_products_run_on_one_thread_of_the_blas(hidden, threads):
     seen = []
 
     class Watching:
-        from rnnlab.ladder.one_big_gemm import FACTS, backward
+        from rnnlab.ladder.one_big_gemm import PROPERTIES, backward
 
         @staticmethod
         def forward(network, x, state):

@@ -88,7 +88,7 @@ def problem(cell, reset, T):
 @pytest.mark.parametrize(("cell", "reset"), NETWORKS)
 def test_an_unrolled_graph_gives_the_reference_forward_and_backward(cell, reset, T):
     network, x, state, dy = problem(cell, reset, T)
-    graph = sequence_graph(network.facts.name, T, B, I, H)
+    graph = sequence_graph(network.properties.name, T, B, I, H)
     values = wire_values(network, x, state)
     y, final, saved = reference.forward(network, x, state)
     wires = run(graph, values)
@@ -124,7 +124,7 @@ def test_flops_are_those_of_the_field():
 
 
 @pytest.mark.parametrize(
-    ("draw", "words"),
+    ("draw", "message"),
     [
         (lambda g: g.a @ g.a, r"'a' \(2, 3\) and 'a' \(2, 3\) do not fit into 'product': the inner sizes"),
         (lambda g: g.a * g.b, r"'a' \(2, 3\) and 'b' \(3, 3\) do not fit into 'times'"),
@@ -132,8 +132,8 @@ def test_flops_are_those_of_the_field():
         (lambda g: 2 - g.a, "2 - a: the only constant"),
     ],
 )  # fmt: skip
-def test_wires_that_do_not_fit_are_named(draw, words):
-    with pytest.raises(ValueError, match=words):
+def test_wires_that_do_not_fit_are_named(draw, message):
+    with pytest.raises(ValueError, match=message):
         draw(Sketch(a=(2, 3), b=(3, 3), c=(2,)))
 
 

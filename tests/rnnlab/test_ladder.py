@@ -19,8 +19,8 @@ from rnnlab import reference
 from rnnlab.cells import SavedStep, find_cell, modes
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.ladder import RUNGS, Rung, find
-from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.facts import LedgerSizes as Sizes
+from rnnlab.ladder.properties import Ledger, RungProperties
+from rnnlab.ladder.properties import LedgerSizes as Sizes
 from rnnlab.network import Network
 from rnnlab.scaling.settings import RunSettings
 
@@ -28,7 +28,7 @@ CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 CPU_RUNGS = [
     rung
     for rung in RUNGS
-    if rung.facts.needs in ("cpu", "cuda")  # without a GPU, NumPy runs their plans
+    if rung.properties.needs in ("cpu", "cuda")  # without a GPU, NumPy runs their plans
     if not all(rung.refuses(Network.create(cell, 2, 2, reset=reset), 1, 1) for cell, reset in CELLS)
 ]  # a rung that refuses everything needs what is not installed here
 SHAPES = [
@@ -59,7 +59,7 @@ RUNS = [
     for cell, reset in CELLS
     if not rung.refuses(Network.create(cell, 2, 2, reset=reset), 1, 1)
     # where rounding moves a unit over the kink of ReLU its gradient jumps: see test_packed_bfloat16.py
-    if not (rung.facts.precision and cell == "rnn_relu")
+    if not (rung.properties.precision and cell == "rnn_relu")
 ]
 
 
@@ -79,7 +79,7 @@ CASES = [  # what is long to compile is compiled in one dtype by the quick leg
     for run in RUNS
     for shape in SHAPES
     for dtype in ("float32", "float64")
-    if not (run[0].facts.precision and dtype == "float64")
+    if not (run[0].properties.precision and dtype == "float64")
     for case in [(*run, shape, dtype)]
 ]
 
@@ -88,9 +88,9 @@ CASES = [  # what is long to compile is compiled in one dtype by the quick leg
     ("rung", "cell", "reset", "shape", "dtype"), CASES, ids=lambda value: getattr(value, "name", str(value))
 )
 def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
-    example = problem_of(cell, reset, shape, dtype, rung.facts.precision)
+    example = problem_of(cell, reset, shape, dtype, rung.properties.precision)
     got, want = both_ways(rung.module, *example), by_reference(*example)
-    tolerance = TOLERANCES[rung.facts.precision or dtype]
+    tolerance = TOLERANCES[rung.properties.precision or dtype]
     assert {array.dtype for part in got for array in part} == {np.dtype(dtype)}
     of_outputs, of_gradients = errors(got, want)
     assert of_outputs <= tolerance.forward(shape[0])
@@ -102,7 +102,7 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
     cell, reset = next(
         (cell, reset) for run, cell, reset in RUNS if run is rung and cell in ("gru", "min_gru")
     )
-    precision = rung.facts.precision
+    precision = rung.properties.precision
     network, x, state, dy, dstate = problem_of(cell, reset, (6, 4, 3, 5, 2), "float32", precision)
     tolerance = TOLERANCES[precision or "float32"]
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
@@ -123,7 +123,7 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
     cell = "min_gru" if module is find("parallel_in_time").module else "lstm"
     network, x, state, dy, dstate = problem_of(cell, "after", (4, 3, 2, 5, 1), "float32")
     _, _, saved = module.forward(network, x, state)
-    for bad_dy, bad_dstate, words in [
+    for bad_dy, bad_dstate, message in [
         (dy[:, :1], dstate, r"dy has shape \(4, 1, 5\), expected \(4, 3, 5\)"),
         (dy.astype("float64"), dstate, "dy has dtype float64, the network computes in float32"),
         (dy, tuple(part[:, :1] for part in dstate), r"dstate h has shape \(1, 1, 5\), expected \(1, 3, 5\)"),
@@ -133,7 +133,7 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
             rf"dstate of cell '{cell}' is a tuple .*, got a tuple of {len(dstate) + 1}",
         ),
     ]:
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             module.backward(network, saved, bad_dy, bad_dstate)
 
 
@@ -172,10 +172,10 @@ def products(call):
 LEDGERS = [
     (rung, cell)
     for rung in RUNGS
-    if rung.facts.ledger and (rung.facts.ledger.unit, rung.facts.package) == ("products", None)
+    if rung.properties.ledger and (rung.properties.ledger.unit, rung.properties.package) == ("products", None)
     for cell in rung.cells
     if cell != "rnn_relu"  # the same products as rnn_tanh
-    if rung.facts.cells or find_cell(cell).reads_state  # else a step has no recurrent product
+    if rung.properties.cells or find_cell(cell).reads_state  # else a step has no recurrent product
 ]
 
 
@@ -187,9 +187,9 @@ def test_the_ledger_counts_the_products_really_done(rung, cell):
     weights = {key: parameter.view(CountingArray) for key, parameter in network.parameters.items()}
     counting, sizes = network.with_parameters(weights), Sizes(T, B=3, H=6, G=network.gates)
     count, (_, _, saved) = products(lambda: rung.module.forward(counting, x.view(CountingArray), state))
-    assert count == L * rung.facts.ledger.forward(sizes)
+    assert count == L * rung.properties.ledger.forward(sizes)
     count, _ = products(lambda: rung.module.backward(counting, saved, dy.view(CountingArray), dstate))
-    assert count == L * rung.facts.ledger.backward(sizes)
+    assert count == L * rung.properties.ledger.backward(sizes)
 
 
 WHO_COUNTS = {  # unit and package of a ledger -> the test that counts it, for all rungs with such a ledger
@@ -201,11 +201,13 @@ WHO_COUNTS = {  # unit and package of a ledger -> the test that counts it, for a
 }
 
 
-@pytest.mark.parametrize("rung", [r for r in RUNGS if r.facts.needs in ("cpu", "cuda")], ids=lambda r: r.name)
+@pytest.mark.parametrize(
+    "rung", [r for r in RUNGS if r.properties.needs in ("cpu", "cuda")], ids=lambda r: r.name
+)
 def test_every_rung_that_runs_here_has_a_ledger_that_a_test_counts(rung):
-    ledger = rung.facts.ledger
-    assert ledger, f"{rung.name} states no ledger in its FACTS"
-    assert (ledger.unit, rung.facts.package) in WHO_COUNTS
+    ledger = rung.properties.ledger
+    assert ledger, f"{rung.name} states no ledger in its PROPERTIES"
+    assert (ledger.unit, rung.properties.package) in WHO_COUNTS
 
 
 def numbers_kept(saved):
@@ -252,17 +254,19 @@ def test_a_variant_says_which_gru_it_is_not(rung):
     assert rung.refuses(Network.create("lstm", 2, 3), 1, 1) == f"{rung.name} runs gru, not lstm"
 
 
-def test_every_rung_states_its_facts_and_stands_once():
+def test_every_rung_states_its_properties_and_stands_once():
     names = [rung.name for rung in RUNGS]
     assert len(set(names)) == len(names)
     for rung in RUNGS:
         assert rung.module.__doc__
-        assert rung.facts.idea
-        assert list(ROOT.glob(f"notebooks/source/{rung.facts.lesson}.py"))
+        assert rung.properties.idea
+        assert list(ROOT.glob(f"notebooks/source/{rung.properties.lesson}.py"))
 
 
-def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
-    modules = [path for path in ROOT.glob("rnnlab/ladder/**/*.py") if "\nFACTS = " in path.read_text("utf-8")]
+def test_every_module_of_the_ladder_that_states_properties_is_a_rung():
+    modules = [
+        path for path in ROOT.glob("rnnlab/ladder/**/*.py") if "\nPROPERTIES = " in path.read_text("utf-8")
+    ]
     assert {path.stem for path in modules} == {rung.name for rung in RUNGS}
 
 
@@ -271,9 +275,9 @@ def test_every_rung_that_a_picture_or_a_setting_names_is_one():
     assert not (named | {*tensor_layers.NAMES}) - {rung.name for rung in RUNGS}
 
 
-def test_facts_that_no_reader_would_understand_are_refused():
+def test_properties_that_no_reader_would_understand_are_refused():
     with pytest.raises(ValueError, match="'gpu'"):
-        Facts("an idea", "a_lesson", cells=None, needs="gpu")
+        RungProperties("an idea", "a_lesson", cells=None, needs="gpu")
     counted = "products, launches, weights or packings"
     with pytest.raises(ValueError, match=f"a ledger counts {counted}, not 'bytes'"):
         Ledger("bytes", lambda n: n.T)
@@ -284,7 +288,7 @@ def test_listing_the_rungs_loads_no_package_that_one_of_them_needs():
 import sys
 from rnnlab import ladder
 early = {*sys.modules}
-packages = {rung.facts.package for rung in ladder.RUNGS} - {None} | {"cupy"}
+packages = {rung.properties.package for rung in ladder.RUNGS} - {None} | {"cupy"}
 assert not packages & {*sys.modules}, packages & {*sys.modules}
 assert not any(f"rnnlab.ladder.{rung.name}" in early for rung in ladder.RUNGS)
 """

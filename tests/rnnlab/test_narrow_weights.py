@@ -215,12 +215,12 @@ def test_biases_of_any_layout_are_read_in_each_step():
 
 def test_what_narrow_weights_cannot_do_is_refused():
     network, x, state = problem("lstm", 1, 1)
-    for weights, other, words in [
+    for weights, other, message in [
         ("int4", network, "int4.*bfloat16"),
         ("int8", network.astype("float64"), "float64"),
         ("int8", Network.create("gru", 3, 4, reset="before"), "gru_before"),
     ]:
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             Inference(other, weights=weights)
     answer = Inference(network, weights="bfloat16")
     answer.release()

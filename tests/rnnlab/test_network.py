@@ -69,7 +69,7 @@ def test_a_change_of_dtype_rounds_and_keeps_the_rest():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"cell": "grru"}, "cell is 'grru', expected one of rnn_tanh, rnn_relu, gru, lstm"),
         ({"hidden_size": 0}, "hidden_size is 0, expected a whole number of at least 1"),
@@ -81,14 +81,14 @@ def test_a_change_of_dtype_rounds_and_keeps_the_rest():
         ({"init": "zeros"}, "init is 'zeros', expected one of uniform, orthogonal"),
     ],
 )
-def test_a_bad_choice_is_named_with_the_good_ones(change, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_bad_choice_is_named_with_the_good_ones(change, message):
+    with pytest.raises(ValueError, match=message):
         Network.create(**{"cell": "gru", "input_size": 3, "hidden_size": 4} | change)
 
 
 def test_parameters_that_do_not_fit_are_named():
     network = Network.create("rnn_tanh", 3, 4)
-    for change, words in [
+    for change, message in [
         (
             {"weight_hh_l0": np.zeros((4, 3), "float32")},
             r"weight_hh_l0 has shape \(4, 3\), expected \(4, 4\)",
@@ -97,7 +97,7 @@ def test_parameters_that_do_not_fit_are_named():
         ({"bias_ih_l0": np.array([0, np.inf, 0, 0], "float32")}, r"bias_ih_l0 holds inf at index \(1,\)"),
         ({"weight_ih_l1": np.zeros((4, 4), "float32")}, "parameters hold weight_ih_l1, which a 1-layer"),
     ]:
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             network.with_parameters(network.parameters | change)
     with pytest.raises(ValueError, match="bias_hh_l0"):
         network.with_parameters({k: v for k, v in network.parameters.items() if k != "bias_hh_l0"})

@@ -34,7 +34,7 @@ def test_a_rung_is_right_for_a_cell_without_an_equation_or_refuses_it(rung, monk
     example = network, *inputs = problem("softsign", T, B, 3, 4, 2, dtype="float32")
     assert (rung.refuses(network, T, B) is None) == (rung.name in GENERIC)
     if rung.name not in GENERIC:
-        if rung.facts.cells != ("gru",):  # those five are GRU's equations, rewritten
+        if rung.properties.cells != ("gru",):  # those five are GRU's equations, rewritten
             with pytest.raises(ValueError, match="softsign"):
                 rung.module.forward(network, *inputs[:2])
         return

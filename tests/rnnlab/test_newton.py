@@ -20,7 +20,7 @@ def problem(mode, T=T, H=H, gain=1.0):
     network = Network.create(mode, I, H, dtype="float64", gain=gain, seed=2)
     rng = np.random.default_rng(5)
     x = rng.normal(size=(T, B, I))
-    state = tuple(0.5 * rng.normal(size=(1, B, H)) for _ in network.facts.states)
+    state = tuple(0.5 * rng.normal(size=(1, B, H)) for _ in network.properties.states)
     return network, x, state, reference.forward(network, x, state)
 
 
@@ -101,7 +101,7 @@ def test_one_scan_in_reverse_is_back_propagation(mode, length):
 
 def test_two_layers_and_a_reset_before_are_refused():
     for network in (Network.create("gru", I, H, 2), Network.create("gru", I, H, reset="before")):
-        with pytest.raises(ValueError, match=network.facts.name):
+        with pytest.raises(ValueError, match=network.properties.name):
             newton.steps_of(network, np.zeros((2, 1, I), "float32"))
 
 

@@ -42,7 +42,7 @@ def test_cross_entropy_survives_huge_logits():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: mse(np.zeros((2, 3, 1)), np.zeros((2, 3, 2))), r"target has shape \(2, 3, 2\), expected"),
         (lambda: cross_entropy(np.zeros((2, 3, 4)), np.zeros((2, 3))), "dtype float64, expected integers"),
@@ -54,8 +54,8 @@ def test_cross_entropy_survives_huge_logits():
         (lambda: mse(np.zeros((2, 1)), np.zeros((2, 1))), r"prediction has shape \(2, 1\)"),
     ],
 )
-def test_what_a_loss_cannot_take_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_a_loss_cannot_take_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
 
 
@@ -84,7 +84,7 @@ def test_settings_given_as_numpy_numbers_leave_float32_parameters_float32(make):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (lambda: SGD(0), "learning_rate is 0, expected a number above 0"),
         (lambda: SGD(0.1, momentum=1), "momentum is 1, expected at least 0 and less than 1"),
@@ -92,8 +92,8 @@ def test_settings_given_as_numpy_numbers_leave_float32_parameters_float32(make):
         (lambda: clip_by_global_norm({}, -1.0), "limit is -1.0"),
     ],
 )
-def test_a_setting_without_sense_is_named(make, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_setting_without_sense_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
         make()
 
 

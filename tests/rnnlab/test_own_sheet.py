@@ -15,8 +15,8 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_sh
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, tiles_for
 from rnnlab.ladder import chooser, cuda_chip
 from rnnlab.ladder.chooser import abilities, choose
-from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

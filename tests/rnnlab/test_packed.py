@@ -12,7 +12,7 @@ from both_ways import both_ways, by_reference, errors, problem
 from numba.core.dispatcher import Dispatcher
 
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
 from rnnlab.kernels.packed import panels, products, propagation, steps, vectors
@@ -20,7 +20,7 @@ from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
 from rnnlab.ladder import numba_parallel, packed_bfloat16, packed_weights
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.narrow import from_bfloat16, to_bfloat16
 from rnnlab.network import Network
 
@@ -189,7 +189,7 @@ def test_what_is_no_input_is_refused_in_the_words_of_the_network():
 
 def sizes(B, H, G=4):
     P = panels.panel_count(H, "float32")
-    return forward_loop.Sizes(KERNEL_FACTS["lstm"], 10, B, H, H, G, P, chunk=1, together=1, slots=11)
+    return forward_loop.Sizes(KERNEL_PROPERTIES["lstm"], 10, B, H, H, G, P, chunk=1, together=1, slots=11)
 
 
 def test_sequences_are_split_where_the_weights_fit_the_cache_and_units_where_they_do_not():
@@ -323,10 +323,10 @@ def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(rung, cell, mo
         return layer._replace(weight_hh=weights[-1])
 
     monkeypatch.setattr(propagation, "_arrays", counting)
-    allowed = TOLERANCES[rung.FACTS.precision or "float32"].gradient
+    allowed = TOLERANCES[rung.PROPERTIES.precision or "float32"].gradient
     assert max(errors(both_ways(rung, *example), by_reference(*example))) < allowed
     packings = [array.reads / array.array.size for array in weights]
-    ledger = rung.FACTS.ledger
+    ledger = rung.PROPERTIES.ledger
     assert packings == [ledger.forward(None), ledger.backward(None)]
 
 

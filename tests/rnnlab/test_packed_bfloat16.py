@@ -20,7 +20,7 @@ from rnnlab.kernels.packed import host, kernel, propagation, team, vectors
 from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS, has_instruction
 from rnnlab.ladder import packed_bfloat16, packed_weights
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.narrow import from_bfloat16, to_bfloat16
 from rnnlab.network import Network
 

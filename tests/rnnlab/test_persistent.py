@@ -19,7 +19,7 @@ from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
-from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
+from rnnlab.ladder.properties import WITH_KERNELS, LedgerSizes
 from rnnlab.network import Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
@@ -82,7 +82,7 @@ def test_weights_are_read_once_however_long_the_sequence(cell):
         source = inspect.getsource(kernels).splitlines()
         (line,) = (number for number, text in enumerate(source, 1) if "= weights[g * H" in text)
         loads.append(observed.lines[line].global_loads)
-    ledger = persistent.FACTS.ledger
+    ledger = persistent.PROPERTIES.ledger
     assert ledger.unit == "weights"
     assert loads == [ledger.forward(LedgerSizes(T, B=1, H=6, G=G)) for T in (1, 4)]
 
@@ -188,16 +188,17 @@ def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, hid
 
 def check_machine_code(compiled, name):
     """Waiting loops load and look at the clock, h comes past the first-level cache, nothing is spilled."""
-    words = lambda pattern, code: [line for line in code if re.search(pattern, line)]
+    matching = lambda pattern, code: [line for line in code if re.search(pattern, line)]
     codes = machine_code.disassembled(compiled.cubin)
     code = next(code for function, code in codes.items() if name in function)
     loops = machine_code.waiting_loops(code)
     assert loops
     assert all(loop.loads for loop in loops)
-    assert all(words("SR_GLOBALTIMER", loop.instructions) for loop in loops)
-    in_loops = sum(len(words(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
-    assert len(words(r"\bLDG?\.[\w.]*STRONG\.GPU", code)) > in_loops  # those of h, or of what dh is made of
-    assert not words(r"\b(LDL|STL)\b", code)
+    assert all(matching("SR_GLOBALTIMER", loop.instructions) for loop in loops)
+    in_loops = sum(len(matching(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
+    strong = matching(r"\bLDG?\.[\w.]*STRONG\.GPU", code)
+    assert len(strong) > in_loops  # those of h, or of what dh is made of
+    assert not matching(r"\b(LDL|STL)\b", code)
 
 
 @needs_compilers

@@ -13,7 +13,7 @@ from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.layers import TensorLayers
 from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 
 H200, A100 = find("H200"), find("A100")

@@ -11,9 +11,9 @@ from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import Abilities, choose
-from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.persistent_grid import shape_for
+from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes

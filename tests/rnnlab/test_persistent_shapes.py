@@ -16,7 +16,7 @@ from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, PersistentLaunch, cluster_shape, grid_shape
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
 page_lines = runpy.run_path(str(ROOT / "docs/registers.py"))["lines"]
@@ -76,8 +76,8 @@ def test_rows_that_do_not_fill_tiles_are_refused():
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_does_not_fit_is_refused_with_the_reason(refused, message):
+    with pytest.raises(ValueError, match=message):
         refused()
 
 

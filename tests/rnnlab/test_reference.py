@@ -162,14 +162,14 @@ def test_a_chunk_is_a_sequence_of_its_own():
 
 def test_bad_input_is_named_with_its_value_and_the_remedy():
     network, x, state, dy, _ = problem("lstm")
-    for bad, words in [
+    for bad, message in [
         (x[..., :2], r"x has shape \(5, 3, 2\), expected \(T, B, 4\)"),
         (x[:0], "at least one time step"),
         (x.astype("float32"), r"x has dtype float32.*astype\('float64'\)"),
         (x.tolist(), "x is a list of 5, expected a NumPy array"),
         (np.where(x == x[2, 1, 0], np.nan, x), r"x holds nan at index \(2, 1, 0\)"),
     ]:
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             reference.forward(network, bad, state)
     with pytest.raises(ValueError, match=r"lstm.*\b1\b"):
         reference.forward(network, x, state[:1])

@@ -44,18 +44,22 @@ def network_of(cell):
 def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage):
     network, draw = network_of(cell), np.random.default_rng(0)
     x, dy = draw.normal(size=(T, B, I)), draw.normal(size=(T, B, H))
-    state = tuple(draw.normal(size=(L, B, H)) for _ in network.facts.states)
+    state = tuple(draw.normal(size=(L, B, H)) for _ in network.properties.states)
     want_y, want_final, saved = reference.forward(network, x, state)
     want_dx, want_dstate, want = reference.backward(network, saved, dy)
     for seed in range(2):
         card = PretendedCard(seed)
-        plan = stages.plan_for("forward", network.facts.name, Sizes(T, B, I, H, L), stage_passes()[stage])
+        plan = stages.plan_for(
+            "forward", network.properties.name, Sizes(T, B, I, H, L), stage_passes()[stage]
+        )
         run = PreparedPlan(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
         run.issue()
         y, final = arrays_of.forward_results(network, run.arrays(), T, B)
         np.testing.assert_allclose(y, want_y, rtol=1e-12, atol=1e-13)
         assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(final, want_final, strict=True))
-        plan = stages.plan_for("backward", network.facts.name, Sizes(T, B, I, H, L), stage_passes()[stage])
+        plan = stages.plan_for(
+            "backward", network.properties.name, Sizes(T, B, I, H, L), stage_passes()[stage]
+        )
         empty = tuple(np.zeros((L, B, H)) for _ in state)
         incoming = arrays_of.backward_arrays(network, dy, empty)
         inputs = run.buffers | incoming

@@ -7,7 +7,7 @@ from both_ways import both_ways, by_reference, errors, problem
 from pocketgpu import cuda
 from rnnlab.gpu import card
 from rnnlab.ladder import find, stage_passes
-from rnnlab.ladder.facts import WITH_KERNELS
+from rnnlab.ladder.properties import WITH_KERNELS
 
 pytestmark = pytest.mark.gpu
 

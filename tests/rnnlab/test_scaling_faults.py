@@ -184,7 +184,7 @@ def test_ranks_end_when_their_launcher_is_killed():
 @pytest.mark.slow
 def test_every_rank_refuses_with_the_same_sentence(tmp_path):
     of_ranks = call_on_ranks(PROGRAMS, [{"folder": np.array(str(tmp_path))}] * 2, name="refuse")
-    for name, words in {
+    for name, message in {
         "ranks": "the settings are for 3 ranks, but MPI started 2",
         "shapes": "ranks disagree: hidden_size is 5 on rank 0 and 6 on rank 1; start all ranks with the same",
         "versions": "ranks disagree: the version of rnnlab is",
@@ -194,7 +194,8 @@ def test_every_rank_refuses_with_the_same_sentence(tmp_path):
         "disk": "An earlier checkpoint, if there was one, is unchanged",
         "overflow": "(not finite was, on rank 1: bias_hh_l0)",
     }.items():
-        assert all(words in str(rank[name]) for rank in of_ranks), (name, *(rank[name] for rank in of_ranks))
+        refusals = [str(rank[name]) for rank in of_ranks]
+        assert all(message in refusal for refusal in refusals), (name, refusals)
         assert len({str(rank[name]) for rank in of_ranks}) == 1
     assert int(checkpoint.load(tmp_path / "c")["step"]) == 4
     share, everything = max(1, launch.usable_cores() // 2), launch.cores_for(1)[0]
@@ -204,7 +205,7 @@ def test_every_rank_refuses_with_the_same_sentence(tmp_path):
 
 @real_ranks
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("program", "message"),
     [
         (["/no/such/python"], "the ranks cannot start: mpiexec finds no program /no/such/python"),
         (
@@ -213,8 +214,8 @@ def test_every_rank_refuses_with_the_same_sentence(tmp_path):
         ),
     ],
 )
-def test_a_rank_that_cannot_start_is_named(program, words):
-    with folder_for(2) as folder, pytest.raises(RankFailure, match=words):
+def test_a_rank_that_cannot_start_is_named(program, message):
+    with folder_for(2) as folder, pytest.raises(RankFailure, match=message):
         RankLaunch(folder, 2, program=program, limit=30).wait()
 
 
@@ -223,9 +224,9 @@ def test_without_mpi_the_remedy_is_said(monkeypatch):
     assert holds(launch.why_not(), "mpi4py")
     with pytest.raises(RuntimeError, match="mpi4py"):
         train_on_ranks(SETTINGS)
-    for platform, words in (("win32", "Windows"), ("emscripten", "browser")):
+    for platform, message in (("win32", "Windows"), ("emscripten", "browser")):
         monkeypatch.setattr(launch.sys, "platform", platform)
-        assert holds(launch.why_not(), words, "simulated ranks")
+        assert holds(launch.why_not(), message, "simulated ranks")
 
 
 def test_an_mpiexec_of_another_mpi_beside_open_mpis_package_is_mended_by_installing_that_again(monkeypatch):
@@ -269,7 +270,7 @@ def test_settings_travel_as_text_and_unknown_ones_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ("--ranks 0", "ranks is 0, expected a whole number at least 1"),
         ("--ranks 4 --batch 3", "choose a batch of at least 4, or at most 3 ranks"),
@@ -286,19 +287,20 @@ def test_settings_travel_as_text_and_unknown_ones_are_refused():
         ("--patience 0", "patience is 0.0"),
     ],
 )
-def test_what_cannot_be_used_is_refused_before_a_rank_starts(capsys, options, words):
+def test_what_cannot_be_used_is_refused_before_a_rank_starts(capsys, options, message):
     assert main(["train", *options.split()]) == 2
-    assert words in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("phases", "words"), [((0, 0), "before any of them began"), ((1, 0), "before any"), ((2, 0), "in step 7")]
+    ("phases", "ending"),
+    [((0, 0), "before any of them began"), ((1, 0), "before any"), ((2, 0), "in step 7")],
 )
-def test_ranks_that_end_without_a_word_are_told_how_far_they_were(tmp_path, phases, words):
+def test_ranks_that_end_without_a_word_are_told_how_far_they_were(tmp_path, phases, ending):
     """In survivor mode mpiexec prints nothing of a rank that is killed before the training."""
     (tmp_path / "output.txt").touch()
     lines = np.array([(phase, 7) for phase in phases], dtype=[("phase", int), ("step", int)])
     message = str(faults.failure(tmp_path, lines, None))
-    assert words in message
+    assert ending in message
     assert "nothing:" not in message
     assert not message.endswith("nothing")

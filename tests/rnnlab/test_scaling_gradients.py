@@ -64,7 +64,7 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(compariso
 
 @real_ranks
 @pytest.mark.parametrize(
-    ("program", "words"),
+    ("program", "message"),
     [
         ("fail_on_rank_1", "rank 1 failed: KeyError: 'weight_hh_l7'"),
         pytest.param(
@@ -76,8 +76,8 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(compariso
     ],
 )
 @pytest.mark.slow
-def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):
-    with pytest.raises(RankFailure, match=words):
+def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, message):
+    with pytest.raises(RankFailure, match=message):
         call(program, ranks=2, seconds=1 if program == "wait_for_ever" else 60)
 
 

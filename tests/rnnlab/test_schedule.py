@@ -70,7 +70,7 @@ class Problem:
         self.back = reference.backward(self.network, saved, self.dy, self.dstate)
 
     def plan(self, direction):
-        return BUILD[direction](self.network.facts.name, self.sizes)
+        return BUILD[direction](self.network.properties.name, self.sizes)
 
     def error(self, forward, backward, order_of=lambda plan: None):
         """Largest relative error of all results, when these plans run, in the orders that order_of gives."""

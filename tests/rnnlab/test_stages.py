@@ -4,21 +4,21 @@ import pytest
 
 from pocketgpu.devices import find
 from rnnlab.ladder import RUNGS, fused_cell, graph_replay, kernel_per_operation
-from rnnlab.ladder.facts import LedgerSizes
+from rnnlab.ladder.properties import LedgerSizes
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
 
-STAGES = [rung for rung in RUNGS if rung.facts.passes is not None]
+STAGES = [rung for rung in RUNGS if rung.properties.passes is not None]
 
 
 @pytest.mark.parametrize("rung", STAGES, ids=lambda rung: rung.name)
 def test_launches_are_as_many_as_the_rungs_ledger_says(rung):
-    ledger = rung.facts.ledger
+    ledger = rung.properties.ledger
     assert ledger.unit == "launches"
     for T, L in [(2, 1), (6, 3)]:
         for direction, count in (("forward", ledger.forward), ("backward", ledger.backward)):
-            plan = plan_for(direction, "lstm", Sizes(T, 3, 4, 5, L), rung.facts.passes)
+            plan = plan_for(direction, "lstm", Sizes(T, 3, 4, 5, L), rung.properties.passes)
             assert plan.count() == L * count(LedgerSizes(T, B=3, H=5, G=4))
 
 

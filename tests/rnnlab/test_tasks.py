@@ -186,10 +186,10 @@ def test_rare_characters_of_a_text_with_thousands_share_a_class():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"), [(b"bytes" * 99, "b'bytes"), ("short", "'short'"), ("a" * 200, "to 19")]
+    ("wrong", "message"), [(b"bytes" * 99, "b'bytes"), ("short", "'short'"), ("a" * 200, "to 19")]
 )
-def test_a_text_that_cannot_be_read_is_refused(wrong, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_text_that_cannot_be_read_is_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
         text.task(48, text=wrong)
 
 
@@ -238,7 +238,7 @@ def test_a_picture_is_drawn_and_its_alt_tells_the_finding(name):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "message"),
     [
         (lambda: image_filters.task("gauss"), "filter is 'gauss', expected one of 'sobel', 'laplacian'"),
         (lambda: image_filters.task(rows=2), "rows is 2, expected one of 1, 3"),
@@ -251,8 +251,8 @@ def test_a_picture_is_drawn_and_its_alt_tells_the_finding(name):
         (lambda: drawn(adding.task(), split="dev"), "split is 'dev', expected one of 'train', 'test'"),
     ],
 )
-def test_a_size_without_sense_is_named(make, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_size_without_sense_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
         make()
 
 

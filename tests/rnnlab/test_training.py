@@ -107,7 +107,7 @@ def test_training_that_breaks_down_says_at_which_step_and_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"steps": 0}, "steps is 0, expected a whole number at least 1"),
         ({"batch": 2.5}, "batch is 2.5"),
@@ -115,9 +115,9 @@ def test_training_that_breaks_down_says_at_which_step_and_what_to_do():
         ({"chunk": 0}, "chunk is 0"),
     ],
 )
-def test_a_loop_without_sense_is_refused(change, words):
+def test_a_loop_without_sense_is_refused(change, message):
     model, task = adding()
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         fit(**{"model": model, "task": task, "optimiser": SGD(), "steps": 1, "progress": False} | change)
 
 

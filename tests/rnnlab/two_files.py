@@ -122,7 +122,7 @@ def _error(rung, cell):
     rng = np.random.default_rng(7)
     x = rng.normal(size=(T, B, I))
     dy = rng.normal(size=(T, B, H))
-    state, dstate = (tuple(rng.normal(size=(L, B, H)) for _ in network.facts.states) for _ in range(2))
+    state, dstate = (tuple(rng.normal(size=(L, B, H)) for _ in network.properties.states) for _ in range(2))
     if reason := rung.refuses(network, T, B):
         return reason
     y, final, saved = rung.module.forward(network, x, state)

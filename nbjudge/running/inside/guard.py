@@ -34,7 +34,7 @@ class Own(NamedTuple):
     name: str  # of the package that a learner imports; the answer gets an inert one
     packages: list[str]  # all of the course, of which none may be imported
     word: str  # the name in the inert package of what an answer of the course's kind uses
-    words: ModuleType | None  # that module, where the answer is of that kind
+    module: ModuleType | None  # that module, where the answer is of that kind
     missing: str | None  # the package that it lacks here
 
 
@@ -42,8 +42,8 @@ def install(hidden: list[str], own: Own) -> None:
     """From here on this process refuses what an answer may not do; `hidden` are folders it may not look
     into."""
     sys.modules[own.name] = _inert_course(own)
-    if own.words is not None:
-        setattr(sys.modules[own.name], own.word, own.words)
+    if own.module is not None:
+        setattr(sys.modules[own.name], own.word, own.module)
     sys.meta_path.insert(0, _Refusal(own))
     folders = tuple(map(os.path.realpath, hidden))
     resolve = os.path.realpath

@@ -81,8 +81,8 @@ def _answered(packed: np.ndarray, chosen: dict, kind: ModuleType) -> tuple:
     the judge, is that the end?)."""
     name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
     is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
-    words, missing = _words(kind, chosen["course"]) if is_of_kind else (None, None)
-    _install_guard(chosen, words, missing)
+    module, missing = _prepared(kind, chosen["course"]) if is_of_kind else (None, None)
+    _install_guard(chosen, module, missing)
     stand_ins.install()
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(sys.modules["__main__"].__dict__)
@@ -97,23 +97,23 @@ def _answered(packed: np.ndarray, chosen: dict, kind: ModuleType) -> tuple:
 def _launched(handed_over: tuple, chosen: dict, kind: ModuleType) -> tuple:
     """The same for an answer that is built from its text: no statement runs here."""
     text, constants = handed_over
-    words, missing = _words(kind, chosen["course"])
+    module, missing = _prepared(kind, chosen["course"])
     builder = load_kind(chosen["kind"]["builder"])
-    _install_guard(chosen, words, missing)
+    _install_guard(chosen, module, missing)
     try:
-        if words is None:
+        if module is None:
             raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
-        return builder.build(text.tobytes(), constants, words), None, [True], False
+        return builder.build(text.tobytes(), constants, module), None, [True], False
     except Exception as error:
         return None, calls.outcome(error), [False], True
 
 
-def _install_guard(chosen: dict, words: ModuleType | None, missing: str | None) -> None:
-    own = guard.Own(chosen["name"], chosen["packages"], chosen["kind"]["word"], words, missing)
+def _install_guard(chosen: dict, module: ModuleType | None, missing: str | None) -> None:
+    own = guard.Own(chosen["name"], chosen["packages"], chosen["kind"]["word"], module, missing)
     guard.install(chosen["hidden"], own)
 
 
-def _words(kind: ModuleType, course: str) -> tuple[ModuleType | None, str | None]:
+def _prepared(kind: ModuleType, course: str) -> tuple[ModuleType | None, str | None]:
     """(what the kind prepares, None), or (None, a package that it needs) where that is not installed.
 
     Only answers of the kind pay the second that it takes.

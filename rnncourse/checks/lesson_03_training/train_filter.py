@@ -169,8 +169,8 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     return Wrong(
         f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
-        f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
-        f"{_in_words(kernel)}.",
+        f"{_describe(response_to_one_pixel(got))} at this and the next steps, the filter "
+        f"{_describe(kernel)}.",
         None if name in UNSURE else name,
         next_step,
     )
@@ -269,5 +269,5 @@ def _alike(response, kernel) -> float:
     return float(response @ kernel / (np.linalg.norm(response) * np.linalg.norm(kernel) + 1e-12))
 
 
-def _in_words(numbers) -> str:
+def _describe(numbers) -> str:
     return ", ".join(f"{number:.2f}" for number in numbers)

@@ -8,12 +8,12 @@ from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.lesson_06_numba_cpu.machines import UnitLoop
-from rnncourse.checks.lesson_06_numba_cpu.proxies import Row, Vector, Watched, proxies
+from rnncourse.checks.lesson_06_numba_cpu.proxies import RowProxy, VectorProxy, Watched, proxies
 
 VECTORS = """
-g = Vector("g", {rows}, read, write, make)
-u = Vector("u", {rows}, read, write, make)
-h = Vector("h", {units}, read, write, make)
+g = VectorProxy("g", {rows}, read, write, make)
+u = VectorProxy("u", {rows}, read, write, make)
+h = VectorProxy("h", {units}, read, write, make)
 """
 
 
@@ -32,7 +32,7 @@ def check(submission, rng, H, spread):
         part.reshape(3, H)[:, :2] = 2 * spread, -spread
     h = rng.uniform(-0.9, 0.9, H)
     loop = UnitLoop(H, {"g": g, "u": u, "h": h})
-    vectors = proxies((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), loop.services)
+    vectors = proxies((Watched, VectorProxy, RowProxy), VECTORS.format(rows=3 * H, units=H), loop.services)
     want = answers("06_numba_cpu")["fused_gates"].call(g, u, h)
     result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
     missing = np.flatnonzero(~loop.written[result])

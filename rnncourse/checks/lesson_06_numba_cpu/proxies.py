@@ -1,4 +1,4 @@
-"""What an answer of this unit holds in place of arrays and numbers: names for what lies with the judge.
+"""What an answer of this lesson holds in place of arrays and numbers: names for what lies with the judge.
 
 The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and
 Wrong. They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is
@@ -58,7 +58,7 @@ class Watched:
         return self.shape[0]
 
 
-class Vector(Watched):
+class VectorProxy(Watched):
     """An input [n]; `read` gives one element, `make` the name of a new result."""
 
     def __init__(self, name, size, read, write, make):
@@ -75,10 +75,10 @@ class Vector(Watched):
         return self.services[0](self.name, int(index))
 
     def like(self, content):
-        return Row(self.services[2](self.name, content), self.size, *self.services[:2])
+        return RowProxy(self.services[2](self.name, content), self.size, *self.services[:2])
 
 
-class Row(tuple):
+class RowProxy(tuple):
     """A result [n], by its name."""
 
     _fields = ("name",)
@@ -227,10 +227,10 @@ class Number(tuple):
         return self != 0
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
-        words = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
-        if ufunc.__name__ not in words or method != "__call__" or keywords:
+        signs = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+        if ufunc.__name__ not in signs or method != "__call__" or keywords:
             self.library(f"np.{ufunc.__name__}")
-        return self.tape.number(words[ufunc.__name__], *inputs)
+        return self.tape.number(signs[ufunc.__name__], *inputs)
 
     def __array__(self, *arguments, **keywords):
         self.library("a NumPy function")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.compiled.gates import ROWS
 from rnnlab.kernels.compiled.of_cell import compiled_for
 from rnnlab.kernels.compiled.recurrence import product_by_rows
@@ -35,8 +35,8 @@ class OneStep(NamedTuple):
 
 @cache
 def one_step(cell: str) -> OneStep:
-    """The compiled functions of a cell in KERNEL_FACTS."""
-    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=KERNEL_FACTS[cell].saves)
+    """The compiled functions of a cell in KERNEL_PROPERTIES."""
+    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=KERNEL_PROPERTIES[cell].saves)
     return OneStep(compiled_for(cell, _step, finish=end), end)
 
 

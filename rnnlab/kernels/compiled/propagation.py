@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.one_step import one_step
 from rnnlab.kernels.compiled.threads import shares, together
@@ -37,7 +37,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
 
     def run(index, x, state):
         saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
-        return saved.h[1:], (saved.h[-1], saved.c[-1])[: len(network.facts.states)], saved
+        return saved.h[1:], (saved.h[-1], saved.c[-1])[: len(network.properties.states)], saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
     y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
@@ -77,14 +77,14 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> CompiledSaved:
-    check_cell(network, KERNEL_FACTS)
-    facts = KERNEL_FACTS[network.cell]
+    check_cell(network, KERNEL_PROPERTIES)
+    properties = KERNEL_PROPERTIES[network.cell]
     layer = network.layer(index)
     (T, B, I) = x.shape
     H = network.hidden_size
     h = history(T, state[0])
-    c = history(T, state[1]) if facts.has_c else h
-    reserve = np.empty((T, B, H), h.dtype) if facts.saves else h
+    c = history(T, state[1]) if properties.has_c else h
+    reserve = np.empty((T, B, H), h.dtype) if properties.saves else h
     gates = np.empty((T, B, network.gates * H), x.dtype)
     weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
     _products(x.reshape(T * B, I), weight_ih, gates.reshape(T * B, -1), threads)
@@ -95,7 +95,7 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
     loop = partial(loops.forward, gates, weights, bias, inner_bias(network, layer), h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
-    return CompiledSaved(x, h, h if facts.gate_is_h else gates, c, reserve)
+    return CompiledSaved(x, h, h if properties.gate_is_h else gates, c, reserve)
 
 
 def _layer_backward(
@@ -112,7 +112,7 @@ def _layer_backward(
     db = np.zeros((len(parts), rows), dy.dtype)
     dgates_h = dgates
     db_h = db
-    if network.facts.inner_bias:
+    if network.properties.inner_bias:
         dgates_h = np.empty_like(dgates)
         db_h = np.zeros_like(db)
     loop = partial(

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.compiled.gates import ROWS
 from rnnlab.kernels.compiled.of_cell import compiled_for, with_names
 from rnnlab.kernels.compiled.rows import OPTIONS
@@ -110,7 +110,7 @@ class Loops(NamedTuple):
 
 @cache
 def loops(cell: str) -> Loops:
-    """The compiled loops of a cell in KERNEL_FACTS."""
+    """The compiled loops of a cell in KERNEL_PROPERTIES."""
     return Loops(*(compiled_for(cell, loop, **_names(cell)) for loop in (_forward, _backward)))
 
 
@@ -126,7 +126,7 @@ def _names(cell: str) -> dict:
     return {
         "rows_forward": rows.forward,
         "rows_backward": rows.backward,
-        "passes_h": KERNEL_FACTS[cell].passes_h,
+        "passes_h": KERNEL_PROPERTIES[cell].passes_h,
     }
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from numba import njit
 
-from rnnlab.kernels.cells import KernelFacts
+from rnnlab.kernels.cells import KernelProperties
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointw
 class Sizes(NamedTuple):
     """Sizes of a layer."""
 
-    cell: KernelFacts
+    cell: KernelProperties
     T: int
     B: int
     I: int

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
 from rnnlab.kernels.packed.forward import History, Layer, Share, Sizes, copy_numbers, run_forward
@@ -52,7 +52,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
     keep_freed()
     if storage == BFLOAT16:
         add_pair_tiles()
-    check_cell(network, KERNEL_FACTS)
+    check_cell(network, KERNEL_PROPERTIES)
     H = network.hidden_size
 
     def run(index, x, state):
@@ -238,7 +238,7 @@ def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[S
     H = network.hidden_size
     P = panel_count(network.hidden_size, x.dtype)
     is_narrow = x.dtype == BFLOAT16
-    sizes = Sizes(KERNEL_FACTS[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
+    sizes = Sizes(KERNEL_PROPERTIES[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
     shares = split(sizes, members, x.itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
     chunk = min(T, max(1, CHUNK_ROWS // rows))
@@ -293,10 +293,10 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
     parameters = network.layer(index)
     H = network.hidden_size
     G = network.gates
-    bias = aligned((G + bool(network.facts.inner_bias), units), network.dtype)
+    bias = aligned((G + bool(network.properties.inner_bias), units), network.dtype)
     bias[:G, :H] = merged_bias(network, parameters).reshape(G, H)
     bias[:, H:] = 0
-    if network.facts.inner_bias:
+    if network.properties.inner_bias:
         bias[G, :H] = inner_bias(network, parameters)
     return bias.reshape(-1)
 

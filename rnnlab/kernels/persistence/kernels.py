@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from pocketgpu import cuda
-from pocketgpu.device_words import load_acquire, load_relaxed, nanoseconds
+from pocketgpu.device_functions import load_acquire, load_relaxed, nanoseconds
 from rnnlab.kernels.persistence.pointwise import pointwise
 from rnnlab.kernels.persistence.tiles import LANES, Tiles
 

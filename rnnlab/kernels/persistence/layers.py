@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network, inner_bias, merged_bias
@@ -47,7 +47,7 @@ class TensorLayers:
         self.chip = chip
         self.T, self.B = sizes
         self.wide = -(-self.B // SEQUENCES) * SEQUENCES  # sequences, with those that fill the last tile
-        self.facts = KERNEL_FACTS[network.cell]
+        self.properties = KERNEL_PROPERTIES[network.cell]
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
         self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
@@ -58,7 +58,7 @@ class TensorLayers:
         self._fill(self.x, x)
         for index, layer in enumerate(self.layers):
             self._fill(layer["h"][: self.wide], state[0][index][None])
-            if self.facts.has_c:
+            if self.properties.has_c:
                 layer["reserve"][: self.B, :, 0] = self.chip.put(state[1][index].astype("float32"))
 
     def load_gradients(self, dy: np.ndarray, dstate: tuple[np.ndarray, ...]) -> None:
@@ -66,7 +66,7 @@ class TensorLayers:
         self._fill(self.layers[-1]["dy"], dy)
         for index, layer in enumerate(self.layers):
             layer["dlast"][: self.B] = self.chip.put(dstate[0][index].astype("float32"))
-            if self.facts.has_c:
+            if self.properties.has_c:
                 layer["dlast_c"][: self.B] = self.chip.put(dstate[1][index].astype("float32"))
 
     def forward(self) -> None:
@@ -88,7 +88,7 @@ class TensorLayers:
         for index in reversed(range(len(self.layers))):
             layer = self.layers[index]
             layer["carry"][:] = 0
-            if self.facts.has_c:
+            if self.properties.has_c:
                 layer["carry"][:, :, 0] = layer["dlast_c"]
             names = ("backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h")
             self._launch("backward", layer, names)
@@ -113,7 +113,7 @@ class TensorLayers:
         """y [T,B,H] and the final state, float32."""
         y = self._steps(self._number(self.layers[-1]["h"]))[1:]
         ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
-        if self.facts.has_c:
+        if self.properties.has_c:
             c = (self.chip.get(layer["reserve"])[..., 0] for layer in self.layers)
             ends.append(np.stack([self._steps(rows)[-1] for rows in c]))
         return y, tuple(ends)
@@ -128,8 +128,8 @@ class TensorLayers:
                 gradients[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
             carry = self.chip.get(layer["carry"])[: self.B]
             dh = self._steps(self._number(layer["dfirst"]))[0]
-            dh = dh + carry[..., -1] if self.facts.passes_h else dh
-            first.append((dh, carry[..., 0])[: len(self.network.facts.states)])
+            dh = dh + carry[..., -1] if self.properties.passes_h else dh
+            first.append((dh, carry[..., 0])[: len(self.network.properties.states)])
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
         return (
             self._steps(self._number(self.dx)),
@@ -148,8 +148,8 @@ class TensorLayers:
         rows = self.T * self.wide
         wide = len(parameters.bias_ih)
         put = self.chip.put
-        facts = self.facts
-        steps = self.T + facts.has_c
+        properties = self.properties
+        steps = self.T + properties.has_c
         bias = merged_bias(self.network, parameters)
         inputs = parameters.weight_ih.shape[1]
         floats = lambda *shape: put(np.zeros(shape, "float32"))
@@ -164,17 +164,17 @@ class TensorLayers:
             "dy": self._numbers(rows, H),
             "h": self._numbers(rows + self.wide, H),
             "dfirst": self._numbers(self.wide, H),
-            "reserve": floats(steps * self.wide, H, max(1, facts.has_c + facts.saves)),
-            "carry": floats(self.wide, H, max(1, facts.has_c + facts.passes_h)),
+            "reserve": floats(steps * self.wide, H, max(1, properties.has_c + properties.saves)),
+            "carry": floats(self.wide, H, max(1, properties.has_c + properties.passes_h)),
             "dlast": floats(self.wide, H),
             "dweight_ih": self._numbers(wide, inputs),
             "dweight_hh": self._numbers(wide, H),
             "dbias_ih": self._numbers(1, wide),
             "dbias_hh": self._numbers(1, wide),
         }
-        layer["dgates_h"] = self._numbers(rows, wide) if facts.inner >= 0 else layer["dgates"]
+        layer["dgates_h"] = self._numbers(rows, wide) if properties.inner >= 0 else layer["dgates"]
         layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
-        layer |= {"dlast_c": floats(self.wide, H)} if facts.has_c else {}
+        layer |= {"dlast_c": floats(self.wide, H)} if properties.has_c else {}
         return layer
 
     def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:

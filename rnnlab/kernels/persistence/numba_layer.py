@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.layers import history, rows
 from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
@@ -35,15 +35,15 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
 
     x; gates [T,B,G·H]; h [T+1,B,H]; reserve, see pointwise.py, [T,B,H,.], one step more where it has c.
     """
-    check_cell(network, KERNEL_FACTS)
-    facts = KERNEL_FACTS[network.cell]
+    check_cell(network, KERNEL_PROPERTIES)
+    properties = KERNEL_PROPERTIES[network.cell]
     layer = network.layer(index)
     (T, B, _) = x.shape
     H = network.hidden_size
     gates = x @ layer.weight_ih.T + merged_bias(network, layer)
     h = history(T, state[0])
-    reserve = np.empty((T + facts.has_c, B, H, max(1, facts.has_c + facts.saves)), x.dtype)
-    if facts.has_c:
+    reserve = np.empty((T + properties.has_c, B, H, max(1, properties.has_c + properties.saves)), x.dtype)
+    if properties.has_c:
         reserve[0, ..., 0] = state[1]
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
@@ -53,7 +53,7 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
 
 def last_state(network: Network, saved: Arrays) -> State:
     """The state [B,H] after the last step."""
-    return (saved["h"][-1], saved["reserve"][-1, ..., 0])[: len(network.facts.states)]
+    return (saved["h"][-1], saved["reserve"][-1, ..., 0])[: len(network.properties.states)]
 
 
 def layer_backward(
@@ -64,22 +64,22 @@ def layer_backward(
     (T, B, _) = saved["x"].shape
     H = network.hidden_size
     dgates = np.empty_like(saved["gates"])
-    dgates_h = np.empty_like(dgates) if network.facts.inner_bias else dgates
-    facts = KERNEL_FACTS[network.cell]
-    carry = np.zeros((B, H, max(1, facts.has_c + facts.passes_h)), dy.dtype)
-    if facts.has_c:
+    dgates_h = np.empty_like(dgates) if network.properties.inner_bias else dgates
+    properties = KERNEL_PROPERTIES[network.cell]
+    carry = np.zeros((B, H, max(1, properties.has_c + properties.passes_h)), dy.dtype)
+    if properties.has_c:
         carry[..., 0] = dstate[1]
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
     launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_h))
-    dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if facts.passes_h else 0)
+    dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if properties.passes_h else 0)
     flat = rows(dgates)
     flat_h = rows(dgates_h)
     dw_ih = flat.T @ rows(saved["x"])
     dw_hh = flat_h.T @ rows(saved["h"][:-1])
     gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
-    return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.facts.states)], gradients
+    return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.properties.states)], gradients
 
 
 def launch(

@@ -15,7 +15,7 @@ import numpy as np
 
 from pocketgpu.devices import Device, nearest_older
 from rnnlab.cells import find_cell
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import DTYPES, ITEMSIZE
 
@@ -45,7 +45,7 @@ def with_includes(text: str) -> str:
 
 def supported_cells() -> tuple[str, ...]:
     """Cells that the kernels compute: those whose gates have a row each in a tile."""
-    return tuple(cell for cell, facts in KERNEL_FACTS.items() if facts.gates <= MOST_GATES)
+    return tuple(cell for cell, properties in KERNEL_PROPERTIES.items() if properties.gates <= MOST_GATES)
 
 
 class PersistentLaunch(NamedTuple):
@@ -88,7 +88,7 @@ class Shape:
     def _constants(self) -> dict[str, int]:
         return {
             "DTYPE": DTYPES[self.dtype],
-            "CELL": KERNEL_FACTS[self.cell].number,
+            "CELL": KERNEL_PROPERTIES[self.cell].number,
             "HIDDEN": self.hidden,
         }
 

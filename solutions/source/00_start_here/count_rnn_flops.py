@@ -22,7 +22,7 @@ def count_rnn_flops(T, B, I, H, L):
 # %%
 check(count_rnn_flops)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 10

@@ -17,7 +17,7 @@ def last_step(y):
 # %%
 check(last_step)
 
-# %% [facts]
+# %% [properties]
 # points: 1
 # difficulty: 1
 # minutes: 3

@@ -32,7 +32,7 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
 # %%
 check(measure_gemm)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 15

@@ -27,7 +27,7 @@ def filter_weights(kernel):
 # %%
 check(filter_weights)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 15

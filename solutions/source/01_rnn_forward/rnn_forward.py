@@ -25,7 +25,7 @@ def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
 # %%
 check(rnn_forward)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 12

@@ -31,7 +31,7 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih,
 # %%
 check(rnn_forward_batched)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 15

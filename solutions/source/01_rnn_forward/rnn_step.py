@@ -23,7 +23,7 @@ def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
 # %%
 check(rnn_step)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 1
 # minutes: 8

@@ -36,7 +36,7 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
 # %%
 check(bptt_linear)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 20

@@ -31,7 +31,7 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
 # %%
 check(bptt_truncated)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 15

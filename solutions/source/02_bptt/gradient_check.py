@@ -31,7 +31,7 @@ def gradient_check(loss, array, gradient, eps):
 # %%
 check(gradient_check)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 15

@@ -25,7 +25,7 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
 # %%
 check(relu_step_backward)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 12

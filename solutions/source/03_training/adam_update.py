@@ -32,7 +32,7 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2,
 # %%
 check(adam_update)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 15

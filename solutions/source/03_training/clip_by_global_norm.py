@@ -27,7 +27,7 @@ def clip_by_global_norm(gradients, limit):
 # %%
 check(clip_by_global_norm)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 10

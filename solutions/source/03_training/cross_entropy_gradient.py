@@ -26,7 +26,7 @@ def cross_entropy_gradient(logits, target):
 # %%
 check(cross_entropy_gradient)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

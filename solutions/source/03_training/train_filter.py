@@ -83,7 +83,7 @@ def train_filter(x, target, parameters, loss_and_gradients):
 # %%
 check(train_filter)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 25

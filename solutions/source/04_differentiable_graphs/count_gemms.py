@@ -25,7 +25,7 @@ def count_gemms(step, T, stack_gates, stack_time):
 # %%
 check(count_gemms)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

@@ -42,7 +42,7 @@ def graph_rules(node, d, inputs, output):
 # %%
 check(graph_rules)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 20

@@ -31,7 +31,7 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
 # %%
 check(gru_backward)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 4
 # minutes: 30

@@ -39,7 +39,7 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
 # %%
 check(gru_reset_after)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 25

@@ -35,7 +35,7 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih,
 # %%
 check(lstm_backward)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 25

@@ -22,7 +22,7 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
 # %%
 check(arithmetic_intensity)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

@@ -22,7 +22,7 @@ def batch_input_gemm(x, multiply, steps):
 # %%
 check(batch_input_gemm)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

@@ -28,7 +28,7 @@ def fast_tanh(a, odd, even, edge):
 # %%
 check(fast_tanh)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

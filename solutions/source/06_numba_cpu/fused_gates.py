@@ -29,7 +29,7 @@ def fused_gates(g, u, h):
 # %%
 check(fused_gates)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

@@ -21,7 +21,7 @@ def amdahl_limit(serial, shared, barrier, threads):
 # %%
 check(amdahl_limit)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 12

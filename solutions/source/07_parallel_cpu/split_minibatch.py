@@ -20,7 +20,7 @@ def split_minibatch(B, threads):
 # %%
 check(split_minibatch)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 12

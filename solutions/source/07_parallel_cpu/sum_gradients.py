@@ -23,7 +23,7 @@ def sum_gradients(threads, gradients):
 # %%
 check(sum_gradients)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 10

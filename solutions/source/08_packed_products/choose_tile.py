@@ -29,7 +29,7 @@ def choose_tile(B, registers, latency, multiplies, loads):
 # %%
 check(choose_tile)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

@@ -40,7 +40,7 @@ def emit_tile(core, rows, vectors, terms):
 # %%
 check(emit_tile)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 25

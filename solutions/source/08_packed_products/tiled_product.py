@@ -30,7 +30,7 @@ def tiled_product(multiply, B, K, panels, near):
 # %%
 check(tiled_product)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 4
 # minutes: 30

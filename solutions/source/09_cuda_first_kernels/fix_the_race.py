@@ -28,7 +28,7 @@ def fix_the_race(x, steps):
 # %%
 check(fix_the_race)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 15

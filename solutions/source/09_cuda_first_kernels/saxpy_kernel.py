@@ -21,7 +21,7 @@ def saxpy_kernel(a, x, y):
 # %%
 check(saxpy_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 1
 # minutes: 8

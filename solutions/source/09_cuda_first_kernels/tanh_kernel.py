@@ -23,7 +23,7 @@ def tanh_kernel(x, y):
 # %%
 check(tanh_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 10

@@ -30,7 +30,7 @@ def transpose_coalesced(x, y):
 # %%
 check(transpose_coalesced)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 25

@@ -43,7 +43,7 @@ def block_sum_kernel(x, out):
 # %%
 check(block_sum_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 20

@@ -38,7 +38,7 @@ def tiled_matmul_kernel(a, b, c):
 # %%
 check(tiled_matmul_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 5
 # difficulty: 4
 # minutes: 30

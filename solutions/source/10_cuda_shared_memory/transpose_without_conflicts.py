@@ -30,7 +30,7 @@ def transpose_without_conflicts(x, y):
 # %%
 check(transpose_without_conflicts)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 3
 # minutes: 20

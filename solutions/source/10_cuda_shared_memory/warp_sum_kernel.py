@@ -29,7 +29,7 @@ def warp_sum_kernel(x, out):
 # %%
 check(warp_sum_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 15

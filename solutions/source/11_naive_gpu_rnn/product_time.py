@@ -28,7 +28,7 @@ def product_time(sequences, rows, inner, multiprocessors, peak):
 # %%
 check(product_time)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 2
 # minutes: 20

@@ -48,7 +48,7 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x,
 # %%
 check(step_kernels)
 
-# %% [facts]
+# %% [properties]
 # points: 5
 # difficulty: 3
 # minutes: 30

@@ -23,7 +23,7 @@ def group_gates(x, h, multiply, gates):
 # %%
 check(group_gates)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

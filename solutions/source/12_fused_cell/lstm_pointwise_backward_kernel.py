@@ -32,7 +32,7 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
 # %%
 check(lstm_pointwise_backward_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 4
 # minutes: 30

@@ -36,7 +36,7 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
 # %%
 check(lstm_pointwise_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

@@ -23,7 +23,7 @@ def leaves_loop(names, pairs):
 # %%
 check(leaves_loop)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 4
 # minutes: 25

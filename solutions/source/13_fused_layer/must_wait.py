@@ -29,7 +29,7 @@ def must_wait(operations):
 # %%
 check(must_wait)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 20

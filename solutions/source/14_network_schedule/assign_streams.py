@@ -26,7 +26,7 @@ def assign_streams(operations, waits):
 # %%
 check(assign_streams)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

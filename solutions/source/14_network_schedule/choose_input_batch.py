@@ -21,7 +21,7 @@ def choose_input_batch(T, layers, launch, work, step):
 # %%
 check(choose_input_batch)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 3
 # minutes: 15

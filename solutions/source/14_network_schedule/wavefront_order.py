@@ -18,7 +18,7 @@ def wavefront_order(layers, steps):
 # %%
 check(wavefront_order)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

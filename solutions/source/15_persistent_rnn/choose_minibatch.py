@@ -31,7 +31,7 @@ def choose_minibatch(T, H, layers, device):
 # %%
 check(choose_minibatch)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 20

@@ -35,7 +35,7 @@ def flag_barrier(history, flags, steps):
 # %%
 check(flag_barrier)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 4
 # minutes: 30

@@ -38,7 +38,7 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
 # %%
 check(persistent_rnn_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 4
 # minutes: 35

@@ -22,7 +22,7 @@ def tile_for_thread(block, thread, H, gates, units, warps):
 # %%
 check(tile_for_thread)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 3
 # minutes: 15

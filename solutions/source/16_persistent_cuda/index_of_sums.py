@@ -23,7 +23,7 @@ def index_of_sums(pitch):
 # %%
 check(index_of_sums)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 12

@@ -23,7 +23,7 @@ def pack_fragment(tile):
 # %%
 check(pack_fragment)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

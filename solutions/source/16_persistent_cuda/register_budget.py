@@ -24,7 +24,7 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
 # %%
 check(register_budget)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 3
 # minutes: 15

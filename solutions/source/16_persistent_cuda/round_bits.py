@@ -23,7 +23,7 @@ def round_bits(bits):
 # %%
 check(round_bits)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

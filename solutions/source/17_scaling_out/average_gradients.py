@@ -24,7 +24,7 @@ def average_gradients(all_reduce, gradients, sequences):
 # %%
 check(average_gradients)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 20

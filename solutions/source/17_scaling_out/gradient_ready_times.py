@@ -30,7 +30,7 @@ def gradient_ready_times(layers, steps, cell, product, order):
 # %%
 check(gradient_ready_times)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

@@ -29,7 +29,7 @@ def predict_scaling(gpus, seconds, wanted):
 # %%
 check(predict_scaling)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

@@ -25,7 +25,7 @@ def ring_allreduce(ring):
 # %%
 check(ring_allreduce)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 25

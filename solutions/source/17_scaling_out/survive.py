@@ -30,7 +30,7 @@ def survive(train, checkpoints, ranks):
 # %%
 check(survive)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 2
 # minutes: 20

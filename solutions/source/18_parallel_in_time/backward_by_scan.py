@@ -26,7 +26,7 @@ def backward_by_scan(scan, jacobians, dy):
 # %%
 check(backward_by_scan)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 20

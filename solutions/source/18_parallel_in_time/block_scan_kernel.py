@@ -37,7 +37,7 @@ def block_scan_kernel(a, b, prefix_a, prefix_b):
 # %%
 check(block_scan_kernel)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 4
 # minutes: 30

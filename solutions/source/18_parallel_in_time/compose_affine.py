@@ -23,7 +23,7 @@ def compose_affine(later, earlier):
 # %%
 check(compose_affine)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 10

@@ -32,7 +32,7 @@ def newton_states(step, scan, first, T, tolerance):
 # %%
 check(newton_states)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 4
 # minutes: 25

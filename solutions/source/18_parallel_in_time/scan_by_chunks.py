@@ -35,7 +35,7 @@ def scan_by_chunks(compose, maps):
 # %%
 check(scan_by_chunks)
 
-# %% [facts]
+# %% [properties]
 # points: 4
 # difficulty: 4
 # minutes: 30

@@ -27,7 +27,7 @@ def median_interval(times, confidence):
 # %%
 check(median_interval)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 3
 # minutes: 20

@@ -50,7 +50,7 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 # %%
 check(my_schedule)
 
-# %% [facts]
+# %% [properties]
 # points: 6
 # difficulty: 5
 # minutes: 70

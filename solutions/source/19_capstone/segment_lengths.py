@@ -27,7 +27,7 @@ def segment_lengths(layers, memory):
 # %%
 check(segment_lengths)
 
-# %% [facts]
+# %% [properties]
 # points: 3
 # difficulty: 3
 # minutes: 20

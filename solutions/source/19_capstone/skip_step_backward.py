@@ -25,7 +25,7 @@ def skip_step_backward(dh, h_next, h_before, weight_hh, scale):
 # %%
 check(skip_step_backward)
 
-# %% [facts]
+# %% [properties]
 # points: 2
 # difficulty: 2
 # minutes: 15

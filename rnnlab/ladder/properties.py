@@ -1,18 +1,19 @@
-"""Facts of a rung: what its module says about itself, so that no table elsewhere has to.
+"""Properties of a rung: what its module says about itself, so that no table elsewhere has to.
 
-`FACTS = Facts(...)` in a rung's module is read by the ladder, the tests, the charts, the schedule view, the
-chooser of kernels, and the benchmark.  A ledger is a count that a test repeats on the running code.
+`PROPERTIES = RungProperties(...)` in a rung's module is read by the ladder, the tests, the charts, the
+schedule view, the chooser of kernels, and the benchmark.  A ledger is a count that a test repeats on the
+running code.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rnnlab.kernels.cells import KERNEL_FACTS
+from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.network import Network
 from rnnlab.schedule.plan import Plan
 
-WITH_KERNELS = tuple(KERNEL_FACTS)  # cells for which compiled loops and kernels are derived
+WITH_KERNELS = tuple(KERNEL_PROPERTIES)  # cells for which compiled loops and kernels are derived
 GPUS = ("cpu", "cuda", "sm80", "sm90")
 
 
@@ -43,7 +44,7 @@ class Ledger:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RungProperties:
     """What a rung's module states about itself.
 
     cells: what `Network.create` calls the cells that this rung's own loops or kernels compute; None if it
@@ -71,11 +72,11 @@ class Facts:
 
 def only_reset_before(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets after its product."""
-    wrong = network.facts.reset == "after"
+    wrong = network.properties.reset == "after"
     return "it needs a GRU that resets before its product: reset='before'" if wrong else None
 
 
 def only_reset_after(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets before its product."""
-    wrong = network.facts.resets_before
+    wrong = network.properties.resets_before
     return "it needs a GRU that resets after its product: reset='after'" if wrong else None

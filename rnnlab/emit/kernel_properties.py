@@ -1,17 +1,17 @@
 """What kernels must know of a cell beside its gates and states: read off its step, forward and backward."""
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import Place, gate_is_h, suitable, work_of
+from rnnlab.emit.body import StepArray, gate_is_h, suitable, work_of
 
-HEADER = '''"""Facts of each cell with derived loops and kernels: its number, and the arrays that they need.
+HEADER = '''"""Properties of each cell with derived loops and kernels: its number, and the arrays it needs.
 
-Derived from rnnlab.graphs.cells by rnnlab.emit.kernel_facts: change it there, then `make course`.
+Derived from rnnlab.graphs.cells by rnnlab.emit.kernel_properties: change it there, then `make course`.
 """
 
 from typing import NamedTuple
 
 
-class KernelFacts(NamedTuple):
+class KernelProperties(NamedTuple):
     """One cell, as kernels see it."""
 
     number: int  # in compiled loops, and CELL in CUDA C++
@@ -28,19 +28,19 @@ class KernelFacts(NamedTuple):
 
 def source() -> str:
     """The text of the module."""
-    facts = (facts_of(name, number) for number, name in enumerate(suitable()))
+    properties = (properties_of(name, number) for number, name in enumerate(suitable()))
     rows = (
-        f'    "{CELLS[name].mode}": KernelFacts{values},\n'
-        for name, values in zip(suitable(), facts, strict=True)
+        f'    "{CELLS[name].mode}": KernelProperties{values},\n'
+        for name, values in zip(suitable(), properties, strict=True)
     )
-    return f"{HEADER}KERNEL_FACTS = {{  # by the cell's mode\n{''.join(rows)}}}\n"
+    return f"{HEADER}KERNEL_PROPERTIES = {{  # by the cell's mode\n{''.join(rows)}}}\n"
 
 
-def facts_of(name: str, number: int) -> tuple:
-    """The fields of a KernelFacts."""
+def properties_of(name: str, number: int) -> tuple:
+    """The fields of a KernelProperties."""
     cell = CELLS[name]
     stores = {direction: work_of(name, direction).stores for direction in ("forward", "backward")}
     inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else -1
-    saves = Place("saved") in stores["forward"]
-    passes_h = Place("dh") in stores["backward"]
+    saves = StepArray("saved") in stores["forward"]
+    passes_h = StepArray("dh") in stores["backward"]
     return number, len(cell.gates), inner, gate_is_h(cell), "c" in cell.states, saves, passes_h

@@ -1,7 +1,7 @@
 """Layers of each framework with random weights: what they compute, and their gradients, as plain arrays.
 
-A leg is a function that yields a Case for every cell of its framework and every size; it imports the
-framework, so that a missing one stops that leg alone.
+Each function of DISTRIBUTIONS yields a Case for every cell of its framework and every size; it imports the
+framework, so that a missing one stops that function alone.
 """
 
 import os
@@ -267,7 +267,7 @@ def mlx_cases() -> Iterator[Case]:
             yield Case("mlx", kind, cell, "after", source, arrays, x, dy, *results)
 
 
-LEGS = {  # distribution that is tried: its cases
+DISTRIBUTIONS = {  # distribution that is tried: its cases
     "torch": torch_cases,
     "keras": keras_cases,
     "flax (linen)": linen_cases,

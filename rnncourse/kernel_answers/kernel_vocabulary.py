@@ -1,4 +1,4 @@
-"""The words of kernels: names of modules, attributes of values, nodes of Python's syntax tree.
+"""The vocabulary of kernels: names of modules, attributes of values, nodes of Python's syntax tree.
 
 kernel_source.py refuses whatever is not here. BUILTINS stand with the process that launches.
 """

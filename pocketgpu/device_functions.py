@@ -15,11 +15,11 @@ from importlib import import_module
 
 from pocketgpu import cuda
 
-ON_GPU = "pocketgpu.compiling.words"  # where Numba finds the words, under the same names
+ON_GPU = "pocketgpu.compiling.device_functions"  # where Numba finds the same names
 
 
-def _word(name: str, make_simulated: Callable[[], Callable]) -> Callable:
-    """The word on a GPU, or its stand-in, which pocketgpu.compiling.typing exchanges for the word."""
+def _function(name: str, make_simulated: Callable[[], Callable]) -> Callable:
+    """The function on a GPU, or its stand-in, which pocketgpu.compiling.typing exchanges for it."""
     if not cuda.is_simulated:
         return getattr(import_module(ON_GPU), name)
     simulated = make_simulated()
@@ -28,10 +28,10 @@ def _word(name: str, make_simulated: Callable[[], Callable]) -> Callable:
 
 
 def _coherent_load() -> Callable:
-    from pocketgpu.simulator.synchronisation import load_word
+    from pocketgpu.simulator.synchronisation import load_function
     from pocketgpu.simulator.trace import STRONG_LOAD
 
-    return load_word(STRONG_LOAD)
+    return load_function(STRONG_LOAD)
 
 
 def _clock() -> Callable:
@@ -39,6 +39,6 @@ def _clock() -> Callable:
     return lambda: next(readings)
 
 
-load_acquire = _word("load_acquire", _coherent_load)
-load_relaxed = _word("load_relaxed", _coherent_load)
-nanoseconds = _word("nanoseconds", _clock)
+load_acquire = _function("load_acquire", _coherent_load)
+load_relaxed = _function("load_relaxed", _coherent_load)
+nanoseconds = _function("nanoseconds", _clock)

@@ -1,10 +1,10 @@
-"""The words of pocketgpu.device_words as Numba compiles them for a GPU."""
+"""The functions of pocketgpu.device_functions as Numba compiles them for a GPU."""
 
 from llvmlite import ir
 from numba.core import types
 from numba.cuda.extending import intrinsic
 
-from pocketgpu.compiling.cache_hints import load_word
+from pocketgpu.compiling.cache_hints import load_function
 
 
 @intrinsic
@@ -19,5 +19,5 @@ def nanoseconds(typing_context: object) -> tuple:
     return types.int64(), code
 
 
-load_acquire = load_word("ld.acquire.gpu")
-load_relaxed = load_word("ld.relaxed.gpu")
+load_acquire = load_function("ld.acquire.gpu")
+load_relaxed = load_function("ld.relaxed.gpu")
