@@ -7,54 +7,79 @@ from rnncourse.checks.answers import answers
 ANSWERS = answers("13_fused_layer")
 PARTS = "reads", "writes", "adds to"
 BUFFERS = "x", "gates", "sums", "h", "dU"
-LOOPS = {  # operations of step t: (name, reads, writes, adds) of (buffer, step - t; None: the same in all)
-    "a tanh network": (
-        ("embedding", [("token", 0)], [("x", 0)], []),
-        ("input product", [("x", 0)], [("gates", 0)], []),
-        ("recurrent product", [("h", 0)], [("sums", None)], []),
-        ("tanh", [("gates", 0), ("sums", None)], [("h", 1)], []),
-    ),
-    "its backward pass": (
-        ("pointwise", [("dh", 0), ("h", 1)], [("da", 0)], []),
-        ("dW", [("da", 0), ("x", 0)], [], [("dW", None)]),
-        ("dh", [("da", 0)], [("dh", 1)], []),
-        ("db", [("da", 0)], [], [("db", None)]),
-    ),
-    "a network that reads its own output": (
-        ("input product", [("y", 0)], [("gates", 0)], []),
-        ("recurrent product", [("h", 0)], [("sums", None)], []),
-        ("tanh", [("gates", 0), ("sums", None)], [("h", 1)], []),
-        ("output", [("h", 1)], [("y", 1)], []),
-        ("loss", [("y", 1), ("target", 0)], [], [("error", None)]),
-    ),
-    "a network with an output": (
-        ("output", [("h", 0)], [("y", 0)], []),
-        ("attention", [("y", 0), ("keys", None)], [("scores", 0)], []),
-        ("recurrent product", [("h", 0)], [("sums", None)], []),
-        ("tanh", [("x", 0), ("sums", None)], [("h", 1)], []),
-    ),
-    "a dilated network, whose state depends on the one two steps before": (
-        ("input product", [("x", 0)], [("gates", 0)], []),
-        ("recurrent product", [("h", 0)], [("sums", 0)], []),
-        ("tanh", [("gates", 0), ("sums", 0)], [("h", 2)], []),
-        ("output", [("h", 2)], [("y", 0)], []),
-    ),
-    "a loop that also loads its inputs ahead": (
-        ("prefetch", [("x", 0)], [], []),
-        ("tanh", [("x", 0), ("h", 0)], [("h", 1)], []),
-    ),
-    "a network of five layers that reads its own output": (
-        ("layer 0", [("output", 0)], [("h0", 0)], []),
-        *((f"layer {k}", [(f"h{k - 1}", 0)], [(f"h{k}", 0)], []) for k in range(1, 5)),
-        ("output", [("h4", 0)], [("output", 1)], []),
-        ("loss", [("output", 1), ("target", 0)], [("losses", 0)], []),
-    ),
-    "inputs in one buffer for all steps": (
-        ("input product", [("x", 0)], [("gates", None)], []),
-        ("tanh", [("gates", None), ("h", 0)], [("h", 1)], []),
-        ("mean", [("h", 1)], [("means", 0)], []),
-    ),
+LOOPS = {  # a line an operation of a step: what it reads -> what it writes, or reads += what it adds to
+    "a tanh network": """
+        embedding: token -> x
+        input product: x -> gates
+        recurrent product: h -> sums*
+        tanh: gates sums* -> h+1
+    """,
+    "its backward pass": """
+        pointwise: dh h+1 -> da
+        dW: da x += dW*
+        dh: da -> dh+1
+        db: da += db*
+    """,
+    "a network that reads its own output": """
+        input product: y -> gates
+        recurrent product: h -> sums*
+        tanh: gates sums* -> h+1
+        output: h+1 -> y+1
+        loss: y+1 target += error*
+    """,
+    "a network with an output": """
+        output: h -> y
+        attention: y keys* -> scores
+        recurrent product: h -> sums*
+        tanh: x sums* -> h+1
+    """,
+    "a dilated network, whose state depends on the one two steps before": """
+        input product: x -> gates
+        recurrent product: h -> sums
+        tanh: gates sums -> h+2
+        output: h+2 -> y
+    """,
+    "a loop that also loads its inputs ahead": """
+        prefetch: x ->
+        tanh: x h -> h+1
+    """,
+    "a network of five layers that reads its own output": """
+        layer 0: output -> h0
+        layer 1: h0 -> h1
+        layer 2: h1 -> h2
+        layer 3: h2 -> h3
+        layer 4: h3 -> h4
+        output: h4 -> output+1
+        loss: output+1 target -> losses
+    """,
+    "inputs in one buffer for all steps": """
+        input product: x -> gates*
+        tanh: gates* h -> h+1
+        mean: h+1 -> means
+    """,
 }
+
+
+def operations_of(text: str) -> list[tuple]:
+    """Operations of step t from their lines: (name, reads, writes, adds) of (buffer, steps after t).
+
+    h+1 are the rows of the next step, sums* the same rows in every step, for which the number is None.
+    """
+    operations = []
+    for line in text.strip().splitlines():
+        name, _, rest = line.strip().partition(": ")
+        reads, _, adds = rest.partition(" +=")
+        reads, _, writes = reads.partition(" ->")
+        operations.append((name, *(_buffers(part) for part in (reads, writes, adds))))
+    return operations
+
+
+def _buffers(text: str) -> list[tuple[str, int | None]]:
+    buffers = []
+    for word in text.split():
+        name, _, after = word.partition("+")
+        buffers.append((name[:-1], None) if name.endswith("*") else (name, int(after or 0)))
+    return buffers
 
 
 ADDITIONS = [
@@ -68,15 +93,16 @@ ADDITIONS = [
 def issue(loop: tuple, steps: int, sequences: int) -> list[tuple]:
     """All steps of a loop as operations (name, reads, writes, adds) with regions (buffer, first, end)."""
 
-    def rows(t, parts):
-        return [
-            (name, 0, sequences)
-            if after is None
-            else (name, (t + after) * sequences, (t + after + 1) * sequences)
-            for name, after in parts
-        ]
+    def region(buffer, after, t):
+        block = 0 if after is None else t + after
+        return buffer, block * sequences, (block + 1) * sequences
 
-    return [(name, *(rows(t, part) for part in parts)) for t in range(steps) for name, *parts in loop]
+    operations = []
+    for t in range(steps):
+        for name, *parts in loop:
+            regions = [[region(*place, t) for place in part] for part in parts]
+            operations.append((name, *regions))
+    return operations
 
 
 def draw_operations(rng, count: int) -> list[tuple]:
@@ -131,16 +157,14 @@ def draw_loop(rng) -> list[tuple]:
 
 
 def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
-    """loop: a name among LOOPS, or another word for one that is drawn.  Pairs come block by block of later
+    """loop: a name among LOOPS, or another name for one that is drawn.  Pairs come block by block of later
     operations, the last block first, so that one pass through them follows few waits."""
-    operations = issue(LOOPS.get(loop) or draw_loop(rng), steps, sequences)
+    step = operations_of(LOOPS[loop]) if loop in LOOPS else draw_loop(rng)
+    operations = issue(step, steps, sequences)
     names = [name for name, *_ in operations]
-    pairs = [
-        (i, j)
-        for j, later in enumerate(operations)
-        for i, earlier in enumerate(operations[:j])
-        if _must_wait(earlier, later)
-    ]
+    pairs = []
+    for j, later in enumerate(operations):
+        pairs += [(i, j) for i, earlier in enumerate(operations[:j]) if _must_wait(earlier, later)]
     late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
     got = submission(names, late_first)
     want = ANSWERS["leaves_loop"].call(names, late_first)
@@ -150,10 +174,11 @@ def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
 
 def _must_wait(earlier: tuple, later: tuple) -> bool:
     """Whether a region that one of them changes is touched by the other; two additions may change places."""
-    (_, *old) = earlier
-    (_, *new) = later
-    meetings = ((u, v) for u in range(3) for v in range(3) if u != v or PARTS[u] == "writes")
-    return any(_overlap(a, b) for u, v in meetings for a in old[u] for b in new[v])
+    for u, old in enumerate(earlier[1:]):
+        for v, new in enumerate(later[1:]):
+            if (u != v or PARTS[u] == "writes") and any(_overlap(a, b) for a in old for b in new):
+                return True
+    return False
 
 
 def _overlap(a: tuple, b: tuple) -> bool:
@@ -202,7 +227,7 @@ EXERCISES = (
             ),
             (ADDITIONS,),
             ([("a", [("h", 0, 2)], [("h", 1, 2)], [])] * 3,),  # at other places, though one like the other
-            (issue(LOOPS["its backward pass"], 3, 2),),
+            (issue(operations_of(LOOPS["its backward pass"]), 3, 2),),
             (12,),
             (40,),
         ),
