@@ -138,6 +138,13 @@ class Slider(NamedTuple):
     format: str = "{}"
     play: bool = False  # a button that steps through the values by itself; they must be a range
 
+    def at(self, value: Any) -> "Slider":
+        """The slider that starts at this value.  Raises ValueError if it is not among its values."""
+        values = [*self.values]
+        if value not in values:
+            raise ValueError(f"{self.label} is {value!r}; there are {', '.join(map(str, values))}")
+        return self._replace(start=values.index(value))
+
     def options(self) -> list[tuple[str, Any]]:
         return [(self.format.format(value), value) for value in self.values]
 

@@ -90,10 +90,10 @@ def explore_chip() -> View:
     return slider_view(
         figure_chip,
         finding,
-        cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
-        hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
+        cell=Slider("cell", CELLS).at("lstm"),
+        hidden=Slider("hidden size H", HIDDEN).at(512),
         itemsize=Slider("bytes a weight", BYTES, start=1),
-        device=Slider("device", tuple(DEVICES), start=list(DEVICES).index("H200")),
+        device=Slider("device", tuple(DEVICES)).at("H200"),
     )
 
 

@@ -78,8 +78,8 @@ def explore_cliff() -> View:
     return slider_view(
         figure_cliff,
         finding,
-        learning_rate=Slider("learning rate", RATES, start=RATES.index(0.1)),
-        limit=Slider("clipped to length", LIMITS, start=LIMITS.index(1.0)),
+        learning_rate=Slider("learning rate", RATES).at(0.1),
+        limit=Slider("clipped to length", LIMITS).at(1.0),
     )
 
 

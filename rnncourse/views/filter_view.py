@@ -39,13 +39,12 @@ def figure_filter(k0: float, k1: float, k2: float) -> Figure:
 
 def explore_filter() -> View:
     """Sliders for the three numbers of the kernel, newest pixel first; they start at Sobel's."""
-    at = STRENGTHS.index
     return slider_view(
         figure_filter,
         finding,
-        k0=Slider("k0, this pixel", STRENGTHS, start=at(1.0), format="{:+.1f}"),
-        k1=Slider("k1, one before", STRENGTHS, start=at(0.0), format="{:+.1f}"),
-        k2=Slider("k2, two before", STRENGTHS, start=at(-1.0), format="{:+.1f}"),
+        k0=Slider("k0, this pixel", STRENGTHS, format="{:+.1f}").at(1.0),
+        k1=Slider("k1, one before", STRENGTHS, format="{:+.1f}").at(0.0),
+        k2=Slider("k2, two before", STRENGTHS, format="{:+.1f}").at(-1.0),
     )
 
 

@@ -93,7 +93,7 @@ def explore_gradient_flow() -> View:
     return slider_view(
         figure_gradient_flow,
         finding,
-        radius=Slider("spectral radius", RADII, start=RADII.index(0.9), format="{:.2f}"),
+        radius=Slider("spectral radius", RADII, format="{:.2f}").at(0.9),
         T=Slider("sequence length T", range(1, LONGEST + 1), start=49),
     )
 

@@ -90,7 +90,7 @@ def explore_graph(cell: str = "gru_before") -> View:
     return slider_view(
         figure_graph,
         finding,
-        cell=Slider("cell", CELLS, start=CELLS.index(cell)),
+        cell=Slider("cell", CELLS).at(cell),
         move=Slider("node", range(LONGEST + 1), start=8, play=True),
         gates=Slider("stack over gates", OFF_ON),
         time=Slider("stack over time", OFF_ON),

@@ -111,8 +111,8 @@ def explore_minibatch() -> View:
     return slider_view(
         partial(_moved, _empty()),
         finding,
-        cell=Slider("cell", CELLS, start=CELLS.index(cell)),
-        hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(hidden)),
+        cell=Slider("cell", CELLS).at(cell),
+        hidden=Slider("hidden size H", HIDDEN).at(hidden),
         dtype=Slider("dtype", tuple(DTYPES)),
         device=Slider("device", DEVICES),
     )

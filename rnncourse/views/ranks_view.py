@@ -142,13 +142,7 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
     Raises ValueError for a start that its slider does not have.
     """
     first = RankSliders(**start)
-    shown = {}
-    for name in sliders:
-        slider = SLIDERS[name]
-        value = getattr(first, name)
-        if value not in slider.values:
-            raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
-        shown[name] = slider._replace(start=slider.values.index(value))
+    shown = {name: SLIDERS[name].at(getattr(first, name)) for name in sliders}
     figure = _empty()
     return slider_view(partial(_moved, figure, first), partial(_found, first), **shown)
 

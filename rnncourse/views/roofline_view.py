@@ -41,7 +41,7 @@ def explore_roofline(roof: Roofline, measured: Measured | None = None) -> View:
         partial(_moved, _roofs(roof, measured or {}), roof),
         partial(finding, roof),
         minibatch=Slider("minibatch B", MINIBATCHES),
-        hidden_size=Slider("hidden size H", HIDDEN_SIZES, start=HIDDEN_SIZES.index(1024)),
+        hidden_size=Slider("hidden size H", HIDDEN_SIZES).at(1024),
     )
 
 

@@ -286,13 +286,11 @@ def _find(first: Settings, look_at: float, launches_shown: int, **positions: Any
 
 def _at(slider: Slider, value: Any) -> Slider:
     """The slider at this value, which joins the others if it is not among them."""
-    if value in slider.values:
-        return slider._replace(start=list(slider.values).index(value))
-    if not isinstance(value, int):
-        raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
-    numbers = sorted([*(number for number in slider.values if not isinstance(number, str)), value])
-    names = [word for word in slider.values if isinstance(word, str)]
-    return slider._replace(values=(*names, *numbers), start=len(names) + numbers.index(value))
+    if value in slider.values or not isinstance(value, int):
+        return slider.at(value)
+    names = [other for other in slider.values if isinstance(other, str)]
+    numbers = sorted({*slider.values, value} - {*names})
+    return slider._replace(values=(*names, *numbers)).at(value)
 
 
 def _title(settings: Settings, result: Prediction) -> str:

@@ -120,9 +120,9 @@ def explore_step() -> View:
     return slider_view(
         partial(_draw, _empty()),
         finding,
-        cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
-        hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
-        minibatch=Slider("minibatch B", MINIBATCHES, start=MINIBATCHES.index(8)),
+        cell=Slider("cell", CELLS).at("lstm"),
+        hidden=Slider("hidden size H", HIDDEN).at(512),
+        minibatch=Slider("minibatch B", MINIBATCHES).at(8),
         dtype=Slider("dtype", tuple(DTYPES)),
         device=Slider("device", DEVICES),
     )

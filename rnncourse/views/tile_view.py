@@ -52,9 +52,9 @@ def explore_tile(registers: int = 32) -> View:
     return slider_view(
         partial(_moved, _blank()),
         finding,
-        rows=Slider("rows", ROWS, start=ROWS.index(4)),
-        vectors=Slider("vectors", VECTORS, start=VECTORS.index(1)),
-        registers=Slider("registers", REGISTERS, start=REGISTERS.index(registers)),
+        rows=Slider("rows", ROWS).at(4),
+        vectors=Slider("vectors", VECTORS).at(1),
+        registers=Slider("registers", REGISTERS).at(registers),
     )
 
 
