@@ -4,34 +4,31 @@ from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect
 from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.numbers import compare_numbers, rows_of
 from rnncourse.checks.traces import require_calls
 
 ANSWERS = answers("05_gemm_shapes")
 
 
+PRODUCTS = """
+     B     H  itemsize     peak  bandwidth
+     3   100         8     90.0       21.0
+     2   110         4     75.0       10.0  # 20.6 sequences: to round is not to round down
+     1     2         4     30.0       20.0
+    64    16         4    300.0       30.0
+     5    64         4    160.0       20.0
+     5    64         4     10.0       50.0  # one sequence is enough
+     5    32         4    160.0       20.0
+     7  4096         2  90000.0       45.0  # 85 334 sequences: not among the first thousand
+"""
+
+
 def draw_products(rng) -> list[tuple]:
-    """B, H, itemsize, peak, bandwidth; two products reach the balance exactly, one with no minibatch."""
-    drawn = int(rng.integers(3, 40)), int(rng.integers(300, 900)), 4, 500.0, float(rng.integers(21, 40))
-    large = (
-        int(rng.integers(100, 999)),
-        int(rng.integers(2_000, 9_000)),
-        2,
-        90_000.0,
-        float(rng.integers(900, 4000)),
-    )
-    return [
-        (3, 100, 8, 90.0, 21.0),
-        (2, 110, 4, 75.0, 10.0),  # 20.6 sequences: to round is not to round down
-        (1, 2, 4, 30.0, 20.0),
-        (64, 16, 4, 300.0, 30.0),
-        (5, 64, 4, 160.0, 20.0),
-        (5, 64, 4, 10.0, 50.0),  # one sequence is enough
-        (5, 32, 4, 160.0, 20.0),
-        (7, 4096, 2, 90_000.0, 45.0),  # 85 334 sequences: not among the first thousand
-        drawn,
-        large,
-    ]
+    """Two products reach the balance exactly, one with no minibatch."""
+    B, H, bandwidth = rng.integers((3, 300, 21), (40, 900, 40)).tolist()
+    drawn = B, H, 4, 500.0, float(bandwidth)
+    B, H, bandwidth = rng.integers((100, 2_000, 900), (999, 9_000, 4_000)).tolist()
+    return [*rows_of(PRODUCTS), drawn, (B, H, 2, 90_000.0, float(bandwidth))]
 
 
 def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:

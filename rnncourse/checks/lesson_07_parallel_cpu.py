@@ -8,7 +8,7 @@ import numpy as np
 from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.numbers import compare_numbers, rows_of
 
 MANY = 20  # gradients
 ANSWERS = answers("07_parallel_cpu")
@@ -120,20 +120,21 @@ def _unstable(count: int) -> Wrong:
     )
 
 
+LIMITS = """
+    serial  shared  barrier  threads
+       1.0    16.0      1.0        8
+       2.0     8.0      0.0        4
+       1.0     6.0      1.0        8  # two numbers of threads are equally fast
+       1.0     2.1      1.0        8
+       1.0     9.0      0.0        1
+       4.0     6.0     20.0        8
+"""
+
+
 def draw_limits(rng) -> list[tuple]:
-    """serial, shared, barrier, threads; in the third case two numbers of threads are equally fast."""
-    drawn = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 3), (20, 60), (0.3, 0.9))]
-    large = [round(float(rng.uniform(low, high)), 4) for low, high in ((1, 9), (900, 9000), (0.01, 0.9))]
-    return [
-        (1.0, 16.0, 1.0, 8),
-        (2.0, 8.0, 0.0, 4),
-        (1.0, 6.0, 1.0, 8),
-        (1.0, 2.1, 1.0, 8),
-        (1.0, 9.0, 0.0, 1),
-        (4.0, 6.0, 20.0, 8),
-        (*drawn, 16),
-        (*large, int(rng.integers(17, 400))),
-    ]
+    drawn = rng.uniform((1, 20, 0.3), (3, 60, 0.9)).round(2).tolist()
+    large = rng.uniform((1, 900, 0.01), (9, 9000, 0.9)).round(4).tolist()
+    return [*rows_of(LIMITS), (*drawn, 16), (*large, int(rng.integers(17, 400)))]
 
 
 def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -> str | None:

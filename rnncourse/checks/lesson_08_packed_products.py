@@ -16,6 +16,7 @@ from nbjudge.comparing.judging import add_to_case, begin_case, compare_counts, r
 from nbjudge.exercise import Code, Proxy, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
+from rnncourse.checks.numbers import rows_of
 from rnncourse.lab.counting_core import CountingCore
 
 ANSWERS = answers("08_packed_products")
@@ -105,8 +106,24 @@ def _incomplete(machine: CountingCore) -> Wrong | None:
     return None
 
 
+CORES = """
+     B  registers  latency  multiplies  loads
+    12         16        4           2      2
+    64         32        4           2      2
+     1         32        4           2      2
+    16         32        4           2      2
+    13         12        9           2      2
+    17         16        8           2      2
+    18         12        4           2      1
+    13         16        5           1      3
+     3         16        4           2      2  # fewer rows than the best tile of a large minibatch has
+     7         20        5           1      1
+     2         16        8           2      2  # tiles wait for their own latency each, not once together
+"""
+
+
 def draw_cores(rng: np.random.Generator) -> list[tuple]:
-    """B, registers, latency, multiplies, loads; each limit of a tile decides in one of them.
+    """Each limit of a tile decides in one of CORES.
 
     Rates are powers of 2, and tiles are equal in the first cases only: else rounding would choose one.
     """
@@ -114,22 +131,9 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
     while drawn is None or _is_tied(*drawn):
         sizes = rng.integers((30, 17, 3), (300, 80, 10))
         rates = 2 ** rng.integers(3, size=2)
-        drawn = (*map(int, sizes), *map(int, rates))
-    cores = [
-        (12, 16, 4, 2, 2),
-        (64, 32, 4, 2, 2),
-        (1, 32, 4, 2, 2),
-        (16, 32, 4, 2, 2),
-        (13, 12, 9, 2, 2),
-        (17, 16, 8, 2, 2),
-        (18, 12, 4, 2, 1),
-        (13, 16, 5, 1, 3),
-        (3, 16, 4, 2, 2),  # fewer rows than the best tile of a large minibatch has
-        (7, 20, 5, 1, 1),
-        (2, 16, 8, 2, 2),  # tiles wait for their own latency each, not once together
-    ]
+        drawn = (*sizes.tolist(), *rates.tolist())
     more = ANSWERS["choose_tile"].number("state_registers", 1) - 1  # so that the same tiles fit
-    return [*((B, registers + more, *core) for B, registers, *core in cores), drawn]
+    return [*((B, registers + more, *core) for B, registers, *core in rows_of(CORES)), drawn]
 
 
 def check_choose_tile(submission, rng, *case):

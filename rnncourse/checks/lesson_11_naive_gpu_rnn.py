@@ -8,6 +8,7 @@ from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches
+from rnncourse.checks.numbers import rows_of
 
 ANSWERS = answers("11_naive_gpu_rnn")
 NAMES = ("x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "gates_x", "gates_h", "h_next")
@@ -71,21 +72,22 @@ def _factors(sequences: int, rows: int, inner: int, sheet: Device) -> str:
     )
 
 
+PRODUCTS = """
+    sequences  rows  inner  device
+           64   512    512  H200
+           64    64     64  M40
+           64  2048    512  M40
+          100    90     40  M40
+          100  2100    300  M40  # more blocks than multiprocessors, and parts of tiles in them
+          256  2048   2048  H200
+            1     1      1  T4
+"""
+
+
 def draw_products(rng) -> list[tuple]:
-    """sequences, rows, inner, device: few blocks and many, whole tiles and parts."""
-    drawn = [
-        (*map(int, rng.integers((2, 100, 20), (400, 5000, 900))), str(name)) for name in ("V100", "A100")
-    ]
-    return [
-        (64, 512, 512, "H200"),
-        (64, 64, 64, "M40"),
-        (64, 2048, 512, "M40"),
-        (100, 90, 40, "M40"),
-        (100, 2100, 300, "M40"),  # more blocks than multiprocessors, and parts of tiles in them
-        (256, 2048, 2048, "H200"),
-        (1, 1, 1, "T4"),
-        *drawn,
-    ]
+    """Few blocks and many, whole tiles and parts."""
+    sizes = [rng.integers((2, 100, 20), (400, 5000, 900)).tolist() for _ in range(2)]
+    return [*rows_of(PRODUCTS), (*sizes[0], "V100"), (*sizes[1], "A100")]
 
 
 EXERCISES = (

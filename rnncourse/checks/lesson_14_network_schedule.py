@@ -9,6 +9,7 @@ from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import rows_of
 
 ANSWERS = answers("14_network_schedule")
 DURATIONS = (  # two: a stream may make nothing wait, however long operations are
@@ -179,24 +180,23 @@ def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
     expect(got, want, axes=(), what=("the steps at a time", "the time"), tolerance=1e-9)
 
 
+INPUT_BATCHES = """
+     T  layers  launch  work  step
+     8       2     5.0   1.0   2.0
+    10       4     1.0   2.0   3.0
+     4       2     6.0   1.0   2.0  # two numbers of steps take the same time
+    11       3     5.0   1.0   2.0  # the last chunk is not full
+     4       1     0.0   1.0   2.0
+     1       1     2.0   1.0   1.5
+     7       1     2.0   1.0   1.5
+"""
+
+
 def draw_input_batches(rng) -> list[tuple]:
-    """T, layers, launch, work, step; in the third case two numbers of steps take the same time."""
-    drawn = int(rng.integers(40, 60)), int(rng.integers(3, 6)), float(rng.integers(6, 14)), 1.0, 2.0
-    large = (
-        tuple(map(int, rng.integers((300, 3), (900, 9)))),
-        tuple(map(float, rng.uniform(1, 20, 3).round(2))),
-    )
-    return [
-        (8, 2, 5.0, 1.0, 2.0),
-        (10, 4, 1.0, 2.0, 3.0),
-        (4, 2, 6.0, 1.0, 2.0),
-        (11, 3, 5.0, 1.0, 2.0),  # the last chunk is not full
-        (4, 1, 0.0, 1.0, 2.0),
-        (1, 1, 2.0, 1.0, 1.5),
-        (7, 1, 2.0, 1.0, 1.5),
-        drawn,
-        (*large[0], *large[1]),
-    ]
+    T, layers, launch = rng.integers((40, 3, 6), (60, 6, 14)).tolist()
+    sizes = rng.integers((300, 3), (900, 9)).tolist()
+    times = rng.uniform(1, 20, 3).round(2).tolist()
+    return [*rows_of(INPUT_BATCHES), (T, layers, float(launch), 1.0, 2.0), (*sizes, *times)]
 
 
 EXERCISES = (

@@ -9,27 +9,29 @@ from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, Share, compare_launches, unset
-from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.numbers import compare_numbers, rows_of
 
 ANSWERS = answers("15_persistent_rnn")
 
 
+THREADS = """
+    block  thread   H  gates  units  warps
+        1      37  40      1      2      2
+        0       1  40      1      2      1
+        0       0   4      1      1      1
+        2       3  35      3      4      2
+        0      70  48      2      5      4
+        4       5  35      3      4      2
+        3      40  35      3      4      2
+        4      40  35      3      4      2
+"""
+
+
 def draw_threads(rng) -> list[tuple]:
-    """block, thread, H, gates, units, warps; lanes and warps that are not full, before and behind them."""
-    drawn = int(rng.integers(0, 3)), int(rng.integers(33, 64)), 70, 4, 3, 2
-    large = int(rng.integers(3, 20)), int(rng.integers(0, 128)), int(rng.integers(300, 700)), 4, 5, 4
-    return [
-        (1, 37, 40, 1, 2, 2),
-        (0, 1, 40, 1, 2, 1),
-        (0, 0, 4, 1, 1, 1),
-        (2, 3, 35, 3, 4, 2),
-        (0, 70, 48, 2, 5, 4),
-        (4, 5, 35, 3, 4, 2),
-        (3, 40, 35, 3, 4, 2),
-        (4, 40, 35, 3, 4, 2),
-        drawn,
-        large,
-    ]
+    """Lanes and warps that are not full, before and behind them."""
+    block, thread = rng.integers((0, 33), (3, 64)).tolist()
+    large = rng.integers((3, 0, 300), (20, 128, 700)).tolist()
+    return [*rows_of(THREADS), (block, thread, 70, 4, 3, 2), (*large, 4, 5, 4)]
 
 
 def check_tile_for_thread(submission, rng, *case):

@@ -10,7 +10,7 @@ import numpy as np
 from nbjudge.comparing.differences import describe
 from nbjudge.comparing.judging import expect, refuse
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.numbers import compare_numbers, rows_of
 
 ANSWERS = answers("16_persistent_cuda")
 
@@ -145,38 +145,34 @@ def check_round_bits(submission, rng, case):
     expect(result, want, axes=("number",), what="the bits", case=case, advice=advice)
 
 
+BUDGETS = """
+    gates     H  itemsize  blocks  warps  beside
+        3    20         2       1      1      60
+        1    16         4       1      1      60
+        1    64         2       1      4      64
+        4  1024         2     128      8      82
+        3   512         4      16     12      64
+        4   512         2      16      8      65
+        1   100         2       3      5      60
+        1    40         4       1      1     100
+        1   256         4       8     16      64
+        4  2048         2     132      8      80
+        1  1152         4      24      8      39
+        3    70         2       5     32      56
+        1    33         2       1      1      60  # half a word begins a tile
+        1   256         4       1     12      40  # fewer than 255, more than a thread's share
+"""
+
+
 def draw_budgets(rng) -> list[tuple]:
-    """gates, H, itemsize, blocks, warps, beside; rests of rows, words and pairs, and exact fits."""
+    """Rests of rows, words and pairs, and one that fits exactly."""
     registers = ANSWERS["register_budget"].number("registers", 65536)
-    drawn = [
-        (
-            int(rng.integers(2, 5)),
-            int(rng.integers(low, high)),
-            2,
-            int(rng.integers(2, 9)),
-            int(rng.integers(1, 9)),
-            int(rng.integers(40, 100)),
-        )
-        for low, high in ((70, 400), (400, 4000))
-    ]
-    return [
-        (3, 20, 2, 1, 1, 60),
-        (1, 16, 4, 1, 1, 60),
-        (1, 64, 2, 1, 4, 64),
-        (4, 1024, 2, 128, 8, 82),
-        (4, 1024, 2, 128, 8, min(255, registers // 256) - 64),  # fits exactly
-        (3, 512, 4, 16, 12, 64),
-        (4, 512, 2, 16, 8, 65),
-        (1, 100, 2, 3, 5, 60),
-        (1, 40, 4, 1, 1, 100),
-        (1, 256, 4, 8, 16, 64),
-        (4, 2048, 2, 132, 8, 80),
-        (1, 1152, 4, 24, 8, 39),
-        (3, 70, 2, 5, 32, 56),
-        (1, 33, 2, 1, 1, 60),  # half a word begins a tile
-        (1, 256, 4, 1, 12, 40),  # fewer than 255, more than a thread's share
-        *drawn,
-    ]
+    exact = 4, 1024, 2, 128, 8, min(255, registers // 256) - 64
+    drawn = []
+    for low, high in ((70, 400), (400, 4000)):
+        gates, H, blocks, warps, beside = rng.integers((2, low, 2, 1, 40), (5, high, 9, 9, 100)).tolist()
+        drawn.append((gates, H, 2, blocks, warps, beside))
+    return [*rows_of(BUDGETS), exact, *drawn]
 
 
 EXERCISES = (

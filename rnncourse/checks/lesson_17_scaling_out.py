@@ -12,6 +12,7 @@ from nbjudge.exercise import Code, Proxy, Wrong
 from ranks.costs import Link
 from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnncourse.checks.answers import answers, call
+from rnncourse.checks.numbers import rows_of
 from rnncourse.scaling import published
 
 ANSWERS = answers("17_scaling_out")
@@ -204,19 +205,23 @@ def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> li
     return [begin + sweep for begin in begins]
 
 
+PASSES = """
+    layers  steps  cell  product
+         3      4   2.0      1.0
+         1      1   2.0      3.0
+         3      4   1.0      5.0
+         2      7   3.0      3.0
+"""
+
+
 def draw_passes(rng) -> list[tuple]:
-    """Layers, steps, times of a cell and a product, order; products shorter and longer than a cell."""
+    """Products shorter and longer than a cell, each in both orders."""
     cases = []
     for order in ("layers", "wavefront"):
-        drawn = int(rng.integers(4, 9)), int(rng.integers(5, 40)), *map(float, rng.uniform(1, 4, 2).round(2))
-        cases += [
-            (3, 4, 2.0, 1.0, order),
-            (1, 1, 2.0, 3.0, order),
-            (3, 4, 1.0, 5.0, order),
-            (2, 7, 3.0, 3.0, order),
-            (*drawn, order),
-            (int(rng.integers(90, 110)), int(rng.integers(500, 900)), 3.5, float(rng.integers(4, 9)), order),
-        ]
+        drawn = *rng.integers((4, 5), (9, 40)).tolist(), *rng.uniform(1, 4, 2).round(2).tolist()
+        layers, steps, product = rng.integers((90, 500, 4), (110, 900, 9)).tolist()
+        passes = [*rows_of(PASSES), drawn, (layers, steps, 3.5, float(product))]
+        cases += [(*sizes, order) for sizes in passes]
     return cases
 
 

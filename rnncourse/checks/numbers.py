@@ -1,9 +1,25 @@
-"""Checks of exercises whose arguments and results are plain numbers."""
+"""Checks of exercises whose arguments and results are plain numbers, and tables of such arguments."""
 
+import re
 from collections.abc import Callable
 
 from nbjudge.comparing.judging import add_to_case, expect
 from rnncourse.checks.answers import ModelAnswer
+
+NUMBER = re.compile(r"\d[\d_]*(\.\d+)?")
+
+
+def rows_of(table: str) -> list[tuple]:
+    """The rows below a table's line of names; what is not a number stays a text, and # begins a comment."""
+    lines = [line.partition("#")[0].split() for line in table.strip().splitlines()]
+    return [tuple(map(_value, line)) for line in lines[1:]]
+
+
+def _value(text: str) -> int | float | str:
+    number = NUMBER.fullmatch(text)
+    if not number:
+        return text
+    return float(text) if number[1] else int(text)
 
 
 def compare_numbers(
