@@ -178,26 +178,29 @@ def _right_gates(got: object, want: np.ndarray, gates: str) -> set[str]:
     return {gate for gate, a, b in parts if np.allclose(a, b)}
 
 
-CELLS = {
-    "a vanilla RNN": (("x", "W_h"), ("h", "U_h")),
-    "a GRU that resets after": tuple((f, w + g) for f, w in (("x", "W_"), ("h", "U_")) for g in "rzn"),
-    "a GRU that resets before": (
-        *(("x", "W_" + g) for g in "rzn"),
-        ("h", "U_r"),
-        ("h", "U_z"),
-        ("r∘h", "U_n"),
-    ),
-    "an LSTM": tuple((f, w + g) for f, w in (("x", "W_"), ("h", "U_")) for g in "ifgo"),
-    "a cell without inputs": (("h", "U_h"), ("c", "V_h"), ("h", "U_g")),
+CELLS = {  # products of a step: weights of a factor
+    "a vanilla RNN": "W_h·x U_h·h",
+    "a GRU that resets after": "W_r·x W_z·x W_n·x U_r·h U_z·h U_n·h",
+    "a GRU that resets before": "W_r·x W_z·x W_n·x U_r·h U_z·h U_n·r∘h",
+    "an LSTM": "W_i·x W_f·x W_g·x W_o·x U_i·h U_f·h U_g·h U_o·h",
+    "a cell without inputs": "U_h·h V_h·c U_g·h",
 }
 
 
 def draw_cells(rng) -> list[tuple]:
     """Known cells, and one in mixed order, of factors that no table of known cells holds."""
-    factors = {"x": 2, "h": 3, "r∘h": 2, "c": 4, "x∘c": 2}
-    step = [(f, f"A_{f}{k}") for f, most in factors.items() for k in range(int(rng.integers(1, most + 1)))]
+    step = []
+    for factor, most in {"x": 2, "h": 3, "r∘h": 2, "c": 4, "x∘c": 2}.items():
+        step += [(factor, f"A_{factor}{k}") for k in range(rng.integers(1, most + 1))]
     invented = tuple(step[k] for k in rng.permutation(len(step)))
-    return list((CELLS | {"a cell nobody has built yet": invented}).items())
+    known = {cell: _products(text) for cell, text in CELLS.items()}
+    return list((known | {"a cell nobody has built yet": invented}).items())
+
+
+def _products(text: str) -> tuple[tuple[str, str], ...]:
+    """(factor, weights) of each product."""
+    pairs = (product.split("·") for product in text.split())
+    return tuple((factor, weights) for weights, factor in pairs)
 
 
 def check_count_gemms(submission, rng, cell, step):
@@ -233,35 +236,33 @@ def product(a, weight):
 def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
     """I and H differ, so that products can be told apart; one with weights of its own shows if it is used."""
     trace: list = []
-    arguments = (
-        rng.standard_normal((T, B, I)),
-        rng.uniform(-0.9, 0.9, (B, H)),
-        rng.standard_normal((3 * H, I)) / np.sqrt(I),
-        rng.standard_normal((3 * H, H)) / np.sqrt(H),
-        rng.standard_normal(3 * H) / 2,
-        rng.standard_normal(3 * H) / 2,
-    )
-    used, hidden = with_hidden_weights(rng, arguments[2:4], has_own)
+    x = rng.standard_normal((T, B, I))
+    h0 = rng.uniform(-0.9, 0.9, (B, H))
+    weight_ih = rng.standard_normal((3 * H, I)) / np.sqrt(I)
+    weight_hh = rng.standard_normal((3 * H, H)) / np.sqrt(H)
+    biases = rng.standard_normal((2, 3 * H)) / 2
+    used, hidden = with_hidden_weights(rng, (weight_ih, weight_hh), has_own)
     product = Code(hidden + COUNTED_PRODUCT.format(allowed=1 + T, T=T), "product", trace)
     try:
-        got = submission(product, *arguments)
+        got = submission(product, x, h0, weight_ih, weight_hh, *biases)
     except Wrong as surplus:  # which products came before tells mistakes apart
         refuse(surplus, result=[a for a, _ in trace])
         return
     multiply = lambda a, weight: a @ weight.T
-    want = ANSWERS["gru_reset_after"].call(multiply, *arguments[:2], *used, *arguments[4:])
+    want = ANSWERS["gru_reset_after"].call(multiply, x, h0, *used, *biases)
     what = ("y", "the saved product")
     axes = ("step", "sequence", "unit")
     if has_own:
         add_to_case("product uses weights of its own")
 
-    def of_sums():
-        return _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments)
+    def advice() -> str | None:
+        if has_own:
+            return None
+        return _kept(got, want, biases[1]) or _gates(got[0], want[0], x, h0, weight_ih, weight_hh, *biases)
 
-    advice = lambda: None if has_own else of_sums()
     if expect(got, want, axes=axes, what=what, advice=advice):
-        states = np.concatenate([arguments[1][np.newaxis], want[0][:-1]])
-        refuse(missing_vector("product", trace, {"x": arguments[0], "h": states}))
+        states = np.concatenate([h0[np.newaxis], want[0][:-1]])
+        refuse(missing_vector("product", trace, {"x": x, "h": states}))
 
 
 def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
@@ -279,12 +280,10 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
         return None
     t, b, unit = map(int, np.argwhere(far)[0])
     h = want[t - 1, b] if t else h0[b]
-    (r, z, n), (own_r, own_z, own_n) = (
-        sums.reshape(3, -1)[:, unit] for sums in (weight_hh @ h + bias_hh, weight_ih @ x[t, b] + bias_ih)
-    )
-    r = 1 / (1 + np.exp(-r - own_r))
-    z = 1 / (1 + np.exp(-z - own_z))
-    n = np.tanh(own_n + r * n)
+    carried = (weight_hh @ h + bias_hh).reshape(3, -1)[:, unit]
+    own = (weight_ih @ x[t, b] + bias_ih).reshape(3, -1)[:, unit]
+    r, z = 1 / (1 + np.exp(-carried[:2] - own[:2]))
+    n = np.tanh(own[2] + r * carried[2])
     return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
 
 

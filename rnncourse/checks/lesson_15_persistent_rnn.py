@@ -160,18 +160,24 @@ def draw_networks(rng) -> list[tuple]:
     def exactly(T, H, layers, B):
         return 4 * layers * (copies * 2 * H * H + 2 * T * H * B)
 
+    def network(T, H, layers, **changes):
+        return T, H, layers, device | changes
+
     wide = {"memory": exactly(300, 900, 5, int(rng.integers(20, 90))) + int(rng.integers(1, 9_999))}
-    drawn = {"peak": float(rng.uniform(2, 9)), "bandwidth": int(rng.integers(200, 900))}
+    wide |= {"peak": float(rng.uniform(2, 9)), "bandwidth": int(rng.integers(200, 900))}
+    for_7 = exactly(5, 64, 3, 7)
+    for_3 = exactly(4, 200, 2, 3)
+    for_40 = exactly(6, 100, 1, 40)
     return [
-        (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7), "registers": 4 * 64**2}),
-        (5, 64, 3, device | {"memory": exactly(5, 64, 3, 7) - 1, "registers": 4 * 64**2 - 4}),
-        (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3) + 100}),  # U is too large by half
-        (4, 200, 2, device | {"memory": exactly(4, 200, 2, 3), "bandwidth": 1, "peak": 2000}),  # reads
-        (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5}),  # fits, and is slower
-        (6, 100, 1, device | {"memory": exactly(6, 100, 1, 40), "barrier": 4.5, "bandwidth": 5}),  # is faster
-        (700, 1152, 110, device | {"memory": 6 * 10**9 * copies, "registers": 216 * 256 * 4 * 24}),
-        (300, 900, 5, device | drawn | wide | {"registers": 4 * 10**6}),
-        (300, 900, 5, device | drawn | wide | {"registers": 5 * 10**5}),
+        network(5, 64, 3, memory=for_7, registers=4 * 64**2),
+        network(5, 64, 3, memory=for_7 - 1, registers=4 * 64**2 - 4),
+        network(4, 200, 2, memory=for_3 + 100),  # U is too large by half
+        network(4, 200, 2, memory=for_3, bandwidth=1, peak=2000),  # reads
+        network(6, 100, 1, memory=for_40, barrier=4.5),  # fits, and is slower
+        network(6, 100, 1, memory=for_40, barrier=4.5, bandwidth=5),  # is faster
+        network(700, 1152, 110, memory=6 * 10**9 * copies, registers=216 * 256 * 4 * 24),
+        network(300, 900, 5, **wide, registers=4 * 10**6),
+        network(300, 900, 5, **wide, registers=5 * 10**5),
     ]
 
 

@@ -102,39 +102,45 @@ OPERATORS = {
 }
 
 
+NUMBERED = "the word of row r and column w is 8r + w"
+RANDOM = "random words"
+SPREAD = "every other row and word of a larger array"
+
+
 def check_pack_fragment(submission, rng, case):
-    tile = {
-        "the word of row r and column w is 8r + w": lambda: np.arange(128, dtype="uint32").reshape(16, 8),
-        "random words": lambda: rng.integers(0, 2**32, (16, 8), dtype="uint32"),
-        "every other row and word of a larger array": lambda: rng.integers(0, 2**32, (32, 16), "uint32")[
-            ::2, ::2
-        ],
-    }[case]()
+    tile = np.arange(128, dtype="uint32").reshape(16, 8)  # the word of row r and column w is 8r + w
+    if case == RANDOM:
+        tile = rng.integers(0, 2**32, (16, 8), dtype="uint32")
+    if case == SPREAD:
+        tile = rng.integers(0, 2**32, (32, 16), "uint32")[::2, ::2]
     want = ANSWERS["pack_fragment"].call(tile)
     expect(submission(tile), want, axes=("lane", "register"), what="the fragment", case=case)
+
+
+ONE = 0x3F800000
+INFINITY = 0x7F800000
 
 
 def check_round_bits(submission, rng, case):
     """Bits of numbers near ties, of all kinds of numbers, and at random."""
     step = 1 << ANSWERS["round_bits"].number("dropped", 16)
     half = step // 2
-    near = [-half, -1, 0, 1, half - 1, half, half + 1]
-    ones = [0x3F800000 + k * step for k in range(4)]
+    ties = ONE + step * np.arange(4)
+    near_ties = np.add.outer(ties, [-half, -1, 0, 1, half - 1, half, half + 1])
+    rests = np.array([0, 1, half - 1, half, half + 1, step])
+    below = np.array([0, 1, half, half + 1, step, step + half])
+    both_signs = [[0], [2**31]]
     bits = {
-        "six numbers from 1 on": [ones[0] + rest for rest in (0, 1, half - 1, half, half + 1, step)],
-        "ties and their neighbours": [one + rest for one in ones for rest in near],
-        "negative numbers": [one + rest + 2**31 for one in ones for rest in near],
-        "zeros and the smallest numbers": [sign + k * half for sign in (0, 2**31) for k in range(9)],
-        "the largest numbers and infinity": [
-            sign + 0x7F800000 - rest
-            for sign in (0, 2**31)
-            for rest in (0, 1, half, half + 1, step, step + half)
-        ],
-        "NaN": [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF, 0x7F800000 + half],
+        "six numbers from 1 on": ONE + rests,
+        "ties and their neighbours": near_ties,
+        "negative numbers": near_ties + 2**31,
+        "zeros and the smallest numbers": half * np.arange(9) + both_signs,
+        "the largest numbers and infinity": INFINITY - below + both_signs,
+        "NaN": [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF, INFINITY + half],
         "random bits": rng.integers(0, 2**32, 150),
         "random ties": rng.integers(0, 2**32 // step, 41) * step + half,
     }[case]
-    bits = np.array(bits, "uint32")
+    bits = np.ravel(bits).astype("uint32")
     want = ANSWERS["round_bits"].call(bits)
     result = submission(bits.copy())
 
@@ -195,11 +201,7 @@ EXERCISES = (
     ),
     ANSWERS["pack_fragment"].exercise(
         check_pack_fragment,
-        (
-            ("the word of row r and column w is 8r + w",),
-            ("random words",),
-            ("every other row and word of a larger array",),
-        ),
+        ((NUMBERED,), (RANDOM,), (SPREAD,)),
     ),
     ANSWERS["register_budget"].exercise(
         compare_numbers(

@@ -1,7 +1,7 @@
 """Checks of lesson 17: a ring as data, a mean over ranks, ready times, a fit, a restart after losses."""
 
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -48,15 +48,19 @@ def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | N
         return f"There is a step {transfers[-1][0]}; {steps} steps, 0 to {steps - 1}, are enough."
     if twice := next((entry for entry, after in pairwise(transfers) if entry[:2] == after[:2]), None):
         return f"In step {twice[0]} rank {twice[1]} sends two chunks; each rank sends one in every step."
-    missing = sorted({(s, r) for s in range(steps) for r in range(p)} - {entry[:2] for entry in transfers})
-    if missing:
-        return f"In step {missing[0][0]} rank {missing[0][1]} sends nothing; every rank sends in every step."
+    sending = {(step, rank) for step, rank, *_ in transfers}
+    for step, rank in product(range(steps), range(p)):
+        if (step, rank) not in sending:
+            return f"In step {step} rank {rank} sends nothing; every rank sends in every step."
     return _wrong_sums(whole, p) if p > 1 else None
 
 
 def _wrong_sums(whole: Schedule, p: int) -> str | None:
     """What is wrong with the sums after either half of a ring's steps."""
-    steps = [step._replace(adds=np.full(len(step.source), k < p - 1)) for k, step in enumerate(whole.steps())]
+    steps = []
+    for number, step in enumerate(whole.steps()):
+        is_sum = number < p - 1
+        steps.append(step._replace(adds=np.full(len(step.source), is_sum)))
     full = replay(Schedule("ring", p, p, lambda: steps), p, LINK)
     if full.findings and not full.findings[0].startswith("At the end"):
         return full.findings[0]
@@ -147,8 +151,9 @@ def _all_reduce(own: list, sums: list, ranks: int) -> Proxy:
             raise Wrong("all_reduce takes an array; pass a number as np.array([number]).")
         own.append(array)
         place = len(own) - 1
-        known = place < len(sums) and sums[place].shape == array.shape
-        return sums[place] if known else (array * ranks + (array == 0)).astype(array.dtype)
+        if place < len(sums) and sums[place].shape == array.shape:
+            return sums[place]
+        return (array * ranks + (array == 0)).astype(array.dtype)
 
     return Proxy("def all_reduce(array):\n    return total(array)\n", "all_reduce", {"total": total})
 
@@ -179,11 +184,12 @@ def _unequal_calls(calls: list) -> str | None:
 
 
 def _alike(calls: list, before: list) -> bool:
-    pairs = zip(calls, before, strict=True)
-    return all(
-        len(a) == len(b) and all(np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b, strict=True))
-        for a, b in pairs
-    )
+    """Whether all ranks pass the same arrays as before."""
+    for own, earlier in zip(calls, before, strict=True):
+        pairs = zip(own, earlier, strict=False)
+        if len(own) != len(earlier) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+            return False
+    return True
 
 
 def check_gradient_ready_times(submission, rng, layers, steps, cell, product, order):
@@ -199,9 +205,9 @@ def check_gradient_ready_times(submission, rng, layers, steps, cell, product, or
 
 def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> list[float]:
     """When each layer's sweep ends, layer 0 first, from the times at which gradients are ready."""
-    begins = (
-        [*ready[1:], 0.0] if order == "layers" else [cell * above for above in reversed(range(len(ready)))]
-    )
+    begins = [*ready[1:], 0.0]
+    if order == "wavefront":
+        begins = [cell * above for above in reversed(range(len(ready)))]
     return [begin + sweep for begin in begins]
 
 
@@ -228,21 +234,15 @@ def draw_passes(rng) -> list[tuple]:
 def check_predict_scaling(submission, rng, name):
     gpus, seconds, wanted = _runs(rng, name)
     want = ANSWERS["predict_scaling"].call(gpus, seconds, wanted)
-    columns = np.stack([np.ones_like(gpus), 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
-    best = np.linalg.lstsq(columns / seconds[:, np.newaxis], np.ones_like(gpus), rcond=None)[0]
+    ones = np.ones_like(gpus)
+    columns = np.stack([ones, 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
+    best, *_ = np.linalg.lstsq(columns / seconds[:, np.newaxis], ones, rcond=None)
     fit = ", ".join(f"{letter} = {number:.4g}" for letter, number in zip("abc", best, strict=True))
     case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
     got = submission(gpus, seconds, wanted)
     weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
-    expect(
-        got,
-        want,
-        axes=("place",),
-        what="the prediction",
-        case=case,
-        tolerance=1e-6,
-        advice=lambda: weights if name == "with noise" else None,
-    )
+    advice = lambda: weights if name == "with noise" else None
+    expect(got, want, axes=("place",), what="the prediction", case=case, tolerance=1e-6, advice=advice)
 
 
 def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
