@@ -240,7 +240,7 @@ class Gpu:
         )  # fmt: skip
 
 
-class Work(NamedTuple):
+class KernelWork(NamedTuple):
     """The computation of a kernel, apart from the buffers it is launched on."""
 
     loads: int  # regions 0 … loads are read
@@ -259,7 +259,7 @@ class Work(NamedTuple):
 class PointwiseLaunch(NamedTuple):
     """A kernel's work and the regions it is launched on, read ones first."""
 
-    work: Work
+    work: KernelWork
     regions: tuple[Region, ...]
 
 
@@ -271,7 +271,7 @@ def launch_of(operation: Operation) -> PointwiseLaunch:
     for equation in operation.body:
         body.append((equation.rule, tuple(register[region] for region in equation.reads)))
         register[equation.write] = len(reads) + len(body) - 1
-    work = Work(len(reads), tuple(body), tuple(register[region] for region in operation.writes))
+    work = KernelWork(len(reads), tuple(body), tuple(register[region] for region in operation.writes))
     return PointwiseLaunch(work, reads + operation.writes)
 
 
@@ -281,7 +281,7 @@ def row_length(region: Region, rows: int, columns: int) -> int:
 
 
 @cache
-def cuda_source(work: Work, dtype: str) -> str:
+def cuda_source(work: KernelWork, dtype: str) -> str:
     """The kernel in CUDA C++; arithmetic of float16 is float's."""
     memory = NUMBERS[dtype]
     register = NUMBERS["float32" if dtype == HALF else dtype]
@@ -300,7 +300,7 @@ extern "C" __global__ void {work.name}(int count, int columns{parameters}) {{
 """
 
 
-def registers(work: Work) -> list[tuple[str, str]]:
+def registers(work: KernelWork) -> list[tuple[str, str]]:
     """(register, expression) of each load and each rule, in order."""
     loads = [(f"r{k}", f"p{k}[row * s{k} + column]") for k in range(work.loads)]
     results = [
