@@ -129,6 +129,15 @@ def pytest_pyfunc_call(pyfuncitem):
     return True
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser in front of static pages."""
+    from page_browser import PageBrowser
+
+    with PageBrowser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
 @pytest.fixture
 def in_a_kernel(monkeypatch):
     """Views offer their widgets, as in a notebook with a kernel."""

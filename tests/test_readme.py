@@ -182,9 +182,3 @@ def test_the_citation_has_the_version_of_the_package():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == rnnlab.__version__
     assert {"cff-version", "message", "title", "authors"} <= {*citation}
-
-
-def test_the_hooks_run_what_is_there():
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
-    assert {hook["id"] for hook in hooks} == {"ruff-check", "ruff-format", "course", "style"}
-    assert all(hook["language"] == "system" for hook in hooks)  # nothing is downloaded by a commit

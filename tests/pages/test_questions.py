@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from page_browser import PageBrowser, axe_source, needs_axe, needs_browser, outside
+from page_browser import axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -210,12 +210,6 @@ def page(tmp_path_factory):
         build.shutil.copytree(OWN / "assets", folder / "assets")
         build.write_lessons(site, {"02_bptt": LessonRun(book, "a machine", "2026-01-01", 1.0)})
     return folder / "lessons/02_bptt.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with PageBrowser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 def test_without_scripts_all_outcomes_and_pictures_are_there_and_no_field(page):

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
+from page_browser import THEMES, WIDTHS, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -69,12 +69,6 @@ def site(tmp_path_factory):
         patch.setattr(build, "run_lesson", lambda path, folder: with_outputs(path))
         build.build(folder, [path for path in build.all_lessons() if path.stem in LESSONS])
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with PageBrowser(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 def test_nothing_is_wrong_with_the_site(site):

@@ -5,7 +5,7 @@ import json
 import nbformat
 import numpy as np
 import pytest
-from page_browser import WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
+from page_browser import WIDTHS, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -71,12 +71,6 @@ def replays(tmp_path_factory):
         (folder / f"{name}.html").write_text(launch.html(), encoding="utf-8")
     assert shown["many"].trace["total"] > EVENTS
     return folder, shown
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with PageBrowser(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from numba import float32, int32, void
 from values_in import holds
 
 from pocketgpu import simulator as cuda
-from pocketgpu.simulator.threads import Findings
 
 
 @BOTH
@@ -94,14 +93,6 @@ def test_device_functions_run_inside_kernels_and_may_use_every_word(checks):
     np.testing.assert_array_equal(a, 2 + np.arange(6))
 
 
-def test_a_kernel_from_executed_source_sees_the_name_it_was_given():
-    space = {"gpu": cuda, "np": np}
-    exec("@gpu.jit\ndef kernel(a):\n    i = gpu.grid(1)\n    a[i] = np.float32(i) / 2", space)
-    a = np.zeros(3, np.float32)
-    run(space["kernel"], 1, 3, a)
-    assert a.tolist() == [0, 0.5, 1]
-
-
 def test_forall_starts_at_least_as_many_threads_as_asked_for():
     @cuda.jit
     def count(a):
@@ -168,15 +159,6 @@ def test_an_access_beyond_the_end_is_told_with_thread_block_and_line(checks):
     assert finding.block == (1, 0, 0)
     assert finding.thread == (1, 0, 0)
     assert a.all(), "what was written before the fault is there"
-
-
-def test_a_fault_is_raised_even_without_checks():
-    @cuda.jit
-    def beyond(a):
-        a[7] = 1
-
-    with pytest.raises(Findings, match="out of bounds"), cuda.settings(checks=False):
-        beyond[1, 1](np.zeros(1))
 
 
 def test_an_error_of_the_kernel_itself_says_in_which_thread_it_happened():

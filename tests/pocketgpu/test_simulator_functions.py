@@ -74,18 +74,6 @@ def test_compare_and_swap_stores_only_over_what_was_expected():
 
 
 @BOTH
-def test_a_histogram_of_many_blocks_counts_everything(checks):
-    @cuda.jit
-    def histogram(data, bins):
-        for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
-            cuda.atomic.add(bins, data[i], 1)
-
-    data, bins = np.random.default_rng(0).integers(0, 10, 3000), np.zeros(10, np.int32)
-    assert not run(histogram, 4, 32, data, bins, checks=checks)
-    np.testing.assert_array_equal(bins, np.bincount(data))
-
-
-@BOTH
 def test_loads_and_stores_with_hints_move_the_same_values(checks):
     @cuda.jit
     def copy(a, b):

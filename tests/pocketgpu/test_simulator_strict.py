@@ -9,7 +9,6 @@ from types import FunctionType
 import numba
 import numpy as np
 import pytest
-import simulated_kernels
 import strict_kernels
 from launches import line_of
 from values_in import holds
@@ -113,21 +112,6 @@ def test_words_that_numba_cuda_alone_has_are_not_refused():
 
 def test_cache_hints_and_grid_barriers_have_types_without_numba_cuda():
     assert check(strict_kernels.flag, VECTOR, VECTOR) == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("saxpy", (np.float32(2), VECTOR, VECTOR)),
-        ("naive_transpose", (MATRIX, MATRIX)),
-        ("tiled_transpose", (MATRIX, MATRIX)),
-        ("tiled_matmul", (MATRIX, MATRIX, MATRIX)),
-        ("block_sum", (VECTOR, VECTOR)),
-        ("warp_sum", (VECTOR, VECTOR)),
-    ],
-)
-def test_correct_kernels_are_not_accused(name, arguments):
-    assert check(getattr(simulated_kernels, name), *arguments) == ()
 
 
 def test_a_strict_launch_refuses_and_leaves_the_arrays_as_they_were():

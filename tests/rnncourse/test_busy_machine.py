@@ -26,15 +26,6 @@ def test_the_large_product_is_marked(busy, capsys):
     assert ("7.0 threads" in capsys.readouterr().out) is busy
 
 
-def test_a_busy_machine_replaces_no_row_of_a_quiet_one(monkeypatch, tmp_path):
-    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
-    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
-    rate = scoreboard.measure_product(0.02)
-    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
-    scoreboard.measure_product(0.02)
-    assert [row.rate for row in scoreboard.rows()] == [rate]
-
-
 def test_the_roofs_say_so(busy):
     assert bool(roofline.measure(0.05).disturbed) is busy
 

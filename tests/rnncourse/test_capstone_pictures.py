@@ -5,6 +5,7 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from test_capstone_board import page as filled_page
 
 from rnncourse import cli
 from rnncourse.capstone import own_numbers
@@ -15,8 +16,6 @@ from rnncourse.capstone.schedule_picture import AGAIN, one_layer_at_a_time, run_
 from rnncourse.capstone.score import score
 
 SMALL = Problem(layers=4, steps=3, minibatch=2, hidden_size=8, memory=60)
-RUNS = "1.27 1.29 1.31 1.32 1.35 1.33 1.30 1.28 1.31 1.36 1.26"
-NUMBERS = {"prediction": "1.40", "measurements": RUNS, "median": "1.31", "interval": "1.27 to 1.35"}
 PROGRAM = """import numpy as np
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     up = [(0, l, 0, 0) for l in range(layers)]
@@ -33,10 +32,9 @@ def recomputing(layers, steps, minibatch, hidden_size, memory):
 
 
 def page():
-    text = TEMPLATE.replace("why\n", "why\n\nBecause <script>alert(1)</script>.\n")
-    for name, value in (NUMBERS | {"verdict": "outside"}).items():
-        text = text.replace(f"{name}:\n", f"{name}: {value}\n")
-    return text
+    """A page that is right, with markup in its prose."""
+    text = filled_page(prediction="1.40", verdict="outside")
+    return text.replace("why\n", "why\n\nBecause <script>alert(1)</script>.\n")
 
 
 @pytest.mark.parametrize("function", [one_layer_at_a_time, recomputing])

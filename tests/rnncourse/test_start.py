@@ -1,18 +1,14 @@
 """`rnnlab start` and `rnnlab update`: the course in a folder of one's own; nothing is lost."""
 
-import json
-
 import pytest
+from test_copies import notebook as notebook_text
 
 from rnncourse.lab import work
 
 
-def notebook(text, output=None):
-    """A notebook of one code cell, with or without an output."""
-    outputs = [{"output_type": "stream", "name": "stdout", "text": output}] if output else []
-    cell = {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "source": text}
-    cells = [cell | {"outputs": outputs}]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+def notebook(text, **fields):
+    """The bytes of a notebook of one code cell."""
+    return notebook_text(text, **fields).encode()
 
 
 @pytest.fixture
@@ -70,7 +66,7 @@ def test_an_update_brings_what_is_new_and_changed_and_removes_what_is_gone(cours
 
 
 def test_saved_outputs_alone_are_no_writing(course, release):
-    (course / "notebooks/00_a.ipynb").write_bytes(notebook("old", output="1"))
+    (course / "notebooks/00_a.ipynb").write_bytes(notebook("old", outputs=["1"]))
     release(2, {"notebooks/00_a.ipynb": notebook("new"), "exercises/00_a.ipynb": notebook("do")})
     work.update_started(course)
     assert not (course / "work").exists()

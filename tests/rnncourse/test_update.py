@@ -1,20 +1,15 @@
 """`make update`: newer lessons, although a reader saved or wrote in older ones; answers stay as they are."""
 
-import json
 import subprocess
 
 import pytest
+from test_copies import notebook
 from values_in import holds
 
 from rnncourse.lab import work
 from rnncourse.lab.work import NoCourse
 
 LESSON, EXERCISE = "notebooks/00_start_here.ipynb", "exercises/00_start_here.ipynb"
-
-
-def notebook(text, outputs=()):
-    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": [text], "outputs": [*outputs]}
-    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def git(folder, *arguments):
@@ -46,7 +41,7 @@ def clones(tmp_path):
 
 def test_a_lesson_that_was_run_and_saved_is_updated_and_the_answers_stay(clones):
     author, learner = clones
-    (learner / LESSON).write_text(notebook("lesson", ["42"]))
+    (learner / LESSON).write_text(notebook("lesson", outputs=["42"]))
     publish(author, LESSON, notebook("newer lesson"))
     publish(author, EXERCISE, notebook("newer exercise"))
     lines = work.update_clone(learner)
@@ -96,21 +91,21 @@ def test_a_deleted_lesson_comes_back(clones):
 
 def test_where_nothing_is_new_nothing_is_touched(clones):
     _, learner = clones
-    (learner / LESSON).write_text(notebook("lesson", ["42"]))
+    (learner / LESSON).write_text(notebook("lesson", outputs=["42"]))
     assert work.update_clone(learner) == ["Already the newest version."]
-    assert (learner / LESSON).read_text() == notebook("lesson", ["42"])
+    assert (learner / LESSON).read_text() == notebook("lesson", outputs=["42"])
 
 
 def test_without_a_network_nothing_is_touched_and_one_sentence_says_so(clones, monkeypatch, capsys):
     author, learner = clones
-    (learner / LESSON).write_text(notebook("lesson", ["42"]))
+    (learner / LESSON).write_text(notebook("lesson", outputs=["42"]))
     author.rename(author.with_name("away"))
     monkeypatch.setattr(work, "ROOT", learner)
     assert work.main() == 1
     sentence = capsys.readouterr().err
     assert holds(sentence, "no update", "git fetch", "network")
     assert sentence.count("\n") == 1
-    assert (learner / LESSON).read_text() == notebook("lesson", ["42"])
+    assert (learner / LESSON).read_text() == notebook("lesson", outputs=["42"])
 
 
 def test_own_changes_elsewhere_are_never_overwritten(clones):

@@ -17,6 +17,7 @@ from rnncourse.lab.roofline import Roofline
 from rnncourse.views import cliff, filter_view, gradient_flow, powers, sweeps, tile_view, truncation
 from rnncourse.views.access_map import explore_stride
 from rnncourse.views.bank_map import explore_banks
+from rnncourse.views.learned_filter import explore_learned_filter, record
 from rnncourse.views.roofline_view import explore_roofline
 from rnnlab import reference
 from rnnlab.network import Network
@@ -27,6 +28,7 @@ EXPLORERS = {  # a view, other values of its sliders, and what its finding says 
     "gradient_flow": (gradient_flow.explore_gradient_flow, {"radius": 1.2, "T": 80}, "radius 0.90, T = 50"),
     "cliff": (cliff.explore_cliff, {"learning_rate": 0.3, "limit": 10.0}, "Learning rate 0.1"),
     "filter": (filter_view.explore_filter, {"k0": 0.0, "k1": 1.0, "k2": 0.0}, "Kernel (1, 0, -1)"),
+    "learned_filter": (lambda: explore_learned_filter(record("sobel")), {"look": 3}, "updates the network"),
     "roofline": (lambda: explore_roofline(Roofline(200.0, 20.0)), {"B": 64, "H": 256}, "1024"),
     "tile": (lambda: tile_view.explore_tile(16), {"rows": 8, "vectors": 2, "registers": 32}, "16"),
     "stride": (explore_stride, {"stride": 2, "offset": 1}, "Stride 1, offset 0"),

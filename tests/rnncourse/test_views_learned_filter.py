@@ -8,7 +8,6 @@ from rnncourse.views import learned_filter
 from rnncourse.views.learned_filter import (
     LAGS,
     UPDATES,
-    explore_learned_filter,
     figure_learned_filter,
     finding,
     impulse_response,
@@ -100,22 +99,6 @@ def test_the_finding_names_both_answers_and_the_baseline(recording):
     assert holds(text, "+1.00", "+0.00", "-1.00")
     assert f"below the baseline's {recording.baseline:.2g}" in text
     assert "not yet below" in finding(recording, 0)
-
-
-@pytest.mark.usefixtures("in_a_kernel")
-def test_moving_the_slider_shows_another_moment_of_the_training(recording):
-    image, line, row = explore_learned_filter(recording).box.children
-    slider = row.children[0]
-    before = image.value
-    slider.value = len(recording.snapshots) - 1
-    assert image.value != before
-    assert f"After {UPDATES} updates" in line.value
-
-
-def test_without_a_kernel_the_view_stands_still_and_says_its_finding(recording):
-    view = explore_learned_filter(recording)
-    assert view.box is None
-    assert repr(view).startswith("After ")
 
 
 def test_a_training_watched_in_a_terminal_ends_with_its_finding(capsys):

@@ -138,3 +138,39 @@ def fix_the_race(x, steps):
         cuda.syncthreads()
         part[i] = means[i]
     x[cuda.grid(1)] = part[i]
+
+# %% [wrong] each thread computes the whole ring in local memory
+@cuda.jit
+def fix_the_race(x, steps):
+    old = cuda.local.array(32, np.float32)
+    new = cuda.local.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    for k in range(n):
+        old[k] = x[cuda.blockIdx.x * n + k]
+    cuda.syncthreads()
+    for _ in range(steps):
+        for k in range(n):
+            new[k] = (old[(k + n - 1) % n] + old[k] + old[(k + 1) % n]) / np.float32(3)
+        for k in range(n):
+            old[k] = new[k]
+    x[cuda.grid(1)] = old[i]
+
+# %% [wrong] each thread computes the whole ring, which it reads from shared memory
+@cuda.jit
+def fix_the_race(x, steps):
+    old = cuda.local.array(32, np.float32)
+    new = cuda.local.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    ring = cuda.shared.array(32, np.float32)
+    ring[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for k in range(n):
+        old[k] = ring[k]
+    for _ in range(steps):
+        for k in range(n):
+            new[k] = (old[(k + n - 1) % n] + old[k] + old[(k + 1) % n]) / np.float32(3)
+        for k in range(n):
+            old[k] = new[k]
+    x[cuda.grid(1)] = old[i]
