@@ -51,7 +51,7 @@ def check_page(text: str) -> list[str]:
     if not any(problems.values()):
         problems = _disagreements(lines["verdict"].value, values)
     in_order = sorted(filter(problems.get, problems), key=lambda name: lines[name].number)
-    return [f"PageLine {lines[name].number}, {name}: {problems[name]}" for name in in_order]
+    return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
 
 
 def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
