@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from nbjudge.classroom import archives, keys, layouts, submissions
@@ -33,6 +33,8 @@ DATE_IN_NAME = (
     "is this the download of a platform that collect does not know? Put each student's files into a folder "
     "with the student's name"
 )
+COPYING = 60  # seconds within which files of one student may have been copied or unpacked together
+LONGEST_HEAD = 1000  # bytes of a text that a platform wrote, which names the student first
 SHOWN = 20  # files with one and the same reason that are printed
 
 
@@ -104,7 +106,8 @@ def _of_source(
     loaded = max((entry.when for entry in listed if entry.when), default=None)
     spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
-    among = layouts.Paths(f"{above}{path}".removeprefix(top or "") for path in paths)
+    stated = _identifiers(archives.entries(source)) if layout == "blackboard" else []
+    among = layouts.Paths((f"{above}{path}".removeprefix(top or "") for path in paths), stated)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
         if layout == "nbgrader" and name == "timestamp.txt" and folders[place or "."] > 1:
@@ -159,6 +162,17 @@ def _no_owner(layout: str, top: str | None) -> str:
         f"its path is not one of {layout}, so it names no student: collect it in a folder with the student's "
         "name, or choose another --layout"
     )
+
+
+def _identifiers(listed: Iterable[DownloadedFile]) -> list[str]:
+    """The students in texts that Blackboard writes beside hand-ins: `Name: Ada Lovelace (ada_l)`."""
+    identifiers = []
+    for entry in listed:
+        if entry.suffix == ".txt" and not entry.problem:
+            with suppress(Unusable):
+                text = entry.read()[:LONGEST_HEAD].decode(errors="replace")
+                identifiers += re.findall(r"^\ufeff?Name: .*\((.+)\)\s*$", text, re.M)[:1]
+    return identifiers
 
 
 def _timestamps(listed: Iterable[DownloadedFile]) -> dict[str, str | None]:
@@ -306,8 +320,12 @@ def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Itera
     def rank(entry):
         return (entry.sha256 in taken, entry.number or 0, _moment(entry.when))
 
-    best = max(map(rank, rivals))
-    first = [number for number, entry in enumerate(rivals) if rank(entry) == best]
+    def is_as_new(entry):
+        *order, moment = rank(entry)
+        return order == best[:2] and moment >= best[2] - (COPYING if entry.layout == "plain" else 0)
+
+    best = [*max(map(rank, rivals))]
+    first = [number for number, entry in enumerate(rivals) if is_as_new(entry)]
     contents = {rivals[number].sha256 for number in first}
     winner = min(first, key=lambda number: rivals[number].source)
     for number, entry in enumerate(rivals):
@@ -331,12 +349,12 @@ def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
         return "the one that was chosen with --take"
     if winner.number != entry.number:
         return f"newer by its number in Canvas, {winner.number}"
-    return "newer"
+    return "newer by the times of the two files" if winner.layout == "plain" else "newer"
 
 
-def _moment(when: str | None) -> str:
-    """A text that sorts by time; a time without a zone is this machine's."""
-    return datetime.fromisoformat(when).astimezone(UTC).isoformat() if when else ""
+def _moment(when: str | None) -> float:
+    """Seconds since 1970, of no time 0; a time without a zone is this machine's."""
+    return datetime.fromisoformat(when).timestamp() if when else 0.0
 
 
 def _with_remarks(listed: list[Submission]) -> list[Submission]:

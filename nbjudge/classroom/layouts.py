@@ -8,9 +8,12 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from statistics import mode
+from zoneinfo import ZoneInfo
 
 from nbjudge.course import current
 
@@ -18,7 +21,8 @@ PLATFORMS = tomllib.loads((Path(__file__).with_name("platforms.toml")).read_text
 LAYOUTS = (*PLATFORMS, "plain")  # in this order: a Moodle path may look like one of Canvas, too
 MONTHS = [name.lower() for name in calendar.month_name[1:]]
 TIMESTAMP = re.compile(  # of nbgrader
-    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?P<year>20\d\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
+    r"(?:\.\d+)? ?(?P<zone>\S*)"
 )
 DATED = re.compile(r"(?<!\d)20\d\d(?:([-_.])(?:0[1-9]|1[0-2])\1[0-3]\d|[01]\d[0-3]\d[T_-]\d{4,6})(?!\d)")
 LONGEST = 255  # characters of a file's name; an archive may hold one that takes minutes to match
@@ -26,6 +30,7 @@ SUFFIX = re.compile(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", re.I)
 COPY = re.compile(  # what desktops add
     r"^(?:copy|kopie|copie|copia)[ _](?:of|von|de|di)[ _]|[ _-]+(?:copy|kopie)(?: \d+)?$", re.I
 )
+VERSION = re.compile(r"(?:v|version|attempt|final|old|new|fixed|corrected)?[ _.-]*\d{0,2}", re.I)
 NUMBERED = re.compile(r" ?\(\d+\)$|-\d{1,2}$")  # what browsers add
 
 
@@ -42,13 +47,20 @@ class Owner:
 class Paths:
     """The paths of one download: what a name means may depend on its neighbours."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], students: Iterable[str] = ()) -> None:
+        """students: identifiers that the platform has written into files beside the notebooks."""
         paths = list(paths)
         self.stems = {_stem(path.rpartition("/")[2]) for path in paths}
+        around = [texts for stem in self.stems if any(texts := _around_lesson(stem))]
+        before, after = ({texts[side] for texts in around} for side in (0, 1))
+        # hw_bptt_ada, hw_bptt_bo; not ada_bptt_v1, ada_bptt_v2
+        self.begins_with_title = len(before) == 1 < len(after) and not any(map(VERSION.fullmatch, after))
         matches = [_groups(path, layout) for layout in PLATFORMS for path in paths]
         heads = {groups["title_and_student"] for groups in matches if "title_and_student" in groups}
         shared = _common_beginning(heads).rpartition("_") if len(heads) > 1 else ("", "", "")
-        self.title = shared[0] + shared[1]  # which all names begin with
+        ends = [(head, f"_{student}") for student in students for head in heads]
+        stated = [head.removesuffix(end) + "_" for head, end in ends if head.endswith(end)]
+        self.title = mode(stated or [shared[0] + shared[1]])  # which all names begin with
 
     def without_number(self, stem: str) -> str:
         """A file's name without the number that a browser or Canvas has added.
@@ -108,7 +120,10 @@ def _groups(path: str, layout: str) -> dict[str, str]:
 
 
 def time_in(groups: Mapping[str, str]) -> str | None:
-    """The time that the groups of a pattern name, in ISO 8601; None without one, or outside the calendar."""
+    """The time that the groups of a pattern name, in ISO 8601; None without one, or outside the calendar.
+
+    A zone is an offset or a name of the tz database; what neither knows is UTC, as nbgrader has it.
+    """
     month = groups.get("month", "").lower()
     named = [number for number, name in enumerate(MONTHS, 1) if len(month) > 2 and name.startswith(month)]
     if not month.isdecimal() and not named:
@@ -119,9 +134,19 @@ def time_in(groups: Mapping[str, str]) -> str | None:
     number = named[0] if named else int(month)
     rest = int(groups["day"]), hour, int(groups["minute"]), int(groups.get("second", 0))
     try:
-        return datetime(int(groups["year"]), number, *rest).isoformat()
+        when = datetime(int(groups["year"]), number, *rest)
     except ValueError:
         return None
+    return when.replace(tzinfo=_zone(groups["zone"]) if "zone" in groups else None).isoformat()
+
+
+def _zone(text: str) -> tzinfo:
+    zone = UTC
+    with suppress(ValueError, KeyError, OSError):
+        zone = ZoneInfo(text)
+    with suppress(ValueError):
+        zone = datetime.fromisoformat(f"2000-01-01T00:00{text}").tzinfo or zone
+    return zone
 
 
 def is_untimed(layout: str) -> bool:
@@ -148,7 +173,7 @@ def top_folder(paths: Iterable[str]) -> str | None:
 
 
 def timestamp(text: str) -> str | None:
-    """The time in nbgrader's timestamp.txt, as it stands there, whatever its zone; None without one."""
+    """The time in nbgrader's timestamp.txt, whatever stands around it; None without one."""
     match = TIMESTAMP.search(text)
     return time_in(match.groupdict()) if match else None
 
@@ -181,13 +206,19 @@ def _stem(file: str) -> str:
 
 def _student_in(file: str, among: Paths) -> str | None:
     """The student in the name of a notebook or zip, beside the name of a lesson."""
-    stem = among.without_number(_stem(file))
+    before, after = _around_lesson(among.without_number(_stem(file)))
+    student = after if among.begins_with_title and after else before or after
+    return _clean(student) if student and not re.fullmatch(r"\(\d+\)", student) else None
+
+
+def _around_lesson(stem: str) -> tuple[str, str]:
+    """What stands before and behind the name of a lesson in a file's name; empty without one."""
     for lesson in current().lessons:
         title = rf"(?:\d\d_)?{lesson}"
         match = re.fullmatch(rf"(?:(?P<before>.+?)[ _-]+)??{title}(?:[ _-]+(?P<after>.+))?", stem)
-        if match and (student := match["before"] or match["after"]):
-            return None if re.fullmatch(r"\(\d+\)", student) else _clean(student)
-    return None
+        if match and any(match.groups()):
+            return match["before"] or "", match["after"] or ""
+    return "", ""
 
 
 def _clean(name: str) -> str:

@@ -102,8 +102,8 @@ def test_nbgrader_folders_have_times_and_earlier_attempts_do_not_count(tmp_path)
             (place / "timestamp.txt").write_text(time)
     _, listed = collected(tmp_path / "class", tmp_path / "course")
     assert fields_of(submissions.graded(listed), "student", "when") == [
-        ("ada", "2026-11-20T23:59:00"),
-        ("bob", "2026-11-21T10:00:00"),
+        ("ada", "2026-11-20T23:59:00+00:00"),
+        ("bob", "2026-11-21T10:00:00+00:00"),
     ]
     assert "is newer" in reason(listed, "2026-11-19")
 

@@ -4,6 +4,7 @@ import json
 import os
 import struct
 import zipfile
+from datetime import UTC, datetime
 
 import pytest
 from test_classroom_collect import BPTT, FORWARD, book, collected, fields_of, packed, reason
@@ -113,7 +114,7 @@ def test_nbgraders_own_folder_is_read_as_such_and_a_hand_in_without_a_notebook_i
     files = {"ada/ps1/02_bptt.ipynb": book(), "ada/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"}
     source = tree(tmp_path / "submitted", files | {"bob/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"})
     _, listed = collected(tmp_path / "class", source)
-    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-20T10:00:00")]
+    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-20T10:00:00+00:00")]
     assert ".ipynb" in reason(listed, "bob")
     assert len(listed) == 2
 
@@ -126,6 +127,29 @@ def test_a_time_that_is_none_leaves_that_of_the_file(text, tmp_path):
     os.utime(source / "submitted/ada/ps1/02_bptt.ipynb", (1e9, 1e9))
     (entry,) = submissions.graded(collected(tmp_path / "class", source)[1])
     assert entry.when == "2001-09-09T01:46:40+00:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("2026-07-02 20:30:00.25 Asia/Kolkata", 15),
+        ("2026-07-02 20:30:00 America/Halifax", 23),
+        ("2026-07-02 20:30:00 +0900", 11),
+        ("2026-07-02 20:30:00 MSK", 20),  # unknown to the tz database: UTC, as nbgrader 0.9.6 has it
+        ("2026-07-02 20:30:00", 20),
+    ],
+)
+def test_a_time_of_nbgrader_is_of_its_zone(text, hour):
+    assert datetime.fromisoformat(layouts.timestamp(text)).astimezone(UTC).hour == hour
+
+
+def test_of_two_hand_ins_in_other_zones_the_newer_counts(tmp_path):
+    files = {
+        f"inbound/ada+ps1+2026-11-20 {when}+r{n}/02_bptt.ipynb": book(remark=n)
+        for n, when in enumerate(["09:00:00 UTC", "10:00:00 +0200", "09:30:00 CET"])
+    }
+    (path,) = chosen(tmp_path, files).values()
+    assert "09:00:00 UTC" in path
 
 
 def test_a_file_of_no_year_has_no_time(tmp_path, monkeypatch):
@@ -296,7 +320,7 @@ def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(
         place / "abgabe.zip", {"a/b/02_bptt.ipynb": book(), "a/b/timestamp.txt": own, "timestamp.txt": own}
     )
     _, listed = collected(tmp_path / "class", tmp_path / "submitted")
-    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-22T10:00:00")]
+    assert fields_of(submissions.graded(listed), "student", "when") == [("ada", "2026-11-22T10:00:00+00:00")]
     assert not any(file.source.endswith("ada/ps1/timestamp.txt") for file in listed)
 
 
@@ -399,10 +423,42 @@ def test_attempts_of_blackboard_and_brightspace_are_of_one_student(tmp_path):
     assert {student: names[2] in path for student, path in paths.items()} == {"880": True, "881": False}
 
 
+def test_blackboards_own_texts_state_where_an_identifier_begins(tmp_path):
+    files = {}
+    for student in ("u_li", "u_ray", "ext_u_li"):
+        attempt = f"Lab_4_{student}_attempt_2026-11-20-10-00-00"
+        files[f"{attempt}_a.ipynb"] = book(remark=student)
+        files[f"{attempt}.txt"] = f"Name: Kim (K.) Li ({student})\r\nAssignment: Lab_4\r\nName: x (y)"
+    assert {*chosen(tmp_path, files)} == {"u_li", "u_ray", "ext_u_li"}
+
+
+@pytest.mark.parametrize(
+    ("names", "students"),
+    [
+        (("lab3_02_bptt_li.ipynb", "lab3_02_bptt_ray.ipynb"), {"li", "ray"}),
+        (("lab3_02_bptt_2-1.ipynb", "lab3_02_bptt_2-2.ipynb"), {"2-1", "2-2"}),
+        (("li_02_bptt_v1.ipynb", "li_02_bptt_final.ipynb"), set()),  # nothing says which is newer
+        (("li_02_bptt_lab3.ipynb", "ray_02_bptt_lab3.ipynb"), {"li", "ray"}),
+    ],
+)
+def test_a_title_before_all_names_is_no_student(names, students, tmp_path):
+    assert {*chosen(tmp_path, {name: book(remark=name) for name in names})} == students
+
+
 def test_a_date_in_a_plain_name_stops_with_a_reason(tmp_path):
     (tmp_path / "in").mkdir()
     files = {f"ada 2026-11-{day} 10:00/02_bptt.ipynb": book(remark=day) for day in (18, 19)}
     assert chosen(tmp_path, files) == {}
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(1, 0), (50, 0), (3600, 1)])
+def test_files_that_were_copied_together_are_of_one_time(seconds, count, tmp_path):
+    files = {"ada/02_bptt.ipynb": book(remark=1), "ada/other.ipynb": book(remark=2)}
+    source = tree(tmp_path / "in", files)
+    for n, path in enumerate(files):
+        os.utime(source / path, (1e9 + n * seconds,) * 2)
+    _, listed = collected(tmp_path / "class", source)
+    assert len(students(listed)) == count
 
 
 def test_the_files_of_a_clone_have_no_times_of_hand_ins(tmp_path):
