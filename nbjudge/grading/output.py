@@ -7,6 +7,7 @@ has a limit of its own: pictures are larger.
 
 import builtins
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -54,7 +55,7 @@ def limited_output() -> Iterator[None]:
         if room[0] >= 0:
             show(data, *arguments, **keywords)
 
-    with redirect_stdout(limited), redirect_stderr(limited):
+    with redirect_stdout(limited), redirect_stderr(limited), _descriptor_of_errors_to_output():
         # a logging handler keeps the stream that it was made with: a notebook's stream can be diverted itself
         with suppress(AttributeError):
             errors.write = limited.write
@@ -71,3 +72,20 @@ def limited_output() -> Iterator[None]:
     for verb, (count, unit) in lost.items():
         if count:
             output.write(f"\n… the answer {verb} {count:,} more {unit}, which are left out.\n")
+
+
+@contextmanager
+def _descriptor_of_errors_to_output() -> Iterator[None]:
+    """What a library in C writes to standard error goes to standard output, where both have descriptors."""
+    try:
+        saved = os.dup(2)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            os.dup2(1, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
