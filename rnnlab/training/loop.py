@@ -5,6 +5,7 @@ sees the same sequences, makes the same steps, and ends where the run that was n
 with the same versions of NumPy and its BLAS, on a processor for which BLAS chooses the same kernels.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,16 @@ def fit(
       continues from it. It must come from the same call: other settings are refused.
     watch: called as watch(step, model) before the first step and after each one.
     """
+    for name, value, kind, expected in (
+        ("model", model, Model, "a Model"),
+        ("task", task, Task, "a Task, such as TASKS['adding']()"),
+        ("optimiser", optimiser, SGD | Adam, "SGD(...) or Adam(...)"),
+        ("checkpoint", checkpoint, str | os.PathLike | None, "the path of a file, or None"),
+        ("watch", watch, Callable | None, "a function of a step and a model, or None"),
+    ):
+        if not isinstance(value, kind) or value == "":
+            raise TypeError(f"{name} is {value!r:.80}, expected {expected}")
+    whole("seed", seed, at_least=0)
     for name, value in (
         ("steps", steps),
         ("batch", batch),
@@ -57,6 +68,8 @@ def fit(
         whole(name, value, at_least=1)
     if isinstance(rung, str):
         rung = find(rung).module
+    if not hasattr(rung, "forward"):
+        raise TypeError(f"rung is {rung!r:.80}, expected a rung of the ladder, or its name")
     recipe = Recipe(task, optimiser, batch, seed, chunk, clip_limit(clip), rung)
     point = recipe.start(model)
     if checkpoint is not None:

@@ -33,11 +33,11 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
 
     Writing one at once finds a full disk or a missing permission before the work, not after it.
     """
-    wanted = identity(start, recipe)
     if not Path(path).exists():
         save(path, start, recipe)
         return start
     arrays = checkpoint.load(path)
+    wanted = identity(dataclasses.replace(start, step=int(arrays["step"])), recipe)
     _check_same_run(path, json.loads(str(arrays["identity"])), wanted)
     if arrays["step"] > steps:
         raise ValueError(
@@ -66,8 +66,14 @@ def digest(arrays: Iterable[np.ndarray]) -> str:
 
 
 def identity(point: Point, recipe: Any) -> dict[str, str]:
-    """Everything that decides the course of a run, as text; the first batch stands for the task's data."""
+    """Everything that decides the course of a run, as text.
+
+    The first batch and the next one stand for the task's data, one value for its loss.
+    """
     model = point.model
+    first = recipe.minibatch(0)
+    guess = np.random.default_rng(0).standard_normal((*first.x.shape[:2], model.output_size), np.float32)
+    loss, _ = recipe.task.loss(guess, *first[1:])
     sizes = {name: str(getattr(model.network, name)) for name in SIZES}
     settings = ("optimiser", "batch", "seed", "chunk", "clip")
     return (
@@ -76,7 +82,8 @@ def identity(point: Point, recipe: Any) -> dict[str, str]:
         | {
             "output_size": str(model.output_size),
             "task": recipe.task.name,
-            "data": digest(recipe.minibatch(0)),
+            "data": digest([*first, *recipe.minibatch(point.step)]),
+            "loss of a random prediction": f"{loss:.3g}",  # another processor's last digits may differ
             "starting parameters": point.origin,
             "rung": _last_name(getattr(recipe.rung, "__name__", type(recipe.rung).__name__)),
         }

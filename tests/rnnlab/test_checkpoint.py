@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,6 +135,44 @@ def test_another_network_optimiser_or_task_is_refused(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             fit(other, of_task, optimiser, 5, seed=5, checkpoint=path, progress=False)
+
+
+def test_another_loss_or_other_later_data_are_refused(tmp_path):
+    path = str(tmp_path / "run.npz")
+    model, task = Model.create("gru", 2, 8, 1, seed=1), TASKS["adding"](steps=8)
+    fit(model, task, Adam(1e-2), 4, checkpoint=path, progress=False)
+
+    def halved(*parts):
+        loss, gradient = task.loss(*parts)
+        return loss / 2, gradient / 2
+
+    def of_the_start(rng, B, split):
+        """The same first batch; another one from the second on."""
+        drawn = task.draw(rng, B, split)
+        is_first = rng.bit_generator.seed_seq.entropy == [0, 0]
+        return drawn if is_first else drawn._replace(x=drawn.x * 2)
+
+    for other, word in ((replace(task, loss=halved), "loss"), (replace(task, draw=of_the_start), "data")):
+        with pytest.raises(ValueError, match=f"its {word}"):
+            fit(model, other, Adam(1e-2), 6, checkpoint=path, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("optimiser", Adam),
+        ("seed", 2.0),
+        ("checkpoint", True),
+        ("watch", "loss"),
+        ("task", "adding"),
+        ("rung", None),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(tmp_path, name, value):
+    settings = {"task": TASKS["adding"](steps=8), "optimiser": SGD(), "checkpoint": str(tmp_path / "run.npz")}
+    with pytest.raises((TypeError, ValueError), match=f"^{name} is "):
+        fit(Model.create("gru", 2, 8, 1), steps=2, progress=False, **settings | {name: value})
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_checkpoint_beyond_the_steps_asked_for_is_told(tmp_path):
