@@ -53,7 +53,7 @@ def graded(exercise: Exercise, sources: list[str]) -> Verdict:
         return verdict(exercise, stopped)
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(vars(sys.modules["__main__"]))
-    namespace, failures = main.load(answer.cells, answer.names)
+    namespace, failures = main.load(answer.cells, answer.names, answer.history)
     function = namespace.get(exercise.name)
     if not callable(function):
         return verdict(exercise, Stopped(Status.crashed, f"no function; {failures}"))

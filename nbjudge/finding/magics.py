@@ -1,5 +1,6 @@
 """What IPython changes in a cell before Python reads it: a common indentation and prompts go, its own lines
-become empty or `pass`, `%time x = 1` becomes `x = 1`. Every line keeps its number.
+become empty or `pass`, `%time x = 1` becomes `x = 1`. `%env` stays a call, and a shell line whose output is
+assigned becomes one that fails, because a grade runs no programs. Every line keeps its number.
 
 The rules are those of IPython's input transformers; that both give the same names is tested.
 """
@@ -10,7 +11,8 @@ from itertools import groupby
 from textwrap import dedent
 
 LINE_MAGIC = re.compile(r"^\s*([%!,;/]|\?\w|\?\?)|^\s*%?[\w.*]+\?{1,2}\s*$")
-ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)[%!].*$")
+ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)([%!])\s*(\w*)\s*(.*)$")
+ENVIRONMENT = re.compile(r"^(\s*)%(env|set_env)\s+(\S.*)$")
 RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:--?\w[\w-]*\s+)*)(?=\S)(?!-)")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
 PROMPT = re.compile(r"^((?:(?:\[nav\]|\[ins\])? )?In \[\d+\]:(?: |$)|\s*\.{3,}: ?)")
@@ -18,7 +20,10 @@ FIRST_PROMPT = re.compile(r"^\s*>>>")
 DOCTEST_PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)[ \t]?")
 TRIPLE_QUOTES = re.compile(r"(?<!\\)(?:\"\"\"|''')")
 TEXT_PREFIX = re.compile(r"^[rubf]*$", re.IGNORECASE)
-MAY_GIVE_NAMES = re.compile(r"^\s*%{1,2}(run|load|store|writefile|pylab|cython|timeit|\w+_ext|reload\w*)\b")
+LEFT_OUT = re.compile(  # what runs code, loads names or writes files, in a notebook alone
+    r"^\s*(?:%{1,2}(?:run|load|store|writefile|pylab|cython|timeit|\w+_ext|reload\w*|capture +\w+|macro"
+    r"|recall|rerun|cd|bash|sh|script)\b|!.*(?:>|\b(?:cp|curl|gdown|git|mv|tar|tee|touch|unzip|wget)\b))"
+)
 TELLS = re.compile(r"\.(run_cell|run_cell_magic|run_line_magic|ex)\(")
 TOLD = {  # methods of get_ipython(): what they do, as a cell
     "run_cell": "{}",
@@ -126,9 +131,9 @@ def _told(statement: ast.stmt) -> str | None:
     return blanked(tidied(how.format(*texts)))
 
 
-def may_give_names(text: str) -> list[tuple[int, str]]:
-    """[(line, magic), ...] of those that run code or load names, which no grading does."""
-    return [(n, line.strip()) for n, line in enumerate(text.split("\n"), 1) if MAY_GIVE_NAMES.match(line)]
+def left_out(text: str) -> list[tuple[int, str]]:
+    """[(line, magic), ...] of those whose names and files a grade does not have."""
+    return [(n, line.strip()) for n, line in enumerate(text.split("\n"), 1) if LEFT_OUT.match(line)]
 
 
 def _without_magics(text: str) -> str:
@@ -159,8 +164,13 @@ def _is_ipython(line: str) -> bool:
 def _plain(line: str) -> str:
     """What is left of a line of IPython's as Python; a block may have no other line."""
     line = RUNS_ITS_LINE.sub(r"\1", line)
-    if ASSIGNED_MAGIC.match(line):
-        return ASSIGNED_MAGIC.sub(r"\1None", line)
+    if assigned := ASSIGNED_MAGIC.match(line):
+        target, sign, magic, rest = assigned.groups()
+        values = {"time": rest, "env": f"__import__('os').environ[{rest!r}]"}
+        return target + (values.get(magic, "None") if sign == "%" else f"output_of_program({line.strip()!r})")
+    if setting := ENVIRONMENT.match(line):
+        indent, magic, rest = setting.groups()
+        return f"{indent}get_ipython().run_line_magic({magic!r}, {rest!r})"
     indent = line[: len(line) - len(line.lstrip())]
     return f"{indent}{('pass' if indent else '')}" if LINE_MAGIC.search(line) else line
 

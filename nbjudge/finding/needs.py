@@ -141,6 +141,14 @@ class Names:
             size = sum(len(names) for pair in does.values() for names in pair)
         return does
 
+    def runs_later(self, value: object) -> bool:
+        """Is a value made of a function that it may run later, as a thread or a task is?"""
+        if not isinstance(value, ast.Call):
+            return False
+        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+        handed = {getattr(getattr(part, "func", part), "id", None) for part in arguments}
+        return bool(handed & self.definitions) or any(isinstance(part, ast.Lambda) for part in arguments)
+
     def uses(self, scope: Scope) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""
         named = [e for name in {name for name, _ in scope.effects} - {""} for e in self.effects[name]]

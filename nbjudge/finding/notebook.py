@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
-from nbjudge.finding import reading
+from nbjudge.finding import history, reading
 from nbjudge.finding.check_calls import Checks
 from nbjudge.finding.effects import ANYTHING, Scope, identifiers
 from nbjudge.finding.needs import Names
@@ -90,6 +90,11 @@ class CellStatement(NamedTuple):
         """Does it compute, where a definition or an import gives a name?"""
         return not isinstance(self.tree, NO_CALLS)
 
+    @property
+    def is_shown(self) -> bool:
+        """Is it the last expression of a cell, whose value is displayed?"""
+        return self.cell.shows and self.index == len(self.cell.statements) - 1
+
     def attempts(self, name: str) -> bool:
         """Does it, which binds the name, give it a meaning of its own?
 
@@ -136,7 +141,23 @@ class Notebook:
     def statements(self) -> list[CellStatement]:
         """The statements that may count: what no kernel ran gives nothing, but answers are judged."""
         every = [statement for cell in self.cells for statement in statements_of(cell)]
+        if any(history.KEPT.search(cell.text) for cell in self.cells):
+            self._follow_history(every)
         return [s for s in every if not s.is_unrun or not s.cell.in_turn or s.gives & exercise_names()]
+
+    def _follow_history(self, statements: list[CellStatement]) -> None:
+        own = {name for statement in statements for name in statement.gives}
+        for statement in statements:
+            if statement.is_shown:
+                count = self.counts.get(statement.cell.number)
+                history.follow_result(statement.scope, statement.tree.value, count)
+            if (history.SOURCES - own) & statement.scope.reads:
+                history.follow_sources(statement.scope, [cell.text for cell in self.cells])
+
+    @cached_property
+    def counts(self) -> dict[int, int]:
+        """{number of a cell: the count by which `In` and `Out` name it}."""
+        return history.counts(self.cells)
 
     @cached_property
     def names(self) -> set[str]:
@@ -207,6 +228,7 @@ class Notebook:
             [_piece([*group]) for _, group in pieces],
             sorted(names),
             optional,
+            self._history(names),
             magics=[line for cell in self.cells for line in cell.magics],
             repeated=self._repeated(chosen, names),
             unread=self._unread(names),
@@ -227,18 +249,23 @@ class Notebook:
     def needed(self, name: str, is_kernel: bool, limit: int | None = None) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up.
 
-        limit: the statement from which on nothing gives another meaning to a name that has one before.
+        limit: the statement from which on nothing gives another meaning to a name that has one before, and
+        nothing gives one at all if the cells ran once, in order.
         """
-        end = len(self.statements) if limit is None else limit
+        end = last = len(self.statements) if limit is None else limit
+        if limit is not None and not self.statements[limit].cell.in_turn:
+            last = len(self.statements)
         chosen: set[int] = set()
         followed: set[str] = set()
         seen: set[tuple[str, bool]] = set()  # names through which objects in use may be changed
         anything = {index for index in self.places.binding[ANYTHING] if index < end}
+        if is_kernel:  # which no variable of the environment concerns
+            anything -= {index for index in anything if "get_ipython" in self.statements[index].scope.reads}
         waiting = {name} | self._choose(chosen, anything)
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            waiting |= self._choose(chosen, self._of(following, is_kernel, seen, end)) - followed
+            waiting |= self._choose(chosen, self._of(following, is_kernel, seen, end, last)) - followed
             if not waiting and not is_kernel:
                 settings = {index for index in self._settings(followed) if index < end}
                 waiting = self._choose(chosen, settings) - followed
@@ -258,6 +285,14 @@ class Notebook:
                 repeated.append(f"{name} (cells {', '.join(map(str, first))} and {last})")
         return repeated
 
+    def _history(self, names: set[str]) -> dict[str, list]:
+        """What IPython keeps of the cells, for inside.notebook.History; empty if no name reads it."""
+        if not any(map(history.KEPT.fullmatch, names)):
+            return {}
+        shown = {s.cell.label: [s.tree.lineno, s.tree.col_offset] for s in self.statements if s.is_shown}
+        cells = [(cell, self.counts.get(cell.number)) for cell in self.cells]
+        return {cell.label: [count, shown.get(cell.label), cell.text] for cell, count in cells if count}
+
     def _unread(self, names: set[str]) -> list[str]:
         """The errors of cells that cannot be parsed and would give one of the names."""
         broken = [cell for cell in self.cells if cell.error]
@@ -267,18 +302,20 @@ class Notebook:
         """Add statements to the chosen ones; the names that they use."""
         new = more - chosen
         chosen |= new
-        return set().union(*(self.meanings.uses(self.statements[index].scope) for index in new))
+        scopes = [self.statements[index].scope for index in new]
+        running = {s.name for scope in scopes for s in scope.sites if self.meanings.runs_later(s.source)}
+        return running.union(*map(self.meanings.uses, scopes))
 
-    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int) -> set[int]:
+    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int, last: int) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
 
-        Those from `end` on count only for a name that has no meaning before.
+        Those from `end` to `last` count only for a name that has no meaning before.
 
         Names in `seen` were needed before; those that this one adds are put there.
         """
         attempting = self._attempting(name)
         if not any(index < end for index in attempting):
-            end = len(self.statements)
+            end = last
         binding = {index for index in self.places.binding[name] if index < end}
         if binding.intersection(attempting):
             binding = {index for index in binding if not self.statements[index].is_stub}

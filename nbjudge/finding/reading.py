@@ -18,8 +18,11 @@ from nbjudge.finding import magics
 from nbjudge.finding.notebook_file import BOM, Unusable
 
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
+MOST_CELLS = 1 << 20  # that a kernel may have run: a larger count was written by hand
 TEXTS = {"markdown": "Markdown", "raw": "raw text"}  # kinds of cells that do not run
 ARROW = re.compile(r"^-+> ?(\d{1,6})\b ?(.*)$", re.MULTILINE)  # before a line in IPython's traceback
+MAGIC_CALL = "get_ipython().run_"  # begins what IPython has made of a magic
+INSIDE = re.compile(r"^File <(?:timed exec|string)>:(\d{1,6})", re.MULTILINE)  # what %%time, %%prun run
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
@@ -37,6 +40,8 @@ class CodeCell(NamedTuple):
     kind: str = "code"  # else the cell does not run
     ran_to: int | None = None  # the last line that ran before an error; None without one
     in_turn: bool = False  # do the counts of the notebook say that each cell ran once, in order?
+    shows: bool = False  # is the value of its last expression displayed, so that IPython keeps it?
+    count: int | None = None  # by which In and Out name it, as the notebook was saved
 
     @property
     def label(self) -> str:
@@ -76,8 +81,10 @@ def cells(text: str, path: Path) -> list[CodeCell]:
         elif kind == "code":
             code = parse(n, text)
             ran_to = _ran_to(cell, code)
-            ran_once = in_turn and cell.get("execution_count") is not None
-            parsed.append(code._replace(newer=newer, ran_to=ran_to, in_turn=ran_once))
+            count = cell.get("execution_count")
+            count = int(count) if isinstance(count, float) and abs(count) < MOST_CELLS else None
+            ran_once = in_turn and count is not None
+            parsed.append(code._replace(newer=newer, ran_to=ran_to, in_turn=ran_once, count=count))
         else:
             parsed.append(CodeCell(n, text, [], kind=TEXTS[kind]))
     return parsed
@@ -101,21 +108,35 @@ def _ran_in_turn(entries: list) -> bool:
 
 
 def _ran_to(entry: dict, code: CodeCell) -> int | None:
-    """The last line of a cell that ran before an error, by the traceback in its outputs.
+    """The last line of a cell that ran before an error, by what stands in its outputs.
 
     An error says nothing where the line of its traceback is another one now: the cell was changed since.
     """
     outputs = entry.get("outputs")
-    lines = code.text.split("\n")
     for output in outputs if isinstance(outputs, list) else ():
         match output:
             case {"output_type": "error" | "pyerr", "traceback": list(trace)}:  # the second is of format 3
-                arrow = ARROW.search(COLOUR.sub("", "\n".join(map(str, trace))))
-                number = int(arrow[1]) if arrow else 0
-                if 0 < number <= len(lines) and lines[number - 1].strip() == arrow[2].strip():
+                if number := _stopped_at(COLOUR.sub("", "\n".join(map(str, trace))), code):
                     # what misses a name changes nothing before it stops
                     return number - (output.get("ename") == "NameError")
     return code.ran_to
+
+
+def _stopped_at(trace: str, code: CodeCell) -> int:
+    """The line of a cell in a traceback; 0 where it is unknown.
+
+    IPython counts from the first line below empty ones and below `%%capture`; of what `%%time` and `%%prun`
+    run it knows the number alone.
+    """
+    lines = code.text.split("\n")
+    above = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    arrow = ARROW.search(trace)
+    number, shown = (int(arrow[1]), arrow[2].strip()) if arrow else (0, "")
+    if shown.startswith(MAGIC_CALL):
+        inside = INSIDE.search(trace) if f"{MAGIC_CALL}cell_magic" in shown else None
+        return int(inside[1]) + above if inside else number
+    same = [at for at in (number, number + above) if 0 < at <= len(lines) and lines[at - 1].strip() == shown]
+    return same[0] if same else 0
 
 
 def parse(number: int, text: str) -> CodeCell:
@@ -125,9 +146,10 @@ def parse(number: int, text: str) -> CodeCell:
         return _cell(number, text)
     except SyntaxError:
         plain = magics.blanked(text)
-    lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
+    lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.left_out(text)]
     try:
-        return _cell(number, plain)._replace(magics=lines)
+        code = _cell(number, plain)._replace(magics=lines)
+        return code._replace(shows=code.shows and not text.lstrip().startswith("%%capture"))
     except SyntaxError as error:
         return CodeCell(number, plain, [], error, lines)
 
@@ -135,7 +157,14 @@ def parse(number: int, text: str) -> CodeCell:
 def _cell(number: int, text: str) -> CodeCell:
     statements = _statements(text)
     ends = [statement.end_lineno for statement in statements if isinstance(statement, ast.Raise)]
-    return CodeCell(number, text, statements, ran_to=min(ends, default=None))
+    shows = bool(statements) and isinstance(statements[-1], ast.Expr) and not _is_silent(text, statements[-1])
+    return CodeCell(number, text, statements, ran_to=min(ends, default=None), shows=shows)
+
+
+def _is_silent(text: str, last: ast.stmt) -> bool:
+    """Whether a semicolon behind the last statement of a cell keeps its value from being displayed."""
+    line = text.split("\n")[last.end_lineno - 1].encode(errors="surrogatepass")
+    return line[last.end_col_offset :].lstrip().startswith(b";")
 
 
 def _statements(text: str) -> list[ast.stmt]:

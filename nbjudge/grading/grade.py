@@ -194,7 +194,7 @@ def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandb
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
-    misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
+    misses = any(word in outcome.message for word in ("NameError", "NotFoundError"))
     if answer.newer and outcome.status is Status.crashed and (answer.unread or NEW.match(outcome.message)):
         reason = "\n".join(answer.unread) or outcome.message
         return verdict(exercise, written_by_newer_python(answer.newer, exercise.name, reason))

@@ -2,8 +2,9 @@
 
 import ast
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ class LearnerAnswer(NamedTuple):
     cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
     names: list[str]  # what they are needed for: of an import, the rest is left out
     optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
+    history: Mapping[str, list] = MappingProxyType({})  # what IPython keeps of cells: see inside/notebook.py
     magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
     repeated: Sequence[str] = ()  # names that several cells give a meaning, with their cells
     unread: Sequence[str] = ()  # errors of cells that cannot be parsed and would give needed names
@@ -35,7 +37,7 @@ class LearnerAnswer(NamedTuple):
 
     def packed(self) -> bytes:
         """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
-        text = json.dumps(self[:4], ensure_ascii=False).encode(errors="surrogatepass")
+        text = json.dumps([*self[:4], {**self.history}], ensure_ascii=False).encode(errors="surrogatepass")
         return wire.pack(np.frombuffer(text, np.uint8))
 
     def statements(self) -> Iterator[tuple[str, str, int, ast.stmt]]:

@@ -57,6 +57,35 @@ def test_a_first_meaning_below_an_error_counts_where_the_cell_may_have_run_befor
     assert status(stopped, cell(ANSWER, second), cell(CHECK, third)) == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "shown", "inside"),
+    [
+        (
+            "%%time\nAT = -1\n1 / 0\nAT = 0",
+            "1 get_ipython().run_cell_magic('time', '', '…')",
+            "<timed exec>:2",
+        ),
+        ("%%prun -q\n\nAT = -1\n1 / 0\nAT = 0", "1 get_ipython().run_cell_magic('prun', '…')", "<string>:2"),
+        ("AT = -1\n%time 1 / 0\nAT = 0", "2 get_ipython().run_line_magic('time', '1 / 0')", "<timed eval>:1"),
+        ("%%capture\nAT = -1\n1 / 0\nAT = 0", "2 1 / 0", "x.py:9"),
+        ("\n\nAT = -1\n1 / 0\nAT = 0", "2 1 / 0", "x.py:9"),
+    ],
+)
+def test_an_error_stops_what_a_magic_runs(source, shown, inside):
+    """Tracebacks of ipykernel 7 with IPython 9.18; none of them has the line of `%%time` itself."""
+    trace = [f"Cell In[2], line 1\n----> {shown}\n", f"File {inside}\n      1 'Could not get source'\n"]
+    outputs = [{"output_type": "error", "ename": "ZeroDivisionError", "traceback": trace}]
+    stopped = cell(source, 2) | {"outputs": outputs}
+    assert status(stopped, cell(ANSWER, 3), cell(CHECK, 4)) == "passed"
+
+
+def test_a_meaning_below_the_check_counts_unless_all_cells_ran_in_order():
+    cells = cell(ANSWER, 2), cell(CHECK, 3), cell("AT = -1", 4)
+    assert status(*cells) == "crashed"
+    assert status(*(part | {"execution_count": None} for part in cells)) == "passed"
+    assert status(cells[0], cell(CHECK, 5), cells[2]) == "passed"
+
+
 def test_a_cell_that_was_changed_since_its_error_runs_whole():
     changed = cell("AT = 0\nK = 1 / 1\nAT = -1", 2, "ZeroDivisionError")
     assert status(changed, cell(ANSWER, 3), cell(CHECK, 4)) == "passed"

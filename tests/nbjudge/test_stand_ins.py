@@ -29,6 +29,22 @@ def last_step(y):
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, wait()).result()
 """
+STARTED = """
+import asyncio, threading
+places = []
+async def fill():
+    await asyncio.sleep(0)
+    places.append(-1)
+thread = threading.Thread(target=lambda: asyncio.run(fill()))
+thread.start()
+thread.join()
+try:
+    asyncio.run(fill())
+except RuntimeError:  # a notebook's cells run inside of a loop
+    places.append(0)
+def last_step(y):
+    return y[places[0]] if places == [-1, 0] else None
+"""
 CACHED = """
 from functools import partial
 import numba
@@ -56,7 +72,11 @@ def last_step(y):
 """
 
 
-@pytest.mark.parametrize("source", [TASKS, THREAD, CACHED, BARS], ids=["tasks", "thread", "cached", "bars"])
+@pytest.mark.parametrize(
+    "source",
+    [TASKS, THREAD, STARTED, CACHED, BARS],
+    ids=["tasks", "thread", "started thread", "cached", "bars"],
+)
 def test_an_answer_gets_what_a_notebook_has(source):
     if source is CACHED:
         pytest.importorskip("numba")

@@ -29,7 +29,6 @@ from . import calls, guard, notebook, stand_ins, system_calls, wire
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 OF_GRADER = (OSError, ImportError, EOFError, MemoryError, calls.Forbidden)  # errors that no notebook had
-NO_LOOP = "no running event loop"
 libc = ctypes.CDLL(None)
 
 
@@ -79,14 +78,14 @@ def load_kind(file: str) -> ModuleType:
 def _answered(packed: np.ndarray, chosen: dict, kind: ModuleType) -> tuple:
     """The function of an answer, after its statements have run: (function, why a statement failed, state for
     the judge, is that the end?)."""
-    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
+    name, cells, names, optional, history = json.loads(packed.tobytes().decode(errors="surrogatepass"))
     is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
     module, missing = _prepared(kind, chosen["course"]) if is_of_kind else (None, None)
     _install_guard(chosen, module, missing)
     stand_ins.install()
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(sys.modules["__main__"].__dict__)
-    namespace, failures = load(cells, names)
+    namespace, failures = load(cells, names, history)
     function = namespace.get(name)
     failure = next((loss for place, loss in failures if place not in optional), None)
     is_over = failure is not None and (function is None or failure["kind"] == "forbidden")
@@ -147,9 +146,9 @@ def silence() -> None:
     os.close(nowhere)
 
 
-def load(cells: list, names: list[str]) -> tuple[dict, list]:
+def load(cells: list, names: list[str], history: dict) -> tuple[dict, list]:
     """(namespace, [([label, line], outcome), ...] of what failed) after the chosen statements of
-    [(label, source, [index, ...]), ...] have run.
+    [(label, source, [index, ...]), ...] have run.  history: see notebook.History.
 
     Each runs by itself: one that fails may have nothing to do with the answer. What misses a name runs again
     once another statement has given it, so that cells may stand in any order. Below an error that a notebook
@@ -160,13 +159,14 @@ def load(cells: list, names: list[str]) -> tuple[dict, list]:
     compiled = codeop.Compile()  # remembers `from __future__ import ...` from one statement to the next
     # Python 3.14 evaluates no annotation unless it is asked for; a notebook may come from there
     compiled.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | __future__.annotations.compiler_flag
+    history = notebook.History(history, namespace) if history else None
     failures = []
     while waiting:
         late = []
         stopped = set()
         for label, statement in waiting:
             is_below = label in stopped and _names_given(label, statement) <= namespace.keys()
-            error = None if is_below else _run(compiled, label, statement, namespace)
+            error = None if is_below else _run(compiled, label, statement, namespace, history)
             if error is not None:
                 late.append(((label, statement), error))
             if isinstance(error, Exception) and not isinstance(error, OF_GRADER):
@@ -205,21 +205,34 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
     return [(label, statement) for statement in statements]
 
 
-def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
+def _run(
+    compiled: codeop.Compile,
+    label: str,
+    statement: ast.stmt,
+    namespace: dict,
+    history: notebook.History | None,
+) -> BaseException | None:
     try:
-        code = compiled(ast.Module([statement], []), label, "exec")
-        if code.co_flags & inspect.CO_COROUTINE:  # `await` at the top of a cell
-            _run_in_loop(eval(code, namespace))
-            return None
-        try:
-            exec(code, namespace)
-        except RuntimeError as failure:
-            if str(failure) != NO_LOOP:
-                raise
-            _run_in_loop(_awaited(code, namespace))  # in a notebook, every cell runs inside of a loop
+        is_shown = history and history.is_shown(label, statement)
+        if is_shown:
+            target = ast.copy_location(ast.Name(notebook.SHOWN, ast.Store()), statement)
+            statement = ast.copy_location(ast.Assign([target], statement.value), statement)
+        _run_plain(compiled, label, statement, namespace)
+        if is_shown:
+            history.keep(label)
     except BaseException as failure:
         return failure
     return None
+
+
+def _run_plain(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> None:
+    code = compiled(ast.Module([statement], []), label, "exec")
+    if code.co_flags & inspect.CO_COROUTINE:  # `await` at the top of a cell
+        _run_in_loop(eval(code, namespace))
+    elif "asyncio" in sys.modules:  # in a notebook, every cell runs inside of a loop
+        _run_in_loop(_awaited(code, namespace))
+    else:
+        exec(code, namespace)
 
 
 async def _awaited(code: CodeType, namespace: dict) -> None:
