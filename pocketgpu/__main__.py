@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
-from pocketgpu.checking import COUNTS, TOOLS, Collector, sarif, stand_in
+from pocketgpu.checking import COUNTS, TOOLS, Collector, stand_in
 
 SIMULATOR = Path(__file__).parent / "simulator"
 DESCRIPTION = """Run a program that imports numba.cuda, unchanged, in the simulator. At its end stand its
@@ -35,7 +35,6 @@ def parser() -> argparse.ArgumentParser:
     add("--device", metavar="NAME", help="the simulated GPU, such as T4 or H200")
     add("--events", type=int, metavar="N", help="accesses after which a launch is ended (10,000,000)")
     add("--json", metavar="FILE", help="write the findings there, too; - for standard output")
-    add("--sarif", metavar="FILE", help="the same for a code host's annotations")
     add(
         "--html",
         metavar="FILE",
@@ -109,13 +108,12 @@ def main(arguments: list[str] | None = None) -> int:
         "program": options.program, "launches": collector.launches,
         "findings": [fault.to_json() for fault in faults],
     }  # fmt: skip
-    for file, content in ((options.json, report), (options.sarif, sarif(faults))):
-        if file:
-            text = json.dumps(content, indent=1) + "\n"
-            if file == "-":
-                sys.stdout.write(text)
-            else:
-                Path(file).write_text(text, encoding="utf-8")
+    if options.json:
+        text = json.dumps(report, indent=1) + "\n"
+        if options.json == "-":
+            sys.stdout.write(text)
+        else:
+            Path(options.json).write_text(text, encoding="utf-8")
     if options.html:
         write_replay(options.html, [*collector.reports.values()])
     return status or (options.error_exitcode if faults else 0)

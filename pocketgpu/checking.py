@@ -23,7 +23,6 @@ TOOLS = {  # name -> kinds of findings (simulator/threads.py)
     "sync": ("barrier_divergence", "deadlock", "undefined_lane", "endless"),
     "code": ("does_not_compile", "whole_array", "float64"),
 }
-URI = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 @dataclass
@@ -154,29 +153,3 @@ def _is_of_numba_cuda(value: object) -> bool:
     """Does numba.cuda define the value, or its type?"""
     origins = type(value).__module__, getattr(value, "__module__", "")
     return any(isinstance(origin, str) and origin.startswith("numba.cuda") for origin in origins)
-
-
-def sarif(faults: Iterable[Fault]) -> dict:
-    """The faults in the format that code hosts show beside the lines (SARIF 2.1.0)."""
-
-    def place(fault: Fault, line: int, text: str = "") -> dict:
-        file = _file_of(line, fault.file)
-        uri = Path(file).as_uri() if Path(file).is_absolute() else file
-        spot = {"artifactLocation": {"uri": uri}, "region": {"startLine": line}}
-        return {"physicalLocation": spot} | ({"message": {"text": text}} if text else {})
-
-    results = [
-        {
-            "ruleId": fault.finding.kind,
-            "level": "error",
-            "message": {"text": f"{fault.kernel}: {fault.finding.message}"},
-            "locations": [place(fault, fault.line)],
-            "relatedLocations": [
-                place(fault, line, "the other access") for line in [fault.finding.other_line] if line
-            ],
-        }
-        for fault in faults
-    ]
-    rules = [{"id": kind} for kind in dict.fromkeys(result["ruleId"] for result in results)]
-    driver = {"name": "pocketgpu", "rules": rules}
-    return {"$schema": URI, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

@@ -77,11 +77,8 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
     variants = subparsers.add_parser("variants", help="a notebook with numbers of its own for each student")
     variants.add_argument("folder", type=Path, help="the class folder; made where it is not there")
     variants.add_argument("--lesson", required=True, help="the lesson")
-    group = variants.add_mutually_exclusive_group(required=True)
-    group.add_argument(
-        "--students", type=Path, help="one identifier a line, or the file that Moodle or Canvas exports"
-    )
-    group.add_argument("--variant-of", metavar="STUDENT", help="show the numbers of one student")
+    students = "one identifier a line, or the file that Moodle or Canvas exports"
+    variants.add_argument("--students", type=Path, required=True, help=students)
     variants.add_argument("--out", type=Path, help="folder for the notebooks; else `handout` in the class's")
     variants.set_defaults(handler=lambda chosen: guarded(chosen, _variants))
 
@@ -89,12 +86,6 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
 def _variants(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import variants
 
-    if chosen.students is None:
-        numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
-        print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
-        for sentence in variants.doubts(chosen.folder, chosen.lesson, chosen.variant_of):
-            print(printable(sentence))
-        return DONE
     students = variants.students_in(chosen.students)
     out = chosen.out or chosen.folder / "handout" / chosen.lesson
     with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them

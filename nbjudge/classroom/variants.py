@@ -7,7 +7,7 @@ the grade finds the numbers without reading the notebook, and nobody without the
 import csv
 import io
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,23 +35,10 @@ def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:
 
     Raises Unusable where the class key is missing.
     """
-    if not student.strip():
-        raise Unusable("the student's identifier is empty: name one of students.csv.")
     student = unicodedata.normalize("NFC", student)  # as `collect` and the list of students have it
     token = keys.token(keys.class_key(folder), "variant", lesson, student)
     drawn = {name: variants.draw_numbers(name, token) for name in current().catalogue(lesson)}
     return {name: numbers for name, numbers in drawn.items() if numbers is not None}
-
-
-def doubts(folder: Path, lesson: str, student: str) -> Iterator[str]:
-    """Why numbers may not be those wanted: none were handed out, or nobody has that identifier."""
-    student = unicodedata.normalize("NFC", student)
-    if lesson not in (keys.settings(folder).get("variants") or ()):
-        yield f"{lesson} is graded without variants in {folder}, because none were handed out."
-    if (folder / "submissions.jsonl").exists():
-        known = {entry.student for entry in submissions.load(folder)}
-        if student not in known:
-            yield f"No submission of {folder} is of {student!r}: compare with students.csv."
 
 
 def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> list[Handout]:

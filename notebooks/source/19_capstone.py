@@ -407,7 +407,7 @@ print("you guessed", my_guess, "for the best")
 #
 # </details>
 #
-# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`. `rnnlab page` checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
+# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page` begins it with a template, `work/19_page.md`. The next time it checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 
 # %%
 from rnncourse.capstone.page import TEMPLATE, check_page

@@ -23,9 +23,10 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     board.add_argument("--as", dest="name", metavar="NAME", help="pseudonym of that program")
     board.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
     board.set_defaults(handler=_board)
-    page = subparsers.add_parser("page", help="check the numbers of your page, and make one HTML file of it")
+    page = subparsers.add_parser(
+        "page", help="check the numbers of your page, and make one HTML file of it; a missing page is begun"
+    )
     page.add_argument("file", type=Path, nargs="?", default=PAGE, help=f"the page ({PAGE})")
-    page.add_argument("--new", action="store_true", help="write the template there; never over a page")
     page.set_defaults(handler=_page)
 
 
@@ -89,27 +90,17 @@ def _show(folder: Path, box: object) -> int:
 def _page(chosen: argparse.Namespace) -> int:
     from rnncourse.capstone.page import TEMPLATE, check_page
 
-    if chosen.new:
-        try:
-            chosen.file.parent.mkdir(parents=True, exist_ok=True)
-            with open(chosen.file, "x", encoding="utf-8") as page:
-                page.write(TEMPLATE)
-        except FileExistsError:
-            return _refuse("page", f"{chosen.file} is there already; it stays as it is")
-        except OSError as error:
-            return _refuse("page", f"{chosen.file} cannot be written: {error.strerror}")
-        print(f"{chosen.file} is the template. Fill in the numbers, then: rnnlab page {chosen.file}")
-        return DONE
     try:
+        if not chosen.file.exists():
+            chosen.file.parent.mkdir(parents=True, exist_ok=True)
+            chosen.file.write_text(TEMPLATE, encoding="utf-8")
+            print(f"{chosen.file} is the template. Fill in the numbers, then give the same command again.")
+            return DONE
         text = chosen.file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return _refuse("page", f"{chosen.file} is not UTF-8 text")
-    except FileNotFoundError:
-        return _refuse(
-            "page", f"there is no {chosen.file}; rnnlab page --new {chosen.file} writes the template"
-        )
     except OSError as error:
-        return _refuse("page", f"{chosen.file} cannot be read: {error.strerror}")
+        return _refuse("page", f"{chosen.file} cannot be used: {error.strerror}")
     if problems := check_page(text):
         print("\n".join(map(printable, problems)))
         return LEFT_OUT

@@ -40,7 +40,7 @@ def test_the_nearest_lesson_is_offered():
         "class regrade folder --lesson {}",
         "class similar folder --lesson {}",
         "class export folder --to csv --out x.csv --lesson {}",
-        "class variants folder --lesson {} --variant-of ada",
+        "class variants folder --lesson {} --students ada.txt",
     ],
 )
 def test_every_command_refuses_an_unknown_lesson_in_the_same_words(message, capsys, tmp_path, monkeypatch):

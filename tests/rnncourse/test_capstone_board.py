@@ -223,14 +223,12 @@ def test_an_interval_covers_the_median_as_often_as_is_counted():
 def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(commands, "_make_html", lambda page, text: 0)
     path = tmp_path / "page.md"
-    assert cli.main(["page", str(path)]) == 2
-    assert "--new" in capsys.readouterr().err
-    assert cli.main(["page", "--new", str(path)]) == 0
+    assert cli.main(["page", str(path)]) == 0
+    assert path.read_text() == TEMPLATE
     assert cli.main(["page", str(path)]) == 1  # nothing is filled in
     path.write_text(page())
-    assert cli.main(["page", "--new", str(path)]) == 2
-    assert path.read_text() == page()
     assert cli.main(["page", str(path)]) == 0
+    assert path.read_text() == page()
     path.write_bytes(b"\xff\xfe\x00")
     assert cli.main(["page", str(path)]) == 2
     assert "not UTF-8 text" in capsys.readouterr().err
@@ -239,8 +237,8 @@ def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, cap
 def test_a_page_that_cannot_be_read_or_written_is_one_sentence(tmp_path, capsys):
     assert cli.main(["page", str(tmp_path)]) == 2
     assert holds(capsys.readouterr().err, "Is a directory")
-    assert cli.main(["page", "--new", str(tmp_path / "new folder" / "page.md")]) == 0
+    assert cli.main(["page", str(tmp_path / "new folder" / "page.md")]) == 0
     assert (tmp_path / "new folder" / "page.md").read_text() == TEMPLATE
     (tmp_path / "file").write_text("")
-    assert cli.main(["page", "--new", str(tmp_path / "file" / "page.md")]) == 2
+    assert cli.main(["page", str(tmp_path / "file" / "page.md")]) == 2
     assert "page.md" in capsys.readouterr().err
