@@ -309,7 +309,7 @@ print(seen)
 # %%
 my_guess = {"row": ..., "column": ...}
 
-from rnncourse.views.bank_map import walk_a_tile
+from rnncourse.views.access_map import walk_a_tile
 
 for direction, down in (("row", 0), ("column", 1)):
     counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32,
@@ -336,7 +336,7 @@ cuda.replay(walk_a_tile[1, 32], np.zeros(32, "float32"), 32, 1)
 # **Look for:** which lengths have no conflict at all? What do they have in common?
 
 # %%
-from rnncourse.views.bank_map import explore_banks
+from rnncourse.views.access_map import explore_banks
 
 explore_banks()
 

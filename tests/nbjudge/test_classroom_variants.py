@@ -9,9 +9,8 @@ from pretended_class import class_command
 from values_in import holds
 
 from nbjudge import variants
-from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of
+from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of, packed_answers
 from nbjudge.authoring.exercise_text import read_exercise, varied
-from nbjudge.authoring.pack_answers import packed_answers
 from nbjudge.authoring.percent import SourceError
 from nbjudge.classroom import keys
 from nbjudge.classroom import variants as of_a_class

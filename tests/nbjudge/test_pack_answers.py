@@ -3,8 +3,8 @@
 import pytest
 
 from nbjudge.answers import pack, unpack
+from nbjudge.authoring.course import packed_answers
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise
-from nbjudge.authoring.pack_answers import packed_answers
 from nbjudge.authoring.percent import SourceError, parse
 from nbjudge.exercise import Code, Mutant
 from rnncourse import checks

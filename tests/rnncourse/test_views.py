@@ -15,8 +15,7 @@ from rnncourse.figures import picture
 from rnncourse.figures.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
 from rnncourse.lab.roofline import Roofline
 from rnncourse.views import cliff, filter_view, gradient_flow, powers, sweeps, tile_view, truncation
-from rnncourse.views.access_map import explore_stride
-from rnncourse.views.bank_map import explore_banks
+from rnncourse.views.access_map import explore_banks, explore_stride
 from rnncourse.views.learned_filter import explore_learned_filter, record
 from rnncourse.views.roofline_view import explore_roofline
 from rnnlab import reference

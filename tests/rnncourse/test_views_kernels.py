@@ -7,11 +7,13 @@ from values_in import holds
 from pocketgpu import cuda
 from rnncourse.views.access_map import (
     describe_access,
+    describe_banks,
     figure_access,
+    figure_banks,
     first_request,
     strided_copy,
+    walk_a_tile,
 )
-from rnncourse.views.bank_map import describe_banks, figure_banks, walk_a_tile
 
 
 def strided(stride, offset=0):
