@@ -57,7 +57,7 @@ def test_rows_that_do_not_fill_tiles_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("refused", "words"),
+    ("refused", "message"),
     [
         (lambda: cluster_shape("lstm", 640, "bfloat16", H200), "640 units of lstm do not stay in the regist"),
         (lambda: cluster_shape("lstm", 512, "tf32", H200), "multiplies 16-bit numbers"),
