@@ -24,7 +24,9 @@ TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
 MOVING = ROOT / "docs/race.svg"  # the same race as README's picture
 STEPS = 64  # of the sequence whose cell-backwards are counted
-ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| [\d.]+ \| *\d+ *\|$", re.M)
+ROW = re.compile(
+    r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| [\d, ]*\| [\d.]+ \| *\d+ *\|$", re.M
+)
 ACTS = (
     ("00_start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),
     ("05_gemm_shapes", "All of a processor", "Where the time goes when arithmetic is not to blame."),

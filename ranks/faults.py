@@ -97,7 +97,9 @@ def _sentence(lines: np.ndarray, output: str, reason: str | None, first_lost: in
         return f"the ranks were ended because {reason}: {_slowest(lines)}"
     if match := SIGNALLED.search(output):
         rank, number = map(int, match.groups())
-        hint = "; if nobody killed it, the machine may be out of memory" if number == signal.SIGKILL else ""
+        hint = (
+            "; unless someone killed it, the machine may be out of memory" if number == signal.SIGKILL else ""
+        )
         name = {known.value: known.name for known in signal.Signals}.get(number, "unknown")
         how = f"was killed by signal {number} ({name}){hint}"
         return f"rank {rank} {how}. {_when(lines, rank)}The other ranks were ended"
@@ -107,10 +109,12 @@ def _sentence(lines: np.ndarray, output: str, reason: str | None, first_lost: in
     if match := MISSING.search(output):
         return f"the ranks cannot start: mpiexec finds no program {match.group(1)}"
     if first_lost is not None:  # mpiexec does not always say what it saw
-        return f"rank {first_lost} ended without a word. {_when(lines, first_lost)}The other ranks were ended"
+        return (
+            f"rank {first_lost} ended without a message. {_when(lines, first_lost)}The other ranks were ended"
+        )
     if last := _last_line(output, None):
         return f"the ranks ended without a result; mpiexec's last line: {last}"
-    return f"the ranks ended without a word{_progress(lines)}: at least one of them was probably killed"
+    return f"the ranks ended without a message{_progress(lines)}: at least one of them was probably killed"
 
 
 def _when(lines: np.ndarray, rank: int) -> str:

@@ -115,9 +115,10 @@ PATHS = {
         "understand what a recurrent network computes, and its gradients",
         numbers_of(0, 4),
         (
-            Question("00", "FLOP of all products h·W of 20 steps, 8 sequences, 32 units, one layer?",
+            Question("00", "How many FLOP do all products h·W take, for 20 steps of 8 sequences and one "
+                     "layer of 32 units?",
                      lambda: 2 * 20 * 8 * 32 * 32),
-            Question("01", "Numbers in the two weights of an LSTM layer with 5 inputs and 7 units?",
+            Question("01", "How many numbers do both weights of an LSTM layer of 5 inputs and 7 units hold?",
                      weights_of_an_lstm),
             Question("02", "A loss at each of 10 steps; every loss is sent back alone to the first step. "
                      "How many cells run backward?",
@@ -131,8 +132,9 @@ PATHS = {
         numbers_of(5, 8),
         (
             Question("05", "Inputs of 100 steps of 16 sequences are multiplied in one product. How many rows "
-                     "has it?", lambda: 100 * 16),
-            Question("05", "One row times float32 weights that lie in memory: FLOP for each byte of weights?",
+                     "does it have?", lambda: 100 * 16),
+            Question("05", "One row is multiplied by float32 weights in memory. How many FLOP for each "
+                     "byte of weights?",
                      lambda: 2 / 4),
             Question("06", "z = a·b + c on n numbers, as two NumPy calls and as one loop: how many times "
                      "as many bytes do the calls read and write?", lambda: (3 + 3) / 4),
@@ -150,8 +152,8 @@ PATHS = {
                      sectors_of_every_second),
             Question("10", "A warp reads one column of a float32 tile [32,32] in shared memory. How many "
                      "turns do the banks need?", turns_of_a_column),
-            Question("15", "Bytes of the recurrent weights of a GRU with 256 units in 16 bits, which a "
-                     "persistent kernel keeps on the chip?", lambda: 3 * 256 * 256 * 2),
+            Question("15", "A persistent kernel keeps the recurrent weights of a GRU with 256 units on "
+                     "the chip, in 16 bits. How many bytes are they?", lambda: 3 * 256 * 256 * 2),
         ),
     ),
 }  # fmt: skip

@@ -23,6 +23,7 @@ def test_every_ability_and_every_act_names_a_lesson_that_is_there():
     assert {name for name, *_ in (*front.ACTS, *front.ABILITIES)} <= names
     assert front.ACTS[0][0] == openings()[0].stem, "each lesson belongs to an act"
     assert front.rows().keys() == {lesson.stem for lesson in openings()}
+    assert not [words for words in front.rows().values() if "|" in words]
 
 
 def test_every_lesson_says_its_title_and_its_minutes_and_one_without_is_refused():

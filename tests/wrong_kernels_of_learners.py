@@ -1020,7 +1020,7 @@ def transpose_in_place_without_half(m):
     m[r, c] = m[c, r]
 
 
-@wrong("race", "one of them should", (1, 1), (8, 8), lambda: (f(8, 8),))
+@wrong("race", "only one of them", (1, 1), (8, 8), lambda: (f(8, 8),))
 def transpose_in_place_swapped_twice(m):
     c, r = cuda.grid(2)
     m[r, c], m[c, r] = m[c, r], m[r, c]
@@ -1167,7 +1167,7 @@ def maximum_by_comparing_first(x, best):
         best[0] = x[i]
 
 
-@wrong("race", "one of them should", 2, 4, lambda: (f(8), z(9)))
+@wrong("race", "only one of them", 2, 4, lambda: (f(8), z(9)))
 def block_owns_one_too_many(x, y):
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
     if t == 0:
@@ -1175,7 +1175,7 @@ def block_owns_one_too_many(x, y):
             y[k] = x[min(k, 7)]
 
 
-@wrong("race", "one of them should", 2, 4, lambda: (z(8),))
+@wrong("race", "only one of them", 2, 4, lambda: (z(8),))
 def stride_of_the_wrong_length(y):
     i = cuda.grid(1)
     while i < y.size:
@@ -1183,7 +1183,7 @@ def stride_of_the_wrong_length(y):
         i += cuda.blockDim.x
 
 
-@wrong("race", "one of them should", 2, 32, lambda: (ints(64, 50), z(1, dtype=np.int32)))
+@wrong("race", "only one of them", 2, 32, lambda: (ints(64, 50), z(1, dtype=np.int32)))
 def many_write_the_same_value(x, seen):
     i = cuda.grid(1)
     if x[i] >= 0:

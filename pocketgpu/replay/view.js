@@ -386,12 +386,12 @@ function render({ model, el }) {
   const says = make("p", { class: "pgr-says", "aria-live": "polite" }), output = make("output", { class: "pgr-dim" });
   const slider = make("input", { type: "range", min: 0, max: steps, value: step, "aria-label": "step", oninput: () => go(+slider.value) });
   const button = (text, title, act) => make("button", { type: "button", title, onclick: act }, text);
-  const play = button("play", "let the steps go by", () => playing ? stop() : start());
+  const play = button("play", "play the steps", () => playing ? stop() : start());
   const toBarrier = button("next barrier", "go to the next step at which a barrier opens", () => go(launch.opens.find(at => at > step) ?? launch.opens[0]));
   toBarrier.disabled = !launch.opens.length;
   const toElement = button("next access", "go to the next access to the chosen element", () => go(nextAccess() + 1));
   const follow = make("input", { type: "checkbox", checked: true, onchange: () => { follows = follow.checked; go(step); } });
-  const time = make("div", { class: "pgr-time" }, button("◀ back", "one step back", () => go(step - 1)), play, button("next ▶", "one step on", () => go(step + 1)),
+  const time = make("div", { class: "pgr-time" }, button("◀ back", "one step back", () => go(step - 1)), play, button("next ▶", "one step forward", () => go(step + 1)),
     toBarrier, toElement, slider, output, make("label", { class: "pgr-dim" }, follow, " follow the thread that runs"));
 
   // source and request
@@ -493,7 +493,7 @@ function render({ model, el }) {
     const text = step ? words.event(step - 1) : "nothing has run yet";
     slider.setAttribute("aria-valuetext", `${step} of ${steps}: ${text}`);
     output.textContent = `step ${number(step)} of ${number(steps)}`;
-    says.textContent = `${text[0].toUpperCase()}${text.slice(1)}${step && isUnwritten(launch, step - 1) ? ", which nobody has written yet" : ""}${step && e.until[step - 1] > step ? (e.until[step - 1] > steps ? ", and waits" : `, and waits until step ${number(e.until[step - 1])}`) : ""}.${follows ? "" : ` You look at ${words.thread(chosen)}: it ${threadDoes(launch.place(chosen))}.`}`;
+    says.textContent = `${text[0].toUpperCase()}${text.slice(1)}${step && isUnwritten(launch, step - 1) ? ", which no thread has written yet" : ""}${step && e.until[step - 1] > step ? (e.until[step - 1] > steps ? ", and waits" : `, and waits until step ${number(e.until[step - 1])}`) : ""}.${follows ? "" : ` You look at ${words.thread(chosen)}: it ${threadDoes(launch.place(chosen))}.`}`;
     const known = look.array >= 0;
     toElement.disabled = !known;
     toElement.textContent = known ? `next access to ${words.element(look.array, look.element)}` : "next access";
@@ -532,7 +532,7 @@ function render({ model, el }) {
     if (!request) return;
     requestSays.textContent = request.says;
     requestCanvas.setAttribute("aria-label", request.says);
-    requestKey.textContent = request.shared ? "A column is a bank; a box is a word that it must serve. Boxes above the first wait." : "A frame is a sector; filled are the bytes that a lane asks for.";
+    requestKey.textContent = request.shared ? "A column is a bank; a box is a word that it must serve. Boxes above the first wait." : "A frame is a sector; the bytes that a lane asks for are filled.";
     drawRequest(requestCanvas, request, colours, widths[0]);
   }
 
@@ -568,7 +568,7 @@ function render({ model, el }) {
       return column >= 0 && column < lay.columns && at >= 0 && at < array.cells ? at : -1;
     }, 1);
     const where = array.space === "shared" ? `shared by block ${indexIn(array.block, trace.grid)}` : array.space;
-    const left_out = array.sparse ? `; ${number(array.cells)} of ${number(array.size)} cells: sectors that nobody touches are left out${array.left ? `, and ${plural(array.left, "touched one")}` : ""}` : "";
+    const left_out = array.sparse ? `; ${number(array.cells)} of ${number(array.size)} cells: ${array.left ? `${plural(array.left, "touched sector")} and all untouched ones` : "untouched sectors"} are left out` : "";
     const title = make("p", { class: "pgr-title" }, array.name, make("span", { class: "pgr-dim" }, `${where}, ${array.shape.join(" × ") || "1"} ${array.type}${left_out}`));
     if (array.space === "shared" && array.itemsize <= 16) {
       const toggle = make("button", { type: "button", "aria-pressed": "false", onclick: () => { byBanks = !byBanks; toggle.setAttribute("aria-pressed", `${byBanks}`); drawSoon(); } }, "a column for each bank");
@@ -582,12 +582,12 @@ function render({ model, el }) {
       const [place, line] = siteOf(access), source = trace.sources[place].lines[line - trace.sources[place].first];
       const jump = access.step >= 0 ? button(`show step ${number(access.step + 1)}`, "go to this access", () => { follows = follow.checked = true; go(access.step + 1); }) : "";
       return make("div", {}, make("b", {}, access.verb || "here"), `: ${access.name}, line ${access.line}`, source ? make("code", { tabindex: 0 }, source.trim()) : "",
-        access.step >= 0 ? make("span", { class: "pgr-dim" }, `${plural(access.barriers, "barrier")} behind it `) : finding.accesses.length > 1 ? make("span", { class: "pgr-dim" }, "behind the last step that is shown ") : "", jump);
+        access.step >= 0 ? make("span", { class: "pgr-dim" }, `${plural(access.barriers, "barrier")} before it `) : finding.accesses.length > 1 ? make("span", { class: "pgr-dim" }, "after the last step that is shown ") : "", jump);
     });
     const between = finding.accesses.length === 2 && finding.accesses.every(access => access.step >= 0)
-      ? make("p", { class: "pgr-dim" }, finding.accesses[0].barriers === finding.accesses[1].barriers ? "Both threads have as many barriers behind them: no barrier stands between the two accesses. On a GPU either may come first." : "The barriers behind them order threads of one block alone. On a GPU either may come first.") : "";
+      ? make("p", { class: "pgr-dim" }, finding.accesses[0].barriers === finding.accesses[1].barriers ? "Both threads have passed the same number of barriers, so none stands between the two accesses. On a GPU either may come first." : "The barriers that they have passed order only threads of one block. On a GPU either may come first.") : "";
     return make("div", { class: "pgr-found" }, make("p", {}, make("b", {}, finding.kind.replaceAll("_", " ")), `: ${finding.message}.`), make("div", { class: finding.accesses.length === 2 ? "pgr-two" : "" }, ...cards), between,
-      finding.remedy ? make("p", {}, make("b", {}, finding.accesses.length === 2 ? "What would order them: " : "What to do: "), `${finding.remedy}.`) : "");
+      finding.remedy ? make("p", {}, make("b", {}, "What to do: "), `${finding.remedy}.`) : "");
   }
 
   function showList() {

@@ -39,7 +39,7 @@ class Diagnosis:
         self.waiting = waiting_sites(columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
+        """Races, reads of what no thread has written, misaligned accesses, and work on whole arrays."""
         racing = self._races()
         known = {line for race in racing for line in (race.line, race.other_line)}
         # a read that races with its write comes too early: it needs no second finding
@@ -64,7 +64,7 @@ class Diagnosis:
         first, second = (self._element(place) for place in pair)
         kind, remedy = self._remedy(race, places, lines)
         if kind == "race" and first != second and self._array(race.first) is not self._array(race.second):
-            remedy = "the two arrays share memory: let them not overlap"
+            remedy = "the two arrays share memory: pass arrays that do not overlap"
         else:
             second = "it"
         message = (
@@ -99,23 +99,26 @@ class Diagnosis:
             return "weak_poll", self._poll_with_atomic(weak[0])
         both_change = all(self._changes(place, race.first) for place in pair)
         if trace.ATOMIC in kinds and kinds & {trace.LOAD, trace.STORE}:
-            remedy = f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both"
+            remedy = (
+                f"an atomic and a plain access are not ordered: put {barrier} between them, or use an atomic "
+                "for both"
+            )
         elif lines[0] == lines[1] and both_change:
             remedy = (
-                "two threads run this line for the same element: one of them should, or use an atomic"
+                "two threads run this line for the same element: let only one of them do so, or use an atomic"
                 + self._between_rounds(race, same_block)
             )
         elif lines[0] == lines[1]:
             remedy = (
-                "one thread reads here what another writes here: let the results go into another array, or "
-                f"{self._barrier_within(race, barrier)} between reading and writing"
+                "one thread reads on this line what another one writes: write the results into another "
+                f"array, or put {self._barrier_within(race, barrier)} between reading and writing"
             )
         elif same_block:
-            atomic = ", or an atomic if both change it" if both_change else ""
-            remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
+            atomic = ", or use an atomic if both change it" if both_change else ""
+            remedy = f"nothing orders the two: put a cuda.syncthreads() between them{atomic}"
             warps = {*self.log.warp_of(self.log.thread[[*pair]]).tolist()}
             if len(warps) == 1:
-                remedy += "; for these two alone, of one warp, a cuda.syncwarp() is enough"
+                remedy += "; these two are in one warp: a cuda.syncwarp() is enough for them"
         else:
             remedy = (
                 "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
@@ -135,9 +138,9 @@ class Diagnosis:
         beside = (log.site == log.site[race.first]) | (log.site == log.site[race.second])
         threads = np.unique(log.thread[beside & (log.block == block)])
         if len(np.unique(log.warp_of(threads))) == 1:
-            return "a cuda.syncwarp() (or, where all threads of the block come, a cuda.syncthreads())"
+            return "a cuda.syncwarp() (or, if all threads of the block reach it, a cuda.syncthreads())"
         if len(threads) < log.threads_per_block:
-            return "outside of the condition, where all threads of the block come, a cuda.syncthreads()"
+            return "a cuda.syncthreads(), outside the condition, so that all threads of the block reach it,"
         return barrier
 
     def _poll_with_atomic(self, place: int) -> str:
@@ -151,7 +154,7 @@ class Diagnosis:
         rounds = ((log.thread == log.thread[first]) & (log.site == log.site[first])).sum()
         if rounds < 2 or not same_block or trace.LOAD not in log.kind[[first, race.second]]:
             return ""
-        return "; if a round of the loop needs what the round before wrote, a cuda.syncthreads() between them"
+        return "; if an iteration needs what the one before wrote, put a cuda.syncthreads() between them"
 
     def _changes(self, place: int, of: int) -> bool:
         """Does the thread of that access write the element that the other one accesses?"""
@@ -168,8 +171,8 @@ class Diagnosis:
         for place in first_reads(self.log):
             line = self._line(place)
             message = (
-                f"reads {self._element(place)} on line {line}, which nobody has written: on a GPU it holds "
-                "whatever was there before; write it first"
+                f"reads {self._element(place)} on line {line}, which no thread has written: on a GPU it "
+                "holds whatever was there before; write it first"
             )
             finding = self._of("uninitialised", int(self.log.thread[place]), message, line)
             by_line.setdefault(line, replace(finding, events=self._events(place)))

@@ -25,12 +25,12 @@ DISPLAYS = {
 STATEMENTS = {
     ast.Try: ("exceptions", "look before the access with if"),
     ast.With: ("a with", "write the statements without it"),
-    ast.Global: ("a global variable that changes", "use an array of the launch"),
-    ast.Nonlocal: ("a variable of another function that changes", "use an array of the launch"),
+    ast.Global: ("a global variable that changes", "pass an array to the kernel"),
+    ast.Nonlocal: ("a variable of another function that changes", "pass an array to the kernel"),
     ast.Import: ("an import", "import above the kernel"),
     ast.ImportFrom: ("an import", "import above the kernel"),
     ast.ClassDef: ("a class", "use numbers, arrays and tuples"),
-    ast.JoinedStr: ("a text made of values", "only arithmetic: print the values, with commas between"),
+    ast.JoinedStr: ("an f-string", "only arithmetic works here: print the values, with commas between them"),
     ast.Yield: ("a generator", "write a loop"),
 }
 MAKERS = {  # NumPy's functions that make arrays
@@ -80,8 +80,8 @@ def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.Name) and isinstance(outside.get(node.id), MUTABLE):
         kind = type(outside[node.id]).__name__
         yield (
-            f"{node.id}, a {kind} from outside",
-            "use a tuple for constants, an array of the launch for the rest",
+            f"{node.id}, a {kind} defined outside the kernel",
+            "use a tuple for constants, and pass an array for the rest",
         )
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         if isinstance(node.value, ast.Name) and isinstance(outside.get(node.value.id), np.ndarray):

@@ -14,6 +14,7 @@ from sys import _getframe
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from pocketgpu.quantities import quantity
 from pocketgpu.simulator.arithmetic import Narrow, Unset, Wrapping, as_bare, as_kernel_sees
 from pocketgpu.simulator.settings import current
 from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark, word
@@ -219,7 +220,7 @@ def _remedy(array: Watched, index: object) -> str:
     if any(isinstance(axis, float | np.floating) for axis in indices):
         return "an index is an integer; divide with // in place of /"
     if len(indices) > len(shape):
-        return f"the array has {len(shape)} dimension(s), the index {len(indices)}"
+        return f"the array has {quantity(len(shape), 'dimension')}, the index has {len(indices)}"
     if any(
         axis < -size for axis, size in zip(indices, shape, strict=False) if isinstance(axis, int | np.integer)
     ):

@@ -30,25 +30,25 @@ from pocketgpu.simulator.threads import Finding, Findings
 
 REMEDIES = {  # what Numba's message contains -> what to do
     "exception_match": "a GPU has no exceptions: look before the access with if",
-    **dict.fromkeys(("shared.array", "local.array"), "its size must be a number, or a constant from outside"),
-    "Untyped global name": "from outside come numbers, tuples, dtypes and device functions; pass the rest",
+    **dict.fromkeys(("shared.array", "local.array"), "its size must be a number, or a global constant"),
+    "Untyped global name": "a global may be a number, a tuple, a dtype or a device function; pass the rest",
     "unify": "a name keeps one type: give the second value a name of its own",
     "intrinsic syncthreads_": "its argument is an integer: 1 if the condition holds else 0",
     "stubs.atomic": "atomics take int32, uint32, int64, uint64, float32 and float64",
     "Invalid use of": "use indices, arithmetic, math.… and cuda.… on single elements",
     "No implementation of function": "use indices, arithmetic, math.… and cuda.… on single elements",
-    "Unknown attribute": "this word does not exist on a GPU: use math.… or cuda.… instead",
-    "has no attribute": "this word does not exist: look at its spelling",
+    "Unknown attribute": "this name does not exist on a GPU: use math.… or cuda.… instead",
+    "has no attribute": "this name does not exist: look at its spelling",
     "Use of unsupported NumPy function": "NumPy works on whole arrays, a thread on elements: write a loop",
     "is not defined": "define it above the kernel, or pass it",
     **dict.fromkeys(
         ("missing a required argument", "Cannot bind", "Signature mismatch"),
         "count the arguments of the call",
     ),
-    "that := gives": "give it its value on a line of its own",
+    "that := assigns": "assign it on a line of its own",
     "cache hint": "use a plain index",
     "reflected list": "use a tuple, or cuda.local.array with a constant size",
-    "not supported": "say it with plain assignments, if, while and for",
+    "not supported": "write it with plain assignments, if, while and for",
 }
 # the last is how Numba says that a call has too many arguments or that it lacks a cache hint
 REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError, AttributeError)
@@ -140,12 +140,12 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
         line, text = used
     if "cannot be determined" in text and (named := _named_expression(function)):
         line = named
-        text = "this version of Numba finds no type for a name that := gives"
+        text = "this version of Numba finds no type for a name that := assigns"
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]
     telling = [line for line in lines if any(phrase in line for phrase in REMEDIES)]
     text = (telling or [line for line in lines if line and not line.startswith("Failed in")])[0].rstrip(".: ")
-    remedy = next((what for phrase, what in REMEDIES.items() if phrase in text), "say it in simpler words")
+    remedy = next((what for phrase, what in REMEDIES.items() if phrase in text), "write it in a simpler way")
     text = re.sub(r"Function\(<function ([\w.]+) at 0x[0-9a-f]+>\)", r"cuda.\1", text)
     return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from inspect import isgeneratorfunction
 from sys import _getframe
 
+from pocketgpu.quantities import quantity
 from pocketgpu.simulator.trace import SITES, TURN, WARP, Trace, label_of, site_of
 
 KINDS = (
@@ -321,8 +322,8 @@ def ended_before_barrier(waiting: list[Thread]) -> LaunchStopped:
     first = waiting[0]
     message = (
         f"{name_of(first)} waits at syncthreads() on line {_line(first)}, but "
-        f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads have returned "
-        "and will never come: let every thread reach the barrier; put the condition around the work"
+        f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads returned "
+        "earlier and will never come: let every thread reach the barrier; put the condition around the work"
     )
     return LaunchStopped(finding("barrier_divergence", message, first))
 
@@ -331,8 +332,8 @@ def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> LaunchStoppe
     """Threads wait at the grid's barrier for others that have returned."""
     message = (
         f"{name_of(waiting[0])}{_count_others(waiting)} at this_grid().sync() on line {_line(waiting[0])}, "
-        f"but {ended} thread(s) of the grid have returned and will never come: every thread of every block "
-        "must reach it"
+        f"but {quantity(ended, 'thread')} of the grid returned earlier and will never come: every thread of "
+        "every block must reach it"
     )
     return LaunchStopped(finding("barrier_divergence", message, waiting[0]))
 
@@ -359,8 +360,8 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> LaunchStopped:
     remedy = not_started
     if not remedy and any(polled.values()):
         remedy = (
-            "; a loop may wait only for what a thread that does not wait itself will write, and for a value "
-            "that stays until all have seen it"
+            "; a loop may wait only for what another thread, which does not wait itself, will write, and for "
+            "a value that stays until all have seen it"
         )
     elif not remedy:
         remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
@@ -387,7 +388,7 @@ def spinning(thread: Thread, line: int, waits: bool) -> Finding:
     if not waits:
         remedy = "let its body change what its condition tests"
         return finding("endless", f"{again}: the loop never stops; {remedy}", thread, line)
-    message = f"{again}, and nobody else can run; {remedy_of_weak_poll()}"
+    message = f"{again}, and no other thread can run; {remedy_of_weak_poll()}"
     return finding("deadlock", message, thread, line)
 
 

@@ -47,15 +47,15 @@ def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -
         return None
     wrong = np.flatnonzero(~np.isclose(dbias, want[-1]))
     if not len(wrong):
-        return "By dbias, what arrives in front of ReLU is right: look at what is made of it."
+        return "dbias shows that the gradient before ReLU is right: look at what is computed from it."
     if any(same(*pair, None) for pair in zip(parts, want, strict=False)):
-        return "Other results show that what arrives in front of ReLU is right: look at how dbias adds it up."
+        return "The other results show that the gradient before ReLU is right: look at the sum in dbias."
 
     def numbers(column):
         return ", ".join(f"{number:.3g}" for number in column)
 
     return (
-        f"By dbias, what arrives in front of ReLU is wrong at unit {wrong[0]}: there dh is "
+        f"dbias shows that the gradient before ReLU is wrong at unit {wrong[0]}: there dh is "
         f"{numbers(dh[:, wrong[0]])} and h_after {numbers(h_after[:, wrong[0]])}."
     )
 

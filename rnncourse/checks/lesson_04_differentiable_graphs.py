@@ -161,11 +161,11 @@ def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
     if added_up == {*gates}:
         return None
     if not wrong:
-        return f"By {name}, what arrives in front of every gate is right: look at how {bias} adds it up."
-    right = f", in front of {', '.join(others)} right" if others else ""
-    source = bias if arriving == added_up else f"{bias} and {name}"
+        return f"{name} shows that the gradient before every gate is right: look at the sum in {bias}."
+    right = f", before {', '.join(others)} right" if others else ""
+    source = f"{bias} shows" if arriving == added_up else f"{bias} and {name} show"
     return (
-        f"By {source}, what arrives in front of {', '.join(wrong)} is wrong{right}. "
+        f"{source} that the gradient before {', '.join(wrong)} is wrong{right}. "
         "Follow the wires from the output to there."
     )
 
@@ -194,7 +194,7 @@ def draw_cells(rng) -> list[tuple]:
         step += [(factor, f"A_{factor}{k}") for k in range(rng.integers(1, most + 1))]
     invented = tuple(step[k] for k in rng.permutation(len(step)))
     known = {cell: _products(text) for cell, text in CELLS.items()}
-    return list((known | {"a cell nobody has built yet": invented}).items())
+    return list((known | {"an invented cell": invented}).items())
 
 
 def _products(text: str) -> tuple[tuple[str, str], ...]:

@@ -23,7 +23,7 @@ def check_split_minibatch(submission, rng, B, threads):
 def _uneven(got: object, B: int, threads: int) -> str | None:
     """The first thing that is wrong with the shares, as a sentence."""
     if not _is_pairs(got):
-        return "Asked for is a list of pairs of whole numbers, (first sequence, one past the last)."
+        return "The result must be a list of pairs of whole numbers, (first sequence, one past the last)."
     if any(last <= first for first, last in got):
         return "A share has no sequence: its thread is started for nothing."
     if got[0][0] != 0 or got[-1][1] != B or any(a[1] != b[0] for a, b in pairwise(got)):

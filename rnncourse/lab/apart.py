@@ -17,7 +17,7 @@ MEANINGS = {
     "SIGBUS": "it touched memory that is not there",
     "SIGFPE": "it divided by zero",
     "SIGABRT": "it stopped itself",
-    "SIGKILL": "somebody killed it, as Linux does when memory is exhausted",
+    "SIGKILL": "it was killed, as Linux does when memory is exhausted",
 }
 CALL = """
 import pickle, sys

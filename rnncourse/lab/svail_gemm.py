@@ -32,7 +32,7 @@ OVER_TIME = {512: (4.87, 5.71), 1024: (5.25, 5.31), 2048: (5.51, 5.43), 2560: (5
 def forward(size: int, library: str) -> list[float]:
     """TFLOP/s at each of MINIBATCHES.  Raises ValueError for a size or a library that was not measured."""
     if size not in FORWARD:
-        raise ValueError(f"size is {size}; measured were {', '.join(map(str, FORWARD))}")
+        raise ValueError(f"size is {size}; the measured ones are {', '.join(map(str, FORWARD))}")
     if library not in LIBRARIES:
-        raise ValueError(f"library is {library!r}; measured were {' and '.join(LIBRARIES)}")
+        raise ValueError(f"library is {library!r}; the measured ones are {' and '.join(LIBRARIES)}")
     return [pair[LIBRARIES.index(library)] for pair in FORWARD[size]]

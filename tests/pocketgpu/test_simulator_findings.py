@@ -118,12 +118,11 @@ def halved(threads, first):
 
 
 @pytest.mark.parametrize(
-    ("first", "barrier"), [(24, "syncwarp"), (32, "syncwarp"), (128, "syncthreads"), (96, "outside")]
+    ("first", "barrier"), [(24, "syncwarp"), (32, "syncwarp"), (128, "syncthreads"), (96, "syncthreads")]
 )
 def test_the_barrier_named_for_a_race_within_one_line_is_one_that_all_who_run_it_reach(first, barrier):
     (finding,) = halved(128, first)
     assert finding.kind == "race"
-    first_named = min(
-        ("syncwarp", "syncthreads", "outside"), key=lambda word: finding.message.find(word) % 999
-    )
-    assert first_named == barrier
+    named = min(("syncwarp", "syncthreads"), key=lambda word: finding.message.find(word) % 999)
+    assert named == barrier
+    assert ("outside" in finding.message) is (first == 96)  # not all threads come to the line

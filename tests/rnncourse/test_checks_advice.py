@@ -57,11 +57,11 @@ def test_a_race_for_a_result_gets_no_advice_that_the_exercise_refuses(name):
 
 def test_advice_of_an_atomic_is_cut_out_of_every_remedy_of_the_simulator():
     remedies = {
-        "one of them should, or use an atomic": "one of them should",
-        "one should, or use an atomic; if a round": "one should; if a round",
-        "belongs between, or an atomic if both change it": "belongs between",
+        "one of them do so, or use an atomic": "one of them do so",
+        "one do so, or use an atomic; if a round": "one do so; if a round",
+        "between them, or use an atomic if both change it": "between them",
         "do both, or use an atomic, a flag with": "do both, or use a flag with",
-        "or an atomic for both": "or an atomic for both",
+        "or use an atomic for both": "or use an atomic for both",
     }
     assert {text: ATOMIC.sub("", text) for text in remedies} == remedies
     assert BETWEEN_BLOCKS.sub("", "a; blocks run in any order: x, y; and b") == "a; and b"

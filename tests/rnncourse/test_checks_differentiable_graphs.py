@@ -16,8 +16,8 @@ BETWEEN = "The bias gradients are right for every gate"
 @pytest.mark.parametrize(
     ("name", "old", "new", "gates"),
     [
-        ("gru_backward", "* z * (1 - z)", "* z", "front of z is wrong, in front of r, n right"),
-        ("lstm_backward", "* i * (1 - i)", "* i", "front of i is wrong"),
+        ("gru_backward", "* z * (1 - z)", "* z", "z is wrong, before r, n right"),
+        ("lstm_backward", "* i * (1 - i)", "* i", "before i is wrong"),
         ("lstm_backward", "dc_total * f, da.T", "dc_total * o, da.T", BETWEEN),
     ],
 )
@@ -45,6 +45,6 @@ def test_rows_of_the_weights_clear_a_gate_whose_bias_is_added_up_wrongly(name, b
         return judge(checks.find(name)[1], InProcess(answer, name), 0).next_step
 
     scales = np.ones(len(gates))
-    assert "every gate is right: look at how dbias" in advice(scales)
+    assert "every gate is right: look at the sum in dbias" in advice(scales)
     scales[1] = 2
-    assert f"front of {gates[1]} is wrong, in front of {gates[0]}, {gates[2]}" in advice(scales)
+    assert f"before {gates[1]} is wrong, before {gates[0]}, {gates[2]}" in advice(scales)

@@ -92,8 +92,8 @@ def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
         got = submission(_given(gradients), limit)
     except Wrong as wrong:
         if "type Given" in wrong.message:
-            remedy = "Who changes the result later would change the gradients, too: return a new dict."
-            wrong = Wrong("It returns the very dict that it was given.", SAME_DICT, remedy)
+            remedy = "A later change of the result would change the gradients, too: return a new dict."
+            wrong = Wrong("It returns the dict that it was given, not a new one.", SAME_DICT, remedy)
         refuse(wrong, case)
         return
     # wide enough for limit / (norm + 1e-6), which is how PyTorch writes it

@@ -167,7 +167,7 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
         name = RESTARTED
     finding, next_step = SEEN[name]
     return Wrong(
-        f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
+        f"{finding} On the held-out photograph the mean squared error is {error:.2g}; at most "
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
         f"{_describe(response_to_one_pixel(got))} at this and the next steps, the filter "
         f"{_describe(kernel)}.",

@@ -4,7 +4,7 @@
 # <!-- exercise: count_gemms -->
 #
 # `step` lists the products of one step as pairs (left factor, weight). The left factor `"x"` is the input; every other one is computed inside the loop.
-# How many matrix products does the forward pass of `T` steps call? The check brings cells that nobody has drawn, so read the pairs.
+# How many matrix products does the forward pass of `T` steps call? The check brings cells that the lesson has not drawn, so read the pairs.
 #
 # - `stack_gates`: products of one step that read the same left factor share a call.
 # - `stack_time`: what is known for all steps before the loop starts is multiplied once for all of them.

@@ -34,8 +34,8 @@ check(tanh_kernel)
 # who should do them?
 
 # %% [hint]
-# A thread that has done element i continues with i + (number of threads in the grid): so nobody does what another one
-# does, and neighbouring threads stay on neighbouring elements.
+# A thread that has done element i continues with i + (number of threads in the grid): so no two threads do the same
+# element, and neighbouring threads stay on neighbouring elements.
 
 # %% [hint]
 # `for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):` with one line inside it; math.tanh works in a kernel.

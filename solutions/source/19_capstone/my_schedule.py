@@ -63,9 +63,9 @@ check(my_schedule)
 
 # %% [hint]
 # Short blocks let a layer begin early; along diagonals (lesson 14) all layers work at the same time, each in a stream of
-# its own. WEIGHTS is needed by nobody, so it belongs into another stream. Where memory is short, cut the layers into
-# segments: repeat FORWARD for a segment just before its BACKWARD. Arrays that nobody reads later take no memory, without
-# a word from you.
+# its own. No launch waits for WEIGHTS, so put it into another stream. Where memory is short, cut the layers into
+# segments: repeat FORWARD for a segment just before its BACKWARD. Arrays that no later launch reads take no memory;
+# you need not free them.
 
 # %% [hint]
 # Write `forward(segment)` and `backward(segment)`, which append the launches of some layers along diagonals. Call
