@@ -13,7 +13,6 @@ from typing import NamedTuple
 from nbjudge.printable import quantity
 from nbjudge.verdict import Status, Verdict
 
-BINS = 10  # rows of the distribution, each a tenth of the points
 GROUPS = {  # column of the table of verdicts: the verdicts that it counts
     "passed": (Status.passed,),
     "failed": (Status.failed,),
@@ -137,23 +136,6 @@ def _entry(verdict: Verdict | None, mark: Mark | None) -> GradedEntry:
     return GradedEntry(verdict.name, verdict.points, verdict.max_points, verdict.status, comment, verdict)
 
 
-class Distribution(NamedTuple):
-    """How many students have which share of the points."""
-
-    counts: tuple[int, ...]  # students in each tenth; the last one includes full points
-    median: float  # points
-    lowest: float
-    highest: float
-    possible: float
-
-    @property
-    def shares(self) -> dict[str, int]:
-        """{share of the points, such as "20–29 %": students}"""
-        width = 100 // BINS
-        ends = [*range(width - 1, 99, width), 100]
-        return dict(zip((f"{width * k}–{end} %" for k, end in enumerate(ends)), self.counts, strict=True))
-
-
 class ExerciseVerdicts(NamedTuple):
     """The verdicts on one exercise."""
 
@@ -196,7 +178,7 @@ class Summary(NamedTuple):
 
     lesson: str
     papers: tuple[Paper, ...]
-    distribution: Distribution
+    points: tuple[float, float, float]  # lowest, median, highest
     rows: tuple[ExerciseVerdicts, ...]
     mistakes: tuple[Mistake, ...]
     stuck: tuple[Stuck, ...]
@@ -213,11 +195,12 @@ def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
     )
     if not papers:
         raise ValueError(f"no submission of lesson {lesson} is graded; grade the class before the report")
+    scores = [paper.score for paper in papers]
     pairs = [(paper, verdict) for paper in papers for verdict in paper.verdicts]
     return Summary(
         lesson,
         papers,
-        distribution(papers),
+        (min(scores), median(scores), max(scores)),
         tuple(verdict_rows(papers)),
         tuple(frequent_mistakes(papers)),
         tuple(stuck_students(papers)),
@@ -226,15 +209,6 @@ def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
         tuple((paper, verdict) for paper, verdict in pairs if verdict.looks),
         sum(paper.open_points > 0 for paper in papers),
     )
-
-
-def distribution(papers: Sequence[Paper]) -> Distribution:
-    """Students in each tenth of the points, and the median."""
-    bins = Counter(min(BINS - 1, int(BINS * paper.score // max(1, paper.max_score))) for paper in papers)
-    points = [paper.score for paper in papers]
-    possible = max(paper.max_score for paper in papers)
-    counts = tuple(bins[number] for number in range(BINS))
-    return Distribution(counts, median(points), min(points), max(points), possible)
 
 
 def verdict_rows(papers: Sequence[Paper]) -> list[ExerciseVerdicts]:

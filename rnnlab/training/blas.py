@@ -6,10 +6,10 @@ they wait for the next one, and take cores from everybody.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab.training.model import Model
 
@@ -23,11 +23,9 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
     flops = 2 * batch * network.gates * network.hidden_size * max(network.hidden_size, network.input_size)
     properties = getattr(rung, "PROPERTIES", None) or getattr(rung, "properties", None)
     is_numpy = properties is not None and properties.package is None and properties.needs == "cpu"
-    if not is_numpy or flops >= LARGE_PRODUCT or not find_spec("threadpoolctl"):
+    if not is_numpy or flops >= LARGE_PRODUCT:
         yield
         return
-    from threadpoolctl import threadpool_limits
-
     with threadpool_limits(1, user_api="blas"):
         yield
 
@@ -35,10 +33,6 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
 def arithmetic() -> str:
     """Versions and kernels that decide the last bits of a result, such as "NumPy 2.3.5, openblas 0.3"."""
     parts = [f"NumPy {np.__version__}"]
-    if not find_spec("threadpoolctl"):
-        return parts[0]
-    from threadpoolctl import threadpool_info
-
     for pool in threadpool_info():
         if pool["user_api"] == "blas":
             names = pool["internal_api"], pool["version"], pool.get("architecture")
