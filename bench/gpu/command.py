@@ -106,7 +106,7 @@ def findings(record: dict, task: Task) -> list[str]:
     lines = [f"{task.name}: {case['left_out']}"] if case["left_out"] else []
     failed = [
         result
-        for result in map(Measurement.from_record, case["results"])
+        for result in [Measurement(**fields) for fields in case["results"]]
         if result.left_out and not _refused(result)
     ]
     return lines + [f"{task.name}: {str_of(result)}: {result.left_out}" for result in failed]

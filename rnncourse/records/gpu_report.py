@@ -26,7 +26,7 @@ def page(record: dict) -> str:
         lines.append(latencies(record["latencies"]))
     for entry in record["cases"]:
         workload = Workload(**entry["workload"])
-        results = [*map(Measurement.from_record, entry["results"])]
+        results = [Measurement(**result) for result in entry["results"]]
         lines += [f"{workload} (T×B×I×H)", *case(workload, results)]
         if entry.get("left_out"):
             lines.append(f"not finished: {entry['left_out']}")

@@ -59,12 +59,6 @@ class Measurement:
     left_out: str = ""  # the reason, if it has no times
     checked: bool = False  # were its numbers compared with the reference
 
-    @classmethod
-    def from_record(cls, fields: dict) -> "Measurement":
-        """The Measurement that a record keeps; its older records call the dtype `precision`."""
-        fields = dict(fields)
-        return cls(dtype=fields.pop("dtype", None) or fields.pop("precision"), **fields)
-
     def median(self, part: str) -> float | None:
         """Seconds of a part."""
         return statistics.median(self.seconds[part]) if self.seconds.get(part) else None

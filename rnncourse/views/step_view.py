@@ -87,8 +87,7 @@ def recorded(cell: str, hidden: int, dtype: str, device: str) -> dict[tuple[str,
     return {
         (result["name"], work["B"]): 1e6 * median(result["seconds"]["forward"]) / work["T"]
         for gpu, work, result in _results(tuple(records.stored(KIND)))
-        if (work["cell"], work["H"], result.get("dtype", result.get("precision"))) == (cell, hidden, dtype)
-        and _is(gpu, find(device))
+        if (work["cell"], work["H"], result["dtype"]) == (cell, hidden, dtype) and _is(gpu, find(device))
     }
 
 

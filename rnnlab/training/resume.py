@@ -85,18 +85,13 @@ def identity(point: Point, recipe: Any) -> dict[str, str]:
             "data": digest([*first, *recipe.minibatch(point.step)]),
             "loss of a random prediction": f"{loss:.3g}",  # another processor's last digits may differ
             "starting parameters": point.origin,
-            "rung": _last_name(getattr(recipe.rung, "__name__", type(recipe.rung).__name__)),
+            # the rung's own name: its module may move to another folder
+            "rung": getattr(recipe.rung, "__name__", type(recipe.rung).__name__).rpartition(".")[2],
         }
     )
 
 
-def _last_name(module: str) -> str:
-    """The rung's own name: its module may move to another folder."""
-    return module.rpartition(".")[2]
-
-
 def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -> None:
-    stored |= {"rung": _last_name(stored.get("rung", ""))}  # older files have the module's whole name
     for name, value in wanted.items():
         if stored.get(name) != value:
             verb = "are" if name.endswith("s") else "is"
