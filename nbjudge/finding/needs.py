@@ -129,17 +129,11 @@ class Names:
     @cached_property
     def does(self) -> dict[str, tuple[set[str], set[str]]]:
         """A function: (names that a call binds, names whose objects it may change), by what it calls, too."""
-        does = {name: self._done_by(effects) for name, effects in self.effects.items()}
-        size = 0
-        before = -1
-        while size > before:  # until a round brings nothing new: they call one another
-            before = size
-            for name, effects in self.effects.items():
-                for called in self._called({read for effect in effects for read in effect.reads}):
-                    does[name][0].update(does[called][0])
-                    does[name][1].update(does[called][1])
-            size = sum(len(names) for pair in does.values() for names in pair)
-        return does
+        calls = {}
+        for name, effects in self.effects.items():
+            calls[name] = self._called({read for effect in effects for read in effect.reads})
+        own = {name: self._done_by(effects) for name, effects in self.effects.items()}
+        return {name: _united(own[called] for called in expanded([name], calls)) for name in own}
 
     def runs_later(self, value: object) -> bool:
         """Is a value made of a function that it may run later, as a thread or a task is?"""
@@ -162,7 +156,7 @@ class Names:
         handed = (call.passed for call in scope.calls if not self._only_shows(call))
         names = scope.mentions.union(*handed, *(effect.reads for effect in scope.unnamed))
         pairs += [self.does[name] for name in self._called(names)]
-        binds, changes = (set().union(*sets) for sets in zip(*pairs, strict=True))
+        binds, changes = _united(pairs)
         return binds, scope.stores, changes
 
     def _called(self, mentioned: Iterable[str]) -> set[str]:
@@ -198,3 +192,8 @@ class Names:
         if call.function == "exec":
             return not call.passed - REFLECTION or bool(REFLECTION & expanded(call.passed, self.shares))
         return bool(REFLECTION & call.through)
+
+
+def _united(pairs: Iterable[tuple[set[str], set[str]]]) -> tuple[set[str], set[str]]:
+    binds, changes = zip(*pairs, strict=True)
+    return set().union(*binds), set().union(*changes)
