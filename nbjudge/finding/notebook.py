@@ -257,7 +257,7 @@ class Notebook:
             last = len(self.statements)
         chosen: set[int] = set()
         followed: set[str] = set()
-        seen: set[tuple[str, bool]] = set()  # names through which objects in use may be changed
+        seen: set[tuple[str, bool, int]] = set()  # names through which objects in use may be changed
         anything = {index for index in self.places.binding[ANYTHING] if index < end}
         if is_kernel:  # which no variable of the environment concerns
             anything -= {index for index in anything if "get_ipython" in self.statements[index].scope.reads}
@@ -306,7 +306,9 @@ class Notebook:
         running = {s.name for scope in scopes for s in scope.sites if self.meanings.runs_later(s.source)}
         return running.union(*map(self.meanings.uses, scopes))
 
-    def _of(self, name: str, is_kernel: bool, seen: set[tuple[str, bool]], end: int, last: int) -> set[int]:
+    def _of(
+        self, name: str, is_kernel: bool, seen: set[tuple[str, bool, int]], end: int, last: int
+    ) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
 
         Those from `end` to `last` count only for a name that has no meaning before.
@@ -327,8 +329,8 @@ class Notebook:
         while waiting:
             following = waiting.pop()
             is_called = following == name or not is_function
-            if (following, is_called) not in seen:
-                seen.add((following, is_called))
+            if (following, is_called, end) not in seen:
+                seen.add((following, is_called, end))
                 changing = [*self.places.storing[following]]
                 if is_called:
                     changing += self.places.calling[following]

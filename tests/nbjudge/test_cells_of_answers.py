@@ -1,6 +1,7 @@
 """A notebook is asked by one class: its cells, the names they give, and the cell that holds an answer."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,23 @@ def test_another_text_in_one_cell_leaves_the_other_cells_and_the_first_notebook_
     assert [cell.text for cell in second.cells if cell not in first.cells] == ["def f(y):\n    return y - x"]
     assert [label for label, *_ in second.answer("f").cells] == ["cell 1", "cell 2"]
     assert "y + x" in first.answer("f").cells[1][1]
+
+
+def test_what_an_answer_needs_does_not_depend_on_what_its_names_are_called():
+    """Names wait in a set, whose order is that of their hashes, drawn anew in each process."""
+    needed = set()
+    for table, late in permutations("abcdegh", 2):
+        answer = f"def f(y):\n    return y[{table}[0]] + {late}[0]"
+        sources = (
+            f"{table} = [1]",
+            answer,
+            "check(f)",
+            f"{late} = {table}",
+            f"{late}[0] = 2",
+            f"{table}[0] = 3",
+        )
+        needed.add(tuple(label for label, *_ in notebook_of(*sources).answer("f").cells))
+    assert needed == {("cell 1", "cell 2", "cell 4", "cell 5")}
 
 
 def test_the_rest_of_the_course_asks_a_notebook_and_none_of_the_modules_behind_it():
