@@ -14,8 +14,9 @@ def lambert(levels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     before_q = [1]
     q = [1]
     for n in range(2, levels + 1):
-        before_p, p = p, _next(p, before_p, 2 * n - 1)
-        before_q, q = q, _next(q, before_q, 2 * n - 1)
+        factor = 2 * n - 1
+        before_p, p = p, _next(p, before_p, factor)
+        before_q, q = q, _next(q, before_q, factor)
     return tuple(c / p[0] for c in p), tuple(c / q[0] for c in q)
 
 

@@ -181,17 +181,12 @@ def _joined(intervals: list[tuple[float, float]], scale: float) -> Iterator[tupl
 def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tuple[float, float]) -> None:
     """Bars of one kind in one lane as one path; those that compute again have strokes across them."""
     top, height = box
-    path = "".join(
-        f"M{left:.1f} {top:.1f}H{right:.1f}V{top + height:.1f}H{left:.1f}Z" for left, right in bars
-    )
-    again = what == AGAIN
+    bottom = top + height
+    path = "".join(f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z" for left, right in bars)
     sheet.element("path", d=path, fill=FILLS[what])
-    if again:
-        strokes = "".join(
-            f"M{x:.1f} {top + height:.1f}V{top:.1f}"
-            for left, right in bars
-            for x in _places(left, right, BLACKEST)
-        )
+    if what == AGAIN:
+        places = (x for left, right in bars for x in _places(left, right, BLACKEST))
+        strokes = "".join(f"M{x:.1f} {bottom:.1f}V{top:.1f}" for x in places)
         sheet.element("path", d=strokes, fill="none", stroke=ROLES["state"].edge, stroke_width=1)
 
 
@@ -206,11 +201,13 @@ def _draw_memory(sheet: Sheet, top: float, run: ScheduleRun, scale: float) -> No
     """The arrays that are live, as an area below the line of what there is room for."""
     height = (MEMORY - 8) / max(run.limit, run.most)
     bottom = top + MEMORY
-    path = f"M{LEFT} {top + MEMORY:.1f}"
+    path = f"M{LEFT} {bottom:.1f}"
     last = None
     for when, value in run.memory:
         x = round(LEFT + when * scale, 1)
-        path += f"H{x:g}V{bottom - value * height:.1f}" if x != last else f"V{bottom - value * height:.1f}"
+        if x != last:
+            path += f"H{x:g}"
+        path += f"V{bottom - value * height:.1f}"
         last = x
     sheet.element("path", d=f"{path}V{bottom:.1f}Z", fill=HAIRLINE, stroke=QUIET, stroke_width=1)
     limit = bottom - run.limit * height

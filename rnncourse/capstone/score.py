@@ -289,13 +289,13 @@ def bounds(problem: Problem, device: Device = DEVICE) -> dict[str, float]:
     operations = _operations(problem)
     ahead, back, first, second = (Work.of(one, device).solo_us + device.node for one in operations)
     recurrent = min(1, T - 1)  # the last step of a layer multiplies a state, unless it is the first
-    chain = T * first + T * ahead + (L - 1) * (first + (1 + recurrent) * ahead)
-    chain += T * second + (T - 1) * back + L * back + (L - 1) * (second + recurrent * back)
+    forward = T * first + T * ahead + (L - 1) * (first + (1 + recurrent) * ahead)
+    backward = T * second + (T - 1 + L) * back + (L - 1) * (second + recurrent * back)
     again = max(0, L * T - memory)  # states that are not saved when the forward pass ends
     products = 3 * (L * T + L * (T - 1)) + 2 * again - min(again, L)
     arithmetic = products * operations[0].flops / (BEST * device.peak * 1e6)
     moved = L * T * (operations[2].bytes() + operations[3].bytes()) / device.bandwidth * 1e-3
-    return {"chain": chain, "arithmetic": arithmetic, "movement": moved}
+    return {"chain": forward + backward, "arithmetic": arithmetic, "movement": moved}
 
 
 def _operations(problem: Problem) -> tuple[Operation, ...]:
@@ -303,9 +303,6 @@ def _operations(problem: Problem) -> tuple[Operation, ...]:
     rows = Region("a", (0, problem.minibatch), (0, problem.hidden_size))
     matrix = rows._replace(buffer="w", rows=(0, problem.hidden_size))
     body = (Elementary("tanh", (rows,), rows),)
-    return (
-        Operation("gemm", (rows, matrix), (rows,), 0, (0, 1), transposed=(False, True)),
-        Operation("gemm", (rows, matrix), (rows,), 0, (0, 1)),
-        Operation("pointwise", (rows, rows), (rows, rows), 0, (0, 1), body=body),
-        Operation("pointwise", (rows, rows), (rows,), 0, (0, 1), body=body),
-    )
+    ahead = Operation("gemm", (rows, matrix), (rows,), 0, (0, 1), transposed=(False, True))
+    first = Operation("pointwise", (rows, rows), (rows, rows), 0, (0, 1), body=body)
+    return ahead, ahead._replace(transposed=(False, False)), first, first._replace(writes=(rows,))

@@ -58,11 +58,8 @@ def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> s
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     own = weight_ih[unit] @ x[(row - 1, *sequence)] + bias_ih[unit]
     carried = weight_hh[unit] @ want[(row - 1, *sequence)] + bias_hh[unit]
-    return (
-        f"print both sums there: the input and its bias give {own:.4g}, the state before and its bias "
-        f"{carried:.4g}; "
-        f"tanh is taken once, of their sum."
-    )
+    sums = f"the input and its bias give {own:.4g}, the state before and its bias {carried:.4g}"
+    return f"print both sums there: {sums}; tanh is taken once, of their sum."
 
 
 def check_rnn_forward(submission, rng, T, I, H, dtype):

@@ -131,14 +131,12 @@ def draw_sequence(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> t
     """
     curvature = round(rng.uniform(0.5, 0.8), 3)
     source = COUNTED_CELL.format(curvature=curvature, surcharge=SURCHARGE, allowed=T)
-    return (
-        Code(source, "cell_backward", []),
-        rng.standard_normal((T, B, I)),
-        rng.uniform(-0.9, 0.9, (T + 1, B, H)),
-        rng.standard_normal((T, B, H)),
-        rng.standard_normal((H, I)),
-        rng.standard_normal((H, H)) / np.sqrt(H),
-    )
+    x = rng.standard_normal((T, B, I))
+    h = rng.uniform(-0.9, 0.9, (T + 1, B, H))
+    dy = rng.standard_normal((T, B, H))
+    weight_ih = rng.standard_normal((H, I))
+    weight_hh = rng.standard_normal((H, H)) / np.sqrt(H)
+    return Code(source, "cell_backward", []), x, h, dy, weight_ih, weight_hh
 
 
 def surplus_calls(got: object, want: tuple, T: int) -> int:
@@ -197,8 +195,10 @@ def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
         if step is None:
             return "call cell_backward with x[t], the input of one step of all sequences."
         dh = next(right[1] for right in needed if close(right[2], x[step]))
-        arrays = {"dh": (entry[0], dh), "h_before": (entry[2], h[step]), "h_after": (entry[3], h[step + 1])}
-        for name, (got, want) in arrays.items():
+        given = {"dh": entry[0], "h_before": entry[2], "h_after": entry[3]}
+        right = {"dh": dh, "h_before": h[step], "h_after": h[step + 1]}
+        for name, got in given.items():
+            want = right[name]
             if not close(got, want):
                 where = first_difference(np.asarray(got), want, AXES["dh0"])
                 return f"print {name} at step {step}, where cell_backward gets another one: it {where}."

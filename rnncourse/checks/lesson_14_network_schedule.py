@@ -33,13 +33,15 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: in
         return f"The result must be a list of pairs (layer, step); it returns {got!r:.60}."
     cells = {(l, t) for l in range(layers) for t in range(steps)}
     if strange := [cell for cell in order if cell not in cells]:
+        layer, step = strange[0]
         return (
-            f"(layer {strange[0][0]}, step {strange[0][1]}) is not a cell of this network: pairs are "
+            f"(layer {layer}, step {step}) is not a cell of this network: pairs are "
             f"(layer, step), with layers 0 to {layers - 1} and steps 0 to {steps - 1}."
         )
     if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
+        layer, step = twice[0]
         return (
-            f"Cell (layer {twice[0][0]}, step {twice[0][1]}) comes {order.count(twice[0])} times; "
+            f"Cell (layer {layer}, step {step}) comes {order.count(twice[0])} times; "
             f"{len(order)} pairs for {len(cells)} cells."
         )
     if missing := sorted(cells - set(order)):
@@ -86,8 +88,9 @@ def network(
         diagonal = np.arange(max(0, d - steps + 1), min(layers, d + 1))
         for l in (diagonal if rng is None else rng.permutation(diagonal)).tolist():
             t = d - l
+            below = [(l - 1, t, "cell"), (l - 2, t, "cell")]
             reads = {
-                "inputs": [(l - 1, t, "cell"), *([(l - 2, t, "cell")] if skips else [])],
+                "inputs": below if skips else below[:1],
                 "recurrent": [(l, t - 1, "cell")],
                 "cell": [(l, t, "inputs"), (l, t, "recurrent")],
             }
@@ -128,7 +131,10 @@ def open_hazard(waits: list, streams: list, events: list) -> tuple[int, int] | N
         before.update(awaited[k])
         done.append(before.union(*(done[place] for place in before)))
         last[stream] = k
-    return next(((w, k) for k, places in enumerate(waits) for w in places if w not in done[k]), None)
+    for k, places in enumerate(waits):
+        if unordered := [place for place in places if place not in done[k]]:
+            return unordered[0], k
+    return None
 
 
 def _streams_and_events(got: object) -> tuple | None:
@@ -161,11 +167,9 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
             late = next(k for k in range(len(end)) if end[k] > best[k])
             times = ", ".join(f"{kind} {time}" for kind, time in durations.items())
             used = f"{quantity(len(set(streams)), 'stream')} and {quantity(len(events), 'event')}"
-            return (
-                f"It takes {max(end)} units of time with {used}; {max(best)} are possible ({times}). The "
-                f"first to wait without need is "
-                f"{operations[late]}: it could end at {best[late]}, and ends at {end[late]}."
-            )
+            taken = f"It takes {max(end)} units of time with {used}; {max(best)} are possible ({times})."
+            waiting = f"it could end at {best[late]}, and ends at {end[late]}"
+            return f"{taken} The first to wait without need is {operations[late]}: {waiting}."
     return None
 
 
@@ -176,7 +180,8 @@ def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
     first = got[0] if isinstance(got, tuple | list) and got else None
     for k in sorted({first, want[0]}) if isinstance(first, int) and 1 <= first <= T else ():
         chunk = answer.number("kernels", 1) * launch + k * (work + step)
-        add_to_case(f"k={k}: {chunk:g} a chunk, {(-(-T // k) + layers - 1) * chunk:g} in all")
+        chunks = -(-T // k) + layers - 1
+        add_to_case(f"k={k}: {chunk:g} a chunk, {chunks * chunk:g} in all")
     expect(got, want, axes=(), what=("the steps at a time", "the time"), tolerance=1e-9)
 
 

@@ -67,6 +67,12 @@ class NamedMaps:
         return name
 
 
+def draw_lengths(rng) -> list[tuple]:
+    """T: whole chunks, and chunks that are not full."""
+    chunk = ANSWERS["scan_by_chunks"].number("chunk", 8)
+    return [(3 * chunk,), (chunk - 1,), (1,), (chunk + 1,), (9 * chunk - int(rng.integers(1, 3)),)]
+
+
 def check_scan_by_chunks(submission, rng, T):
     answer = ANSWERS["scan_by_chunks"]
     chunk = answer.number("chunk", 8)
@@ -207,8 +213,11 @@ def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
         return "dh is right: dh0 is what step 0 passes back of dh[0]."
     t, b, k = map(int, wrong[-1])
     last = t == len(want) - 1
-    arriving = outside[b, k] if last else (jacobians[t + 1, b].T @ want[t + 1, b])[k]
-    source = "from outside" if last else f"from step {t + 1}"
+    arriving = outside[b, k]
+    source = "from outside"
+    if not last:
+        arriving = (jacobians[t + 1, b].T @ want[t + 1, b])[k]
+        source = f"from step {t + 1}"
     return (
         f"look at the last wrong step, {t}: at sequence {b}, unit {k}, {arriving:.4g} arrives {source}, "
         f"and dy is {dy[t, b, k]:.4g}."
@@ -370,13 +379,7 @@ EXERCISES = (
     ),
     ANSWERS["scan_by_chunks"].exercise(
         check_scan_by_chunks,
-        lambda rng: (
-            (3 * ANSWERS["scan_by_chunks"].number("chunk", 8),),
-            (ANSWERS["scan_by_chunks"].number("chunk", 8) - 1,),
-            (1,),
-            (ANSWERS["scan_by_chunks"].number("chunk", 8) + 1,),
-            (9 * ANSWERS["scan_by_chunks"].number("chunk", 8) - int(rng.integers(1, 3)),),
-        ),
+        draw_lengths,
     ),
     ANSWERS["block_scan_kernel"].exercise(
         check_block_scan_kernel,

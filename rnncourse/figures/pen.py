@@ -245,7 +245,8 @@ def _toward(start: Point, end: Point, distance: float) -> Point:
     """The point `distance` pixels from start on the way to end, at most half the way."""
     length = math.dist(start, end)
     share = min(distance, length / 2) / length
-    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
+    x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
+    return x, y
 
 
 def _rounded(points: tuple[Point, ...], radius: float) -> str:
@@ -265,13 +266,16 @@ def _pair(point: Point) -> str:
 def _head(before: Point, tip: Point, length: float, open_head: bool) -> tuple[str, Point]:
     """Path of an arrowhead, and the point where its line ends so that it does not show beyond the head."""
     distance = math.dist(before, tip)
-    along = (tip[0] - before[0]) / distance, (tip[1] - before[1]) / distance
-    back = tip[0] - along[0] * length, tip[1] - along[1] * length
-    aside = -along[1] * 0.42 * length, along[0] * 0.42 * length
-    wings = (back[0] + aside[0], back[1] + aside[1]), (back[0] - aside[0], back[1] - aside[1])
-    room = 2 if open_head else length - 2
-    end = tip[0] - along[0] * room, tip[1] - along[1] * room
-    return f"M{_pair(wings[0])}L{_pair(tip)}L{_pair(wings[1])}", end
+    dx = (tip[0] - before[0]) / distance
+    dy = (tip[1] - before[1]) / distance
+
+    def behind(along, aside):
+        return tip[0] - along * dx - aside * dy, tip[1] - along * dy + aside * dx
+
+    left = behind(length, 0.42 * length)
+    right = behind(length, -0.42 * length)
+    end = behind(2 if open_head else length - 2, 0)
+    return f"M{_pair(left)}L{_pair(tip)}L{_pair(right)}", end
 
 
 def _spans(label: str, size: int) -> str:

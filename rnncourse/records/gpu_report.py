@@ -41,22 +41,22 @@ def page(record: dict) -> str:
 
 def latencies(measured: dict[str, float | str]) -> str:
     """Exchanges, as measured before the suite `persistent`; or why they were not."""
-    listed = (
-        f"{name} {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in measured.items()
-    )
-    return f"exchanges, µs, GB/s, or how many at once: {', '.join(listed)}"
+    numbers = {name: v if isinstance(v, str) else f"{v:.4g}" for name, v in measured.items()}
+    listed = ", ".join(f"{name} {number}" for name, number in numbers.items())
+    return f"exchanges, µs, GB/s, or how many at once: {listed}"
 
 
 def residual(measured: dict[str, dict | str]) -> str:
     """The shallow and the deep residual network of depth.py in a sentence, or why they were not measured."""
     if "left_out" in measured:
         return f"residual RNN: {measured['left_out']}"
-    sentences = [
-        f"{network['layers']} layers at minibatch {network['sequences']} in {network['bytes'] / 1e9:.2f} GB, "
-        f"loss {network['losses'][0]:.4g} → {network['losses'][-1]:.4g}"
-        for network in (measured["shallow"], measured["deep"])
-    ]
-    return f"residual RNN: {'; '.join(sentences)}"
+
+    def sentence(network):
+        first, *_, last = network["losses"]
+        size = f"{network['layers']} layers at minibatch {network['sequences']}"
+        return f"{size} in {network['bytes'] / 1e9:.2f} GB, loss {first:.4g} → {last:.4g}"
+
+    return f"residual RNN: {sentence(measured['shallow'])}; {sentence(measured['deep'])}"
 
 
 def heading(record: dict) -> str:

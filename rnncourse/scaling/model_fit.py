@@ -139,10 +139,8 @@ def lines(
     for one in series:
         chosen = split(one)
         constants = fit(one, compress(one.points, chosen))
-        result += [
-            FittedRun(one, point, predict(one, constants, point), is_fitted)
-            for point, is_fitted in zip(one.points, chosen, strict=True)
-        ]
+        for point, is_fitted in zip(one.points, chosen, strict=True):
+            result.append(FittedRun(one, point, predict(one, constants, point), is_fitted))
     return result
 
 
@@ -159,12 +157,12 @@ def verdict(entries: Iterable[FittedRun]) -> str:
 
 def table(entries: Iterable[FittedRun]) -> str:
     """Every figure with its error."""
-    rows = [
-        f"{line.series.name:28} {line.point.network:3}{line.point.gpus:5} GPUs "
-        f"{line.point.seconds:8.3f} published {line.predicted:8.3f} predicted {line.error:+7.1%} "
-        f"{'fitted' if line.is_fitted else 'judged'}"
-        for line in entries
-    ]
+    rows = []
+    for line in entries:
+        point = line.point
+        run = f"{line.series.name:28} {point.network:3}{point.gpus:5} GPUs {point.seconds:8.3f} published"
+        use = "fitted" if line.is_fitted else "judged"
+        rows.append(f"{run} {line.predicted:8.3f} predicted {line.error:+7.1%} {use}")
     return "\n".join(rows)
 
 

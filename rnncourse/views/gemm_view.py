@@ -15,10 +15,14 @@ SIZES = tuple(svail_gemm.FORWARD)
 
 def finding(measured: Measured, peak: float, size: int) -> str:
     """What the picture shows, in one sentence."""
-    parts = {name: svail_gemm.forward(size, name) for name in svail_gemm.LIBRARIES}
-    first, last = (
-        ", ".join(f"{name} {100 * parts[name][k] / svail_gemm.PEAK:.0f} %" for name in parts) for k in (0, -1)
-    )
+    rates = {name: svail_gemm.forward(size, name) for name in svail_gemm.LIBRARIES}
+
+    def shares_at(place):
+        shares = {name: 100 * of_library[place] / svail_gemm.PEAK for name, of_library in rates.items()}
+        return ", ".join(f"{name} {share:.0f} %" for name, share in shares.items())
+
+    first = shares_at(0)
+    last = shares_at(-1)
     description = f"M = K = {size} on a TitanX: at minibatch 32 {first} of the peak, at 256 {last}."
     if not measured:
         return description

@@ -42,12 +42,12 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
         f"Besides its inputs, the backward pass needs {', '.join(inner) or 'nothing'}."
     )
     ends = {("out", wire): _half_px(wire) for wire in graph.outputs}
-    parts = [
-        _wire(route, wire in red, ends.get(key, RADIUS_PX))
-        for (wire, key), route in zip(_edges(graph), routes, strict=True)
-    ]
+    parts = []
+    for (wire, key), route in zip(_edges(graph), routes, strict=True):
+        parts.append(_wire(route, wire in red, ends.get(key, RADIUS_PX)))
     for node in graph.nodes:
-        parts.append(_circle(*places[_key(node)], SYMBOLS[node.op], _key(node), _key(node) == mark))
+        name = _key(node)
+        parts.append(_circle(*places[name], SYMBOLS[node.op], name, name == mark))
     parts += [_box(*places[key], wire, wire in red) for wire, key in _ends(graph)]
     return Page(_svg(places, alt, parts), alt)
 
@@ -61,13 +61,13 @@ def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
         f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
     )
     ends = {wire: _half_px(f"d{wire}") for wire in graph.inputs}
-    parts = [
-        _wire(route[::-1], False, ends.get(_source(graph, wire), RADIUS_PX))
-        for (wire, _), route in zip(_edges(graph), routes, strict=True)
-    ]
+    parts = []
+    for (wire, _), route in zip(_edges(graph), routes, strict=True):
+        parts.append(_wire(route[::-1], False, ends.get(_source(graph, wire), RADIUS_PX)))
     for node in graph.nodes:
-        parts.append(_circle(*places[_key(node)], REVERSED[node.op], f"d{_key(node)}", _key(node) == mark))
-        parts.append(_tag(*places[_key(node)], needs(graph, node)))
+        name = _key(node)
+        parts.append(_circle(*places[name], REVERSED[node.op], f"d{name}", name == mark))
+        parts.append(_tag(*places[name], needs(graph, node)))
     parts += [_box(*places[key], f"d{wire}", False) for wire, key in _ends(graph)]
     return Page(_svg(places, alt, parts), alt)
 
@@ -98,11 +98,10 @@ def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
         routes.append([start, *range(len(layers), len(layers) + len(between)), end])
         layers += between
     rows = arrange_rows(layers, [piece for route in routes for piece in pairwise(route)])
-    points = [
-        (MARGIN_PX + LAYER_PX * layer, MARGIN_PX + ROW_PX * row)
-        for layer, row in zip(layers, rows, strict=True)
-    ]
-    return dict(zip(keys, points, strict=False)), [[points[k] for k in route] for route in routes]
+    places = zip(layers, rows, strict=True)
+    points = [(MARGIN_PX + LAYER_PX * layer, MARGIN_PX + ROW_PX * row) for layer, row in places]
+    through = [[points[k] for k in route] for route in routes]
+    return dict(zip(keys, points, strict=False)), through
 
 
 def side_by_side(graph: Graph, mark: str | None = None) -> Page:
@@ -147,16 +146,18 @@ def _source(graph: Graph, wire: str) -> str:
 
 def _wire(route: list[tuple[float, float]], needed: bool, end_px: float = RADIUS_PX) -> str:
     """A wire through the points of its route, with an arrowhead where the last one's figure begins."""
-    colour, dash = (PALETTE["red"], ' stroke-dasharray="7 4"') if needed else (PALETTE["green"], "")
-    (x, y) = route[-1]
-    way = 1 if route[-1][0] > route[0][0] else -1
+    colour = PALETTE["red"] if needed else PALETTE["green"]
+    dash = ' stroke-dasharray="7 4"' if needed else ""
+    begin, *_, (x, y) = route
+    way = 1 if x > begin[0] else -1
     tip = x - way * end_px
-    tail = x - way * (end_px + HEAD_PX)
-    head = f"{tip:.0f},{y:.0f} {tail:.0f},{y - HEAD_PX / 2:.1f} {tail:.0f},{y + HEAD_PX / 2:.1f}"
-    path = f"M{route[0][0]:.0f} {route[0][1]:.0f}"
+    tail = tip - way * HEAD_PX
+    wings = (y - HEAD_PX / 2, y + HEAD_PX / 2)
+    head = f"{tip:.0f},{y:.0f} {tail:.0f},{wings[0]:.1f} {tail:.0f},{wings[1]:.1f}"
+    path = "M{:.0f} {:.0f}".format(*begin)
     for (x1, y1), (x2, y2) in pairwise([*route[:-1], (tail, y)]):
-        bend = (x2 - x1) / 2
-        path += f" C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+        middle = (x1 + x2) / 2
+        path += f" C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
     line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
     return f'{line}<polygon points="{head}" fill="{colour}"/>'
 
@@ -199,7 +200,7 @@ def _text(
 
 
 def _svg(places: dict, alt: str, parts: list[str]) -> str:
-    width, height = (max(place[k] for place in places.values()) + MARGIN_PX for k in (0, 1))
+    width, height = (max(axis) + MARGIN_PX for axis in zip(*places.values(), strict=True))
     frame = f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;width:{width:.0f}px"'
     label = f'role="img" aria-label="{escape(alt)}" font-family="sans-serif"'
     card = f'<rect width="{width:.0f}" height="{height:.0f}" rx="6" fill="{PAPER}"/>'  # on a dark page, too

@@ -24,10 +24,10 @@ def choose_layers(size: int, edges: Edges) -> list[int]:
     layers = [0] * size
     for _ in range(size):  # the longest path into a node has at most `size` edges
         layers = [1 + max((layers[source] for source in sources[node]), default=-1) for node in range(size)]
-    return [
-        layers[node] if sources[node] else min((layers[end] for end in readers[node]), default=1) - 1
-        for node in range(size)
-    ]
+    for node in range(size):
+        if not sources[node]:
+            layers[node] = min((layers[end] for end in readers[node]), default=1) - 1
+    return layers
 
 
 def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
@@ -62,15 +62,16 @@ def spread(wanted: np.ndarray) -> np.ndarray:
         groups.append([row - place, 1])
         while len(groups) > 1 and groups[-2][0] > groups[-1][0]:
             mean, size = groups.pop()
-            total = groups[-1][1] + size
-            groups[-1] = [(groups[-1][0] * groups[-1][1] + mean * size) / total, total]
+            mean_before, size_before = groups.pop()
+            total = size_before + size
+            groups.append([(mean_before * size_before + mean * size) / total, total])
     return np.repeat([mean for mean, _ in groups], [size for _, size in groups]) + np.arange(len(wanted))
 
 
 def count_crossings(layers: list[int], rows: np.ndarray, edges: Edges) -> int:
     """Pairs of edges between the same two layers that cross."""
-    return sum(
-        (rows[a] - rows[c]) * (rows[b] - rows[d]) < 0
-        for (a, b), (c, d) in combinations(edges, 2)
-        if layers[a] == layers[c]
-    )
+    crossings = 0
+    for (a, b), (c, d) in combinations(edges, 2):
+        if layers[a] == layers[c] and (rows[a] - rows[c]) * (rows[b] - rows[d]) < 0:
+            crossings += 1
+    return crossings

@@ -119,15 +119,16 @@ def finding(settings: RankSliders) -> str:
     start = f"Predicted, {ranks}: an update takes {times[0]}, {times[1]} of it arithmetic. "
     if settings.ranks == 1:
         return start + "Alone, a rank has nothing to send."
-    size = one.messages[0].size
+    message = one.messages[0]
+    size = message.size
     best = fastest(settings.ranks, size, settings.link)
     again = "" if best == settings.algorithm else f"; {best} would take the shortest time"
+    takes = _time(message.end - message.start)
+    busy = one.arithmetic / one.seconds
     return (
         f"{start}The links are busy for {_time(one.communication)}, {_time(one.hidden)} of it beside the "
-        f"arithmetic and {_time(one.exposed)} after it ({settings.sends}): "
-        f"{one.arithmetic / one.seconds:.0%} of the ranks' time is arithmetic. "
-        f"A message of {size / 1e6:.3g} MB by {settings.algorithm} takes "
-        f"{_time(one.messages[0].end - one.messages[0].start)}{again}."
+        f"arithmetic and {_time(one.exposed)} after it ({settings.sends}): {busy:.0%} of the ranks' time is "
+        f"arithmetic. A message of {size / 1e6:.3g} MB by {settings.algorithm} takes {takes}{again}."
     )
 
 

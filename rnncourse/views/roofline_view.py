@@ -69,9 +69,9 @@ def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
 def _rates_shown(roof: Roofline, measured: dict) -> tuple[float, float]:
     """Limits of the axis of rates: the roof and every measured point, the disturbed ones too, lie between."""
     rates = [rate for rate in measured.values() if rate > 0]
-    return min([roof.peak / 300, *(0.7 * rate for rate in rates)]), max(
-        [2 * roof.peak, *(1.4 * r for r in rates)]
-    )
+    lowest = min([roof.peak / 300, *(0.7 * rate for rate in rates)])
+    highest = max([2 * roof.peak, *(1.4 * rate for rate in rates)])
+    return lowest, highest
 
 
 def _moved(parts: tuple[Figure, Line2D, Line2D], roof: Roofline, minibatch: int, hidden_size: int) -> Figure:

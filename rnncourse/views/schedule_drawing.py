@@ -31,6 +31,7 @@ WHOLE = (30, 144)
 WINDOW = (212, 170)  # top and height of the two panels with times
 STAGES = 436
 LINE = 18  # top of the panel with stages, and height of a stage's line
+MOST_TICKS = 8
 LETTER = 6.2  # pixels, of the names in bars
 BAR = 0.76  # of a row's height
 INK = "#222222"
@@ -76,13 +77,9 @@ def draw(
     parts = [_text(LEFT, 18, title[0], size=13)]
     parts += _whole(bars, makespan, (first, first + width))
     parts += _window(bars, (first, first + width))
-    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", [_bytes(stage) for stage in stages])
-    parts += _panel(
-        LEFT + INNER * 0.62,
-        INNER * 0.38,
-        f"predicted time, {quantity(title[1], 'step')}",
-        [_time(stage) for stage in stages],
-    )
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", [*map(_bytes, stages)])
+    times = f"predicted time, {quantity(title[1], 'step')}"
+    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, times, [*map(_time, stages)])
     parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
     height = STAGES + LINE * len(stages) + 30
     parts += _legend(bars, height)
@@ -125,7 +122,6 @@ def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
     (top, height) = WHOLE
     rows = len(bars.rows) + 1
-    scale = INNER / makespan
     yield (
         f'<image x="{LEFT}" y="{top}" width="{INNER}" height="{height}" preserveAspectRatio="none" '
         f'style="image-rendering:pixelated" href="data:image/png;base64,{_png(mixed(bars, makespan))}"/>'
@@ -134,9 +130,9 @@ def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[s
         yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
     yield from _rows(bars, WHOLE)
     yield from _ticks(WHOLE, (0, makespan / 1e3), "ms: the whole pass; the frame is shown below")
-    left = LEFT + seen[0] * scale
-    width = (seen[1] - seen[0]) * scale
-    yield _rect(left, top - 2, width, height + 4, "none", f'stroke="{PALETTE["red"]}" stroke-width="2"')
+    left, right = (_x(when, (0, makespan)) for when in seen)
+    frame = f'stroke="{PALETTE["red"]}" stroke-width="2"'
+    yield _rect(left, top - 2, right - left, height + 4, "none", frame)
 
 
 def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
@@ -157,9 +153,9 @@ def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
 
 def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label: str, name: str = "") -> str:
     """One launch, its name in it if there is room, and under the pointer what it is."""
-    scale = INNER / (seen[1] - seen[0])
     height = WINDOW[1] / (len(bars.rows) + 1)
-    left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
+    left = _x(start, seen)
+    right = _x(end, seen)
     top = WINDOW[0] + (row + (1 - BAR) / 2) * height
     title = f"<title>{escape(label)}</title>"
     edge = f'stroke="{CARD}" stroke-width="0.5"'
@@ -168,6 +164,12 @@ def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label:
         ink = INK if kind == POINTWISE else CARD
         picture += _text((left + right) / 2, top + BAR * height / 2 + 4, name, "middle", fill=ink)
     return picture
+
+
+def _x(when: float, ends: tuple[float, float]) -> float:
+    """The pixel of a time between the ends of a panel; at its edge for a time outside."""
+    first, last = ends
+    return LEFT + (min(max(when, first), last) - first) / (last - first) * INNER
 
 
 def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:
@@ -181,10 +183,11 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
     """A line below a panel with round numbers on it."""
     bottom = sum(panel)
     span = ends[1] - ends[0]
-    step = next(s for s in (10.0**p * m for p in range(-6, 9) for m in (1, 2, 5)) if span / s <= 8)
+    round_numbers = (10.0**power * digit for power in range(-6, 9) for digit in (1, 2, 5))
+    step = next(number for number in round_numbers if span / number <= MOST_TICKS)
     yield _rect(LEFT, bottom, INNER, 1, INK)
     for number in np.arange(-(-ends[0] // step), ends[1] // step + 1) * step + 0.0:
-        x = LEFT + (number - ends[0]) / span * INNER
+        x = _x(number, ends)
         yield _rect(x - 0.5, bottom, 1, 4, INK) + _text(x, bottom + 15, f"{number:.6g}", "middle")
     yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
 

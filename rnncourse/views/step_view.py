@@ -84,11 +84,14 @@ def recorded(cell: str, hidden: int, dtype: str, device: str) -> dict[tuple[str,
 
     They hold the launch and the input's product too, which a run makes once for all of its steps.
     """
-    return {
-        (result["name"], work["B"]): 1e6 * median(result["seconds"]["forward"]) / work["T"]
-        for gpu, work, result in _results(tuple(records.stored(KIND)))
-        if (work["cell"], work["H"], result["dtype"]) == (cell, hidden, dtype) and _is(gpu, find(device))
-    }
+    sheet = find(device)
+    times = {}
+    for gpu, work, result in _results(tuple(records.stored(KIND))):
+        of = work["cell"], work["H"], result["dtype"]
+        if of == (cell, hidden, dtype) and _is(gpu, sheet):
+            seconds = median(result["seconds"]["forward"])
+            times[result["name"], work["B"]] = 1e6 * seconds / work["T"]
+    return times
 
 
 def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> str:
@@ -99,14 +102,17 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     part = max(best.parts, key=best.parts.get)
     sentences = [
         f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}: "
-        "microseconds of a forward step, predicted, not measured.",
-        *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines),
-        f"The least is the {KNOWN[best.name]}'s, {100 * best.parts[part] / best.step:.0f} % of it {part}.",
+        "microseconds of a forward step, predicted, not measured."
     ]
-    if not measured:
-        return " ".join([*sentences, f"No record of this size on {device} is kept."])
-    beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
-    return " ".join([*sentences, f"Recorded on {device}, with launch and input product: {beside}."])
+    sentences += [f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines]
+    share = 100 * best.parts[part] / best.step
+    sentences.append(f"The least is the {KNOWN[best.name]}'s, {share:.0f} % of it {part}.")
+    if measured:
+        beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
+        sentences.append(f"Recorded on {device}, with launch and input product: {beside}.")
+    else:
+        sentences.append(f"No record of this size on {device} is kept.")
+    return " ".join(sentences)
 
 
 def figure_step(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> Figure:

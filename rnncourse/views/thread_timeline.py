@@ -74,7 +74,8 @@ def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> Timel
 
 def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
     """What the picture shows, in one sentence."""
-    often, once = (f(threads, steps, barrier, uneven) for f in (barrier_every_step, barrier_once))
+    often = barrier_every_step(threads, steps, barrier, uneven)
+    once = barrier_once(threads, steps, barrier, uneven)
     alone = STEP * steps
     sizes = f"{quantity(threads, 'thread')}, {quantity(steps, 'step')}"
     return (

@@ -37,9 +37,9 @@ def finding(rows: int, vectors: int, registers: int) -> str:
     spills = tile.spills(core)
     limit = LIMITS[int(np.argmax(cycles(tile, core)))]
     size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
+    spilled = f"{spills} sums spilled" if spills else "nothing spilled"
     return (
-        f"{size}: {tile.registers} of {registers} registers, "
-        f"{f'{spills} sums spilled' if spills else 'nothing spilled'}; "
+        f"{size}: {tile.registers} of {registers} registers, {spilled}; "
         f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
         f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}."
     )

@@ -22,11 +22,14 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
     """`level`: how far the outputs lie from 0, as one number a step, a sequence or a class."""
     logits = rng.standard_normal((T, B, O))
     if level == "steps":  # no single number subtracted from all of them keeps exp in range
-        logits += 900.0 * rng.permutation(np.arange(T) - 1)[:, np.newaxis, np.newaxis]
+        levels = rng.permutation(np.arange(T) - 1)
+        logits += 900.0 * levels[:, np.newaxis, np.newaxis]
     elif level == "sequences":  # nor any single number of a step
-        logits += 900.0 * rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)[..., np.newaxis]
+        levels = rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)
+        logits += 900.0 * levels[..., np.newaxis]
     elif level == "classes":  # nor does any but the largest output of its own row
-        logits += 1000.0 * rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
+        levels = rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
+        logits += 1000.0 * levels
     logits = logits.astype(dtype)
     target = rng.integers(O, size=(T, B))
     want = ANSWERS["cross_entropy_gradient"].call(logits, target)
@@ -34,9 +37,8 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
     case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
     if level and isinstance(got, np.ndarray) and not np.isfinite(got).all():
         problem, remedy = TOO_LARGE
-        refuse(
-            Wrong(f"dlogits holds NaN or infinity: {problem}", "returns NaN or infinity", remedy), case, got
-        )
+        sentence = f"dlogits holds NaN or infinity: {problem}"
+        refuse(Wrong(sentence, "returns NaN or infinity", remedy), case, got)
     else:
         advice = lambda: _softmax_at(got, want, logits, target)
         expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case, advice=advice)
@@ -44,7 +46,8 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
 
 def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:
     """Probabilities of the first guess whose gradient differs."""
-    t, b, _ = np.unravel_index(np.argmax(np.abs(got - want) > 1e-5 * np.abs(want).max()), want.shape)
+    far = np.abs(got - want) > 1e-5 * np.abs(want).max()
+    t, b, _ = np.unravel_index(np.argmax(far), want.shape)
     e = np.exp(logits[t, b].astype("float64") - logits[t, b].max())
     p = ", ".join(f"{part:.4g}" for part in e / e.sum())
     return f"print the softmax: at step {t}, sequence {b} it is {p}, and class {target[t, b]} came."
@@ -107,12 +110,9 @@ STATE_AXES = {"weight": ("row", "column"), "m": ("row", "column"), "v": ("row", 
 def check_adam_update(submission, rng, updates, shape, dtype):
     """One update after `updates` others, from the state that these have left."""
     # epsilon is far larger than in practice: where it stands must show
-    settings = (
-        round(rng.uniform(0.05, 0.2), 3),
-        round(rng.uniform(0.8, 0.9), 2),
-        round(rng.uniform(0.92, 0.97), 2),
-        0.25,
-    )
+    rate = round(rng.uniform(0.05, 0.2), 3)
+    beta1, beta2 = rng.uniform((0.8, 0.92), (0.9, 0.97)).round(2).tolist()
+    settings = rate, beta1, beta2, 0.25
     draw = lambda: rng.standard_normal(shape).astype(dtype)
     state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
 
@@ -135,9 +135,10 @@ def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
     _, m, v, step = want
     for name, own, right, before, beta in zip("mv", got[1:3], (m, v), means, (beta1, beta2), strict=True):
         if not same(own, right, None):
+            old, slope, new = (array.flat[0] for array in (before, gradient, right))
             return (
-                f"{name} is wrong: at the first number it was {before.flat[0]:.4g}, the gradient is "
-                f"{gradient.flat[0]:.4g}, beta {beta}, and {name} becomes {right.flat[0]:.4g}."
+                f"{name} is wrong: at the first number it was {old:.4g}, the gradient is {slope:.4g}, "
+                f"beta {beta}, and {name} becomes {new:.4g}."
             )
     if not same(got[3], step, None):
         return None

@@ -145,9 +145,8 @@ def check(submission, rng, kernel, T, H, learn, unit=1.0):
     if not _has_form(got, start, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
-        refuse(
-            _shortfall(got, start, kernel, train, held_out, calls, places) or _leap(got, start, places), case
-        )
+        shortfall = _shortfall(got, start, kernel, train, held_out, calls, places)
+        refuse(shortfall or _leap(got, start, places), case)
 
 
 def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -> Wrong | None:
@@ -156,7 +155,8 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     if error <= ALLOWED * baseline:
         return None
     # the loss of a network that gives one answer to every pixel is the targets' variance
-    fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
+    last = [loss for loss, *_ in calls[-10:]]
+    fell = bool(calls) and np.mean(last) < 0.7 * train.target.var()
     name = _misconception(got, start, kernel, held_out, baseline, calls, places, fell)
     matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
     if name in (TOO_EARLY, DIVERGED, OTHERS) and _is_scaled(response_to_one_pixel(got), kernel):
@@ -166,14 +166,13 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     elif name != UNTOUCHED and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
         name = RESTARTED
     finding, next_step = SEEN[name]
-    return Wrong(
+    response = _describe(response_to_one_pixel(got))
+    sentence = (
         f"{finding} On the held-out photograph the mean squared error is {error:.2g}; at most "
-        f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
-        f"{_describe(response_to_one_pixel(got))} at this and the next steps, the filter "
-        f"{_describe(kernel)}.",
-        None if name in UNSURE else name,
-        next_step,
+        f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers {response} at "
+        f"this and the next steps, the filter {_describe(kernel)}."
     )
+    return Wrong(sentence, None if name in UNSURE else name, next_step)
 
 
 def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
@@ -234,17 +233,20 @@ def _misconception(
     unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
     exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
     one_pixel = error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
+    is_called = bool(calls)
+    is_late = _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel)
+    is_apart = _left(got, way) > LEAP * _left(got, way[:1])
     findings = {
         UNTOUCHED: all(still),
-        FIRST_STEP: bool(calls) and (steps == 1).all(),
-        SCRAMBLED: bool(calls) and ((steps != T) & (steps != T - 1)).any(),
-        ONE_ROW: bool(calls) and (rows == 1).all(),
-        DIVERGED: bool(calls) and not losses.max() <= 3 * losses[0],
+        FIRST_STEP: is_called and (steps == 1).all(),
+        SCRAMBLED: is_called and (~np.isin(steps, (T, T - 1))).any(),
+        ONE_ROW: is_called and (rows == 1).all(),
+        DIVERGED: is_called and not losses.max() <= 3 * losses[0],
         PARTLY: any(still),
         UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
-        WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
+        WRONG_STEP: error < 3 * baseline and is_late,
         SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
-        OTHERS: fell and error > 0.9 * spread and _left(got, way) > LEAP * _left(got, way[:1]),
+        OTHERS: fell and error > 0.9 * spread and is_apart,
         ALIKE: not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
     }
     later = {
