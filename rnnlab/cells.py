@@ -176,7 +176,8 @@ def _gru(gates_x, gates_h, state):
     r, z, n = _split_gates(gates, 3)
     gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
     n[...] = gru_candidate(x_n, r, h_n)
-    return ((1 - z) * n + z * h,), SavedStep(state, gates, h_n)
+    h_next = (1 - z) * n + z * h
+    return (h_next,), SavedStep(state, gates, h_n)
 
 
 def _gru_backward(dstate, saved):
@@ -187,7 +188,9 @@ def _gru_backward(dstate, saved):
     dn = dh * (1 - z) * (1 - n**2)
     dz = dh * (h - n) * z * (1 - z)
     dr = dn * h_n * r * (1 - r)
-    return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), (dh * z,)
+    dgates_x = np.concatenate([dr, dz, dn], -1)
+    dgates_h = np.concatenate([dr, dz, dn * r], -1)
+    return dgates_x, dgates_h, (dh * z,)
 
 
 def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, SavedStep]:
@@ -198,8 +201,10 @@ def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple
     h_r, h_z = _split_gates(recurrent(h, slice(0, 2 * H)), 2)
     r = sigmoid(x_r + h_r)
     z = sigmoid(x_z + h_z)
-    n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
-    return ((1 - z) * n + z * h,), SavedStep(state, np.concatenate([r, z, n], -1), r * h)
+    reset_h = r * h
+    n = np.tanh(x_n + recurrent(reset_h, slice(2 * H, 3 * H)))
+    h_next = (1 - z) * n + z * h
+    return (h_next,), SavedStep(state, np.concatenate([r, z, n], -1), reset_h)
 
 
 def _gru_before_backward(dstate, saved, weight_hh):
@@ -212,7 +217,8 @@ def _gru_before_backward(dstate, saved, weight_hh):
     dz = dh * (h - n) * z * (1 - z)
     dr = drh * h * r * (1 - r)
     dgates = np.concatenate([dr, dz, dn], -1)
-    return dgates, dgates, (dh * z + drh * r + dgates[:, : 2 * H] @ weight_hh[: 2 * H],)
+    dh_before = dh * z + drh * r + dgates[:, : 2 * H] @ weight_hh[: 2 * H]
+    return dgates, dgates, (dh_before,)
 
 
 def _lstm(gates_x, gates_h, state):
@@ -244,14 +250,17 @@ def _min_gru(gates_x, gates_h, state):
     (h,) = state
     (z, n) = _split_gates(gates_x, 2)
     z = sigmoid(z)
-    return ((1 - z) * h + z * n,), SavedStep(state, np.concatenate([z, n], -1), None)
+    h_next = (1 - z) * h + z * n
+    return (h_next,), SavedStep(state, np.concatenate([z, n], -1), None)
 
 
 def _min_gru_backward(dstate, saved):
     (h,) = saved.state
     (z, n) = _split_gates(saved.gates, 2)
     (dh,) = dstate
-    dgates_x = np.concatenate([dh * (n - h) * z * (1 - z), dh * z], -1)
+    dz = dh * (n - h) * z * (1 - z)
+    dn = dh * z
+    dgates_x = np.concatenate([dz, dn], -1)
     return dgates_x, dgates_x[..., :0], (dh * (1 - z),)
 
 

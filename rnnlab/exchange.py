@@ -16,6 +16,7 @@ from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,9 @@ def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None,
         raise ValueError(
             f"attributes are {', '.join(attributes)}, expected some of {sorted(ONNX_ATTRIBUTES)}"
         )
-    own = functions[side * len(default) :][: len(default)]
-    if len(functions) != len(default) * len(sides) or own not in (default, ["relu"]):
+    many = len(default)
+    own = functions[side * many : (side + 1) * many]
+    if len(functions) != many * len(sides) or own not in (default, ["relu"]):
         raise ValueError(f"activations are {functions}: a Network's gates have a sigmoid, its candidate tanh")
     cell_of(attributes)
     arrays = {name: copied(name, array) for name, array in arrays.items()}
@@ -163,8 +165,8 @@ def write(framework: str, network: Any) -> list[Arrays]:
     """
     for layout in LAYOUTS:
         if layout.framework == framework and _computes(layout, network.cell, network.reset):
-            layers = range(network.layers)
-            return [write_layer(layout, {n: network.parameters[f"{n}_l{k}"] for n in NAMES}) for k in layers]
+            layers = (network.layer(k)._asdict() for k in range(network.layers))
+            return [write_layer(layout, layer) for layer in layers]
     which = f" with reset {network.reset!r}" if network.cell == "gru" else ""
     raise ValueError(f"{framework} has no layer that computes cell {network.cell!r}{which}")
 
@@ -172,11 +174,11 @@ def write(framework: str, network: Any) -> list[Arrays]:
 def write_onnx(network: Any) -> list[tuple[str, Arrays, dict[str, Any]]]:
     """The operator of each layer, its arrays W, R and B [1,…], and its attributes."""
     kind = network.cell.partition("_")[0].upper()
-    settings = {
-        "gru": {"linear_before_reset": int(network.reset == "after")},
-        "rnn_relu": {"activations": ["Relu"]},
-    }.get(network.cell, {})
-    settings["hidden_size"] = network.hidden_size
+    settings = {"hidden_size": network.hidden_size}
+    if network.cell == "gru":
+        settings["linear_before_reset"] = int(network.reset == "after")
+    if network.cell == "rnn_relu":
+        settings["activations"] = ["Relu"]
     layers = [{name: a[None] for name, a in arrays.items()} for arrays in write("onnx", network)]
     return [(kind, arrays | {"B": arrays["B"].reshape(1, -1)}, dict(settings)) for arrays in layers]
 
@@ -201,13 +203,10 @@ def read_layer(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Arrays:
     parts = dict(_rows(layout._replace(arrays=layout.arrays if has_biases else weights), arrays))
     zero = np.zeros_like(parts["weight_hh", layout.gates[0]][:, :1])
     parts |= {("bias_hh", gate): zero + 1 for gate in layout.forget}
-    layer = _joined(own, dict.fromkeys(((name, gate) for name in NAMES for gate in own.gates), zero) | parts)
+    layer = _joined(own, {place: parts.get(place, zero) for place in product(NAMES, own.gates)})
     rows, H = layer["weight_hh"].shape
-    if (
-        rows != len(own.gates) * H
-        or {len(a) for a in layer.values()} != {rows}
-        or not layer["weight_ih"].size
-    ):
+    lengths = {len(array) for array in layer.values()}
+    if rows != len(own.gates) * H or lengths != {rows} or not layer["weight_ih"].size:
         raise ValueError(f"arrays are {shapes(arrays)}, not those of a {layout.cell}")
     return layer
 
@@ -258,8 +257,10 @@ def _joined(layout: Layout, parts: Mapping[tuple, np.ndarray]) -> Arrays:
     arrays = {}
     for path, names, gates in layout.arrays:
         rows = [np.hstack([parts[name, gate] for name in names]) for gate in gates]
-        signed = [-part if gate == layout.swapped else part for gate, part in zip(gates, rows, strict=True)]
-        array = np.concatenate(signed)
+        if layout.swapped and layout.swapped in gates:
+            swapped = gates.index(layout.swapped)
+            rows[swapped] = -rows[swapped]
+        array = np.concatenate(rows)
         if names == ("bias_ih",) or names == ("bias_hh",):
             array = array[:, 0]
         elif "bias" in names[0] or not layout.is_rows:
@@ -325,10 +326,13 @@ def _chosen(leaves: Mapping, folder: str, cell: str | None, reset: str | None, r
     settings = wrapper | leaves.get(folder, {})
     if reverse is not None:
         settings["bidirectional"] = False
-    own = cell_of(settings), {True: "after", False: "before"}.get(settings.get("reset_after"))
-    if any(None not in pair and pair[0] != pair[1] for pair in zip((cell, reset), own, strict=True)):
-        raise ValueError(f"cell and reset are {cell} and {reset}, but the layer's own settings say {own}")
-    return cell or own[0], reset or own[1]
+    own_cell = cell_of(settings)
+    own_reset = {True: "after", False: "before"}.get(settings.get("reset_after"))
+    for chosen, own in ((cell, own_cell), (reset, own_reset)):
+        if None not in (chosen, own) and chosen != own:
+            settings = f"the layer's own settings say {(own_cell, own_reset)}"
+            raise ValueError(f"cell and reset are {cell} and {reset}, but {settings}")
+    return cell or own_cell, reset or own_reset
 
 
 def _computes(layout: Layout, cell: str | None, reset: str | None) -> bool:

@@ -267,7 +267,8 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
 def inner_bias(network: Network, layer: Layer) -> np.ndarray:
     """The recurrent bias [H] that a reset gate multiplies, with its product; any H others where none does."""
     H = network.hidden_size
-    return layer.bias_hh[network.properties.inner_bias_rows(H) if network.properties.inner_bias else slice(H)]
+    rows = network.properties.inner_bias_rows(H) if network.properties.inner_bias else slice(H)
+    return layer.bias_hh[rows]
 
 
 def layer_network(network: Network, index: int) -> Network:

@@ -148,7 +148,12 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     first = scan.apply(jacobian[0], dstates[0])
     flat_x = rows(dgates_x)
     flat_h = rows(dgates_h)
-    gradients = Layer(flat_x.T @ rows(x), flat_h.T @ rows(saved.state[0]), flat_x.sum(0), flat_h.sum(0))
+    gradients = Layer(
+        weight_ih=flat_x.T @ rows(x),
+        weight_hh=flat_h.T @ rows(saved.state[0]),
+        bias_ih=flat_x.sum(0),
+        bias_hh=flat_h.sum(0),
+    )
     dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
     return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}

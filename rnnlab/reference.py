@@ -161,9 +161,8 @@ def _recurrent_gradient(network: Network, step: cells.SavedStep, dgates_h: np.nd
     """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
     factors = cells.recurrent_inputs(network.cell, step, network.reset)
     parts = np.split(dgates_h, max(len(factors), 1), axis=1)
-    return np.concatenate(
-        [part.T @ factor for part, factor in zip(parts, factors or step.state, strict=True)]
-    )
+    pairs = zip(parts, factors or step.state, strict=True)
+    return np.concatenate([part.T @ factor for part, factor in pairs])
 
 
 def _steps(saved: SavedLayers, start: int, stop: int) -> SavedLayers:
@@ -179,9 +178,9 @@ def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
     """The sum of two partial results; `part` covers the steps from `start` on."""
     dx = total.dx.copy()
     dx[start : start + len(part.dx)] += part.dx
-    dstate = (
-        tuple(a + b for a, b in zip(total.dstate, part.dstate, strict=True)) if keep_dstate else total.dstate
-    )
+    dstate = total.dstate
+    if keep_dstate:
+        dstate = tuple(a + b for a, b in zip(dstate, part.dstate, strict=True))
     gradients = {name: total.gradients[name] + part.gradients[name] for name in total.gradients}
     return Bptt(dx, dstate, gradients, total.cell_backwards + part.cell_backwards)
 

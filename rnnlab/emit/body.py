@@ -179,7 +179,11 @@ def _with_recurrent_gradients(properties: Cell, stores: dict) -> dict:
         "dgates_h",
     )
     rank = {array: number for number, array in enumerate(order)}
-    return dict(sorted(stores.items(), key=lambda item: (rank.get(item[0].array, len(order)), item[0].gate)))
+
+    def place_in_order(array):
+        return rank.get(array.array, len(order)), array.gate
+
+    return {array: stores[array] for array in sorted(stores, key=place_in_order)}
 
 
 def _factor_out(nodes: dict) -> dict:

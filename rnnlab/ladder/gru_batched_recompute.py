@@ -35,5 +35,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 def _all_products_again(layer: Layer, steps: Steps):
     h = np.stack([step.state[0] for step in steps])  # [T,B,H]
     T, B, H = h.shape
-    products = (h.reshape(T * B, H) @ layer.weight_hh[2 * H :].T + layer.bias_hh[2 * H :]).reshape(T, B, H)
+    weight_n = layer.weight_hh[2 * H :]
+    products = h.reshape(T * B, H) @ weight_n.T + layer.bias_hh[2 * H :]
+    products = products.reshape(T, B, H)
     return lambda t: steps[t]._replace(auxiliary=products[t])

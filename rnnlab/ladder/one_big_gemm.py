@@ -104,5 +104,5 @@ def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) ->
     if not network.properties.resets_before:
         return dgates_h.T @ h
     reset_h = np.concatenate([step.auxiliary for step in steps])
-    rz = 2 * network.hidden_size
-    return np.concatenate([dgates_h[:, :rz].T @ h, dgates_h[:, rz:].T @ reset_h])
+    drz, dn = np.split(dgates_h, [2 * network.hidden_size], axis=1)
+    return np.concatenate([drz.T @ h, dn.T @ reset_h])

@@ -69,7 +69,9 @@ def backward(network, saved, dy, dstate=None):
 def _even_rows(array: np.ndarray) -> np.ndarray:
     """The array [.,m,n], with zeros behind where m or n is odd."""
     odd = [size % 2 for size in array.shape[-2:]]
-    return np.pad(array, [(0, 0)] * (array.ndim - 2) + [(0, more) for more in odd]) if any(odd) else array
+    if not any(odd):
+        return array
+    return np.pad(array, [(0, 0)] * (array.ndim - 2) + [(0, more) for more in odd])
 
 
 def _first(array: np.ndarray, rows: int, columns: int) -> np.ndarray:

@@ -27,21 +27,20 @@ Wires = dict[str, Region]
 def forward_plan(cell: str, sizes: Sizes) -> Plan:
     """Forward through all layers, layer by layer, step by step.  cell: a key of cells.CELLS."""
     builder = _Builder(cell, sizes)
-    operations = [
-        operation for l in range(sizes.L) for t in range(sizes.T) for operation in builder.forward(l, t)
-    ]
+    operations = []
+    for l in range(sizes.L):
+        for t in range(sizes.T):
+            operations += builder.forward(l, t)
     return builder.plan("forward", operations)
 
 
 def backward_plan(cell: str, sizes: Sizes) -> Plan:
     """Backward, from the top layer's last step, on what the forward plan has left in its buffers."""
     builder = _Builder(cell, sizes)
-    operations = [
-        operation
-        for l in reversed(range(sizes.L))
-        for t in reversed(range(sizes.T))
-        for operation in builder.backward(l, t)
-    ]
+    operations = []
+    for l in reversed(range(sizes.L)):
+        for t in reversed(range(sizes.T)):
+            operations += builder.backward(l, t)
     return builder.plan("backward", operations)
 
 
@@ -60,6 +59,11 @@ def graphs(cell: str, B: int, I: int, H: int) -> tuple[Graph, Mirror, tuple[Node
 
 def _is_saved(wire: str, forward: Graph, reverse: Mirror) -> bool:
     return wire in forward.outputs or wire in forward.inputs or wire in reverse.graph.inputs
+
+
+def block(index: int, size: int) -> tuple[int, int]:
+    """Rows or columns of one block after others of its size."""
+    return index * size, (index + 1) * size
 
 
 class _Builder:
@@ -86,10 +90,11 @@ class _Builder:
         wires |= self._saved([w for w in red if w not in wires], l, t)
         for node in graph.nodes:
             wire = node.outputs[0]
-            if node.op == "product" and node.inputs[1][0] == "W":
-                wires[wire] = wires[self._gate_wire(node.inputs[1])]
-            elif node.op == "product" and node.inputs[1] in graph.inputs:
-                wires[wire] = self._gate(f"~hU_l{l}", 0, node.inputs[1], rows=1)
+            factor = node.inputs[-1]
+            if node.op == "product" and factor[0] == "W":
+                wires[wire] = wires[self._gate_wire(factor)]
+            elif node.op == "product" and factor in graph.inputs:
+                wires[wire] = self._gate(f"~hU_l{l}", 0, factor, rows=1)
             elif wire not in wires:
                 wires[wire] = self._temporary(wire, l, graph.shapes[wire])
         return [self._operation(node, wires, l, t) for node in graph.nodes]
@@ -99,19 +104,18 @@ class _Builder:
         last = t == self.sizes.T - 1
         wires = self._known(l, t) | self._gradients(reverse, l, t)
         for node in again:
-            wires[node.outputs[0]] = self._temporary(node.outputs[0], l, graph.shapes[node.outputs[0]])
+            wire = node.outputs[0]
+            wires[wire] = self._temporary(wire, l, graph.shapes[wire])
         wires |= self._saved([w for w in reverse.needed(graph) if w not in wires], l, t)
         for node in reverse.graph.nodes:
-            if node.outputs[0] not in wires:
-                shape = reverse.graph.shapes[node.outputs[0]]
-                wires[node.outputs[0]] = self._temporary(node.outputs[0], l, shape)
+            wire = node.outputs[0]
+            if wire not in wires:
+                wires[wire] = self._temporary(wire, l, reverse.graph.shapes[wire])
         operations = [self._arriving(wires, l, t)]
         operations += [self._operation(node, wires, l, t) for node in again]
         for node in reverse.graph.nodes:
-            adds_up = not last and wires[node.outputs[0]].buffer.startswith(
-                ("dweight", "dbias", "dinner_bias")
-            )
-            operations.append(self._operation(node, wires, l, t, adds_up))
+            is_sum = wires[node.outputs[0]].buffer.startswith(("dweight", "dbias", "dinner_bias"))
+            operations.append(self._operation(node, wires, l, t, is_sum and not last))
         return operations
 
     def _operation(self, node: Node, wires: Wires, l: int, t: int, accumulates: bool = False) -> Operation:
@@ -121,29 +125,31 @@ class _Builder:
             return Operation("gemm", reads, (write,), l, (t, t + 1), node.flags, accumulates)
         if node.op == REDUCING:
             return Operation("reduce", reads, (write,), l, (t, t + 1), accumulates=accumulates)
-        return Operation(
-            "pointwise", reads, (write,), l, (t, t + 1), body=(Elementary(node.op, reads, write),)
-        )
+        body = (Elementary(node.op, reads, write),)
+        return Operation("pointwise", reads, (write,), l, (t, t + 1), body=body)
 
     def _arriving(self, wires: Wires, l: int, t: int) -> Operation:
         """dh after the step: what later steps send, plus what the layer above, or the loss, sends."""
-        top = l == self.sizes.L - 1
-        above = self._steps("dy", t, self.sizes.H) if top else self._steps(f"dx_l{l + 1}", t, self.sizes.H)
+        is_top = l == self.sizes.L - 1
+        above = self._steps("dy" if is_top else f"dx_l{l + 1}", t, self.sizes.H)
         reads = (self._carried(f"dh_l{l}", t + 1), above)
         write = wires["dh_next"]
-        return Operation("pointwise", reads, (write,), l, (t, t + 1), body=(Elementary("sum", reads, write),))
+        body = (Elementary("sum", reads, write),)
+        return Operation("pointwise", reads, (write,), l, (t, t + 1), body=body)
 
     def _known(self, l: int, t: int) -> Wires:
         """Inputs, states, parameters and gates."""
         I = self._inputs(l)
         H = self.sizes.H
-        below = self._steps("x", t, I) if l == 0 else self._steps(f"h_l{l - 1}", t + 1, H, extra=1)
-        wires = {"x": below}
+        if l == 0:
+            wires = {"x": self._steps("x", t, I)}
+        else:
+            wires = {"x": self._steps(f"h_l{l - 1}", t + 1, H, extra=1)}
         for name in self.states:
             wires[name] = self._steps(f"{name}_l{l}", t, H, extra=1)
             wires[f"{name}_next"] = self._steps(f"{name}_l{l}", t + 1, H, extra=1)
         for k, gate in enumerate(self.gates):
-            rows = (k * H, (k + 1) * H)
+            rows = block(k, H)
             wires[f"W_{gate}"] = self._region(f"weight_ih_l{l}", rows, (0, I), len(self.gates) * H, I)
             wires[f"U_{gate}"] = self._region(f"weight_hh_l{l}", rows, (0, H), len(self.gates) * H, H)
             wires[f"b_{gate}"] = self._region(f"bias_l{l}", (0, 1), rows, 1, len(self.gates) * H)
@@ -164,7 +170,7 @@ class _Builder:
         if "c" in self.states:
             wires |= {"dc_next": self._carried(f"dc_l{l}", t + 1), "dc": self._carried(f"dc_l{l}", t)}
         for k, gate in enumerate(self.gates):
-            rows = (k * H, (k + 1) * H)
+            rows = block(k, H)
             wires[f"dW_{gate}"] = self._region(f"dweight_ih_l{l}", rows, (0, I), G * H, I)
             wires[f"dU_{gate}"] = self._region(f"dweight_hh_l{l}", rows, (0, H), G * H, H)
             wires[f"db_{gate}"] = self._region(f"dbias_l{l}", (0, 1), rows, 1, G * H)
@@ -196,26 +202,23 @@ class _Builder:
         B = self.sizes.B
         k = self.gates.index(weights.split("_")[-1])
         blocks = self.sizes.T if rows is None else rows
-        return self._region(
-            buffer, (t * B, (t + 1) * B), (k * H, (k + 1) * H), blocks * B, len(self.gates) * H
-        )
+        return self._region(buffer, block(t, B), block(k, H), blocks * B, len(self.gates) * H)
 
     def _steps(self, buffer: str, t: int, columns: int, extra: int = 0) -> Region:
         B = self.sizes.B
-        return self._region(buffer, (t * B, (t + 1) * B), (0, columns), (self.sizes.T + extra) * B, columns)
+        return self._region(buffer, block(t, B), (0, columns), (self.sizes.T + extra) * B, columns)
 
     def _saved(self, names: list[str], l: int, t: int) -> Wires:
         """Columns of the layer's buffer for wires that are stored for the mirror alone."""
         H = self.sizes.H
-        rows = (t * self.sizes.B, (t + 1) * self.sizes.B)
-        sizes = self.sizes.T * self.sizes.B, len(names) * H
-        places = [self._region(f"saved_l{l}", rows, (k * H, (k + 1) * H), *sizes) for k in range(len(names))]
-        return dict(zip(names, places, strict=True))
+        rows = block(t, self.sizes.B)
+        size = self.sizes.T * self.sizes.B, len(names) * H
+        return {name: self._region(f"saved_l{l}", rows, block(k, H), *size) for k, name in enumerate(names)}
 
     def _carried(self, buffer: str, t: int) -> Region:
         B = self.sizes.B
-        slot = t % 2
-        return self._region(buffer, (slot * B, (slot + 1) * B), (0, self.sizes.H), 2 * B, self.sizes.H)
+        H = self.sizes.H
+        return self._region(buffer, block(t % 2, B), (0, H), 2 * B, H)
 
     def _temporary(self, wire: str, l: int, shape: tuple[int, ...]) -> Region:
         columns = shape[-1]

@@ -59,9 +59,10 @@ def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
     """Pictures [N,SIDE,SIDE] rotated about their centre: bilinear between pixels, paper beyond the edges."""
     cos = np.cos(np.deg2rad(degrees))
     sin = np.sin(np.deg2rad(degrees))
-    row, column = np.indices((SIDE, SIDE)) - (SIDE - 1) / 2
-    source = np.stack([cos * row + sin * column, cos * column - sin * row]) + (SIDE - 1) / 2  # [2,SIDE,SIDE]
-    inside = (abs(source - (SIDE - 1) / 2) < SIDE / 2 - 0.5 + 1e-9).all(0)  # at 90° an edge lies on an edge
+    centre = (SIDE - 1) / 2
+    row, column = np.indices((SIDE, SIDE)) - centre
+    source = np.stack([cos * row + sin * column, cos * column - sin * row]) + centre  # [2,SIDE,SIDE]
+    inside = (abs(source - centre) < centre + 1e-9).all(0)  # at 90° an edge lies on an edge
     corner = source.clip(0, SIDE - 2).astype(int)
     (below, right) = source - corner
     (r, c) = corner

@@ -23,7 +23,8 @@ def run(a, b, h, first, last, is_reversed):
     """h after steps first … last from h before them; a, b [T,n], h [T+1,n]."""
     for k in range(first, last):
         t = len(a) - 1 - k if is_reversed else k
-        before, after = (h[t + 1], h[t]) if is_reversed else (h[t], h[t + 1])
+        before = h[t + 1] if is_reversed else h[t]
+        after = h[t] if is_reversed else h[t + 1]
         for j in range(before.size):
             after[j] = a[t, j] * before[j] + b[t, j]
 

@@ -92,8 +92,11 @@ class TensorLayers:
                 layer["carry"][:, :, 0] = layer["dlast_c"]
             names = ("backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h")
             self._launch("backward", layer, names)
-            below = self.layers[index - 1]["h"][self.wide :] if index else self.x
-            into = self.layers[index - 1]["dy"] if index else self.dx
+            below = self.x
+            into = self.dx
+            if index:
+                below = self.layers[index - 1]["h"][self.wide :]
+                into = self.layers[index - 1]["dy"]
             product = self.chip.product
             dgates = layer["dgates"]
             dgates_h = layer["dgates_h"]
@@ -150,31 +153,38 @@ class TensorLayers:
         put = self.chip.put
         properties = self.properties
         steps = self.T + properties.has_c
-        bias = merged_bias(self.network, parameters)
         inputs = parameters.weight_ih.shape[1]
-        floats = lambda *shape: put(np.zeros(shape, "float32"))
         number = lambda array: put(stored(array, self.shape.dtype))
-        layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS} | {
-            "weight_ih": number(parameters.weight_ih),
-            "weight_hh": number(parameters.weight_hh),
-            "bias": number(bias),
-            "inner_bias": put(inner_bias(self.network, parameters).astype("float32")),
-            "gates": self._numbers(rows, wide),
-            "dgates": self._numbers(rows, wide),
-            "dy": self._numbers(rows, H),
-            "h": self._numbers(rows + self.wide, H),
-            "dfirst": self._numbers(self.wide, H),
-            "reserve": floats(steps * self.wide, H, max(1, properties.has_c + properties.saves)),
-            "carry": floats(self.wide, H, max(1, properties.has_c + properties.passes_h)),
-            "dlast": floats(self.wide, H),
-            "dweight_ih": self._numbers(wide, inputs),
-            "dweight_hh": self._numbers(wide, H),
-            "dbias_ih": self._numbers(1, wide),
-            "dbias_hh": self._numbers(1, wide),
+        layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS}
+        layer["weight_ih"] = number(parameters.weight_ih)
+        layer["weight_hh"] = number(parameters.weight_hh)
+        layer["bias"] = number(merged_bias(self.network, parameters))
+        layer["inner_bias"] = put(inner_bias(self.network, parameters).astype("float32"))
+        numbers = {  # name: rows, columns
+            "gates": (rows, wide),
+            "dgates": (rows, wide),
+            "dy": (rows, H),
+            "h": (rows + self.wide, H),
+            "dfirst": (self.wide, H),
+            "dweight_ih": (wide, inputs),
+            "dweight_hh": (wide, H),
+            "dbias_ih": (1, wide),
+            "dbias_hh": (1, wide),
         }
-        layer["dgates_h"] = self._numbers(rows, wide) if properties.inner >= 0 else layer["dgates"]
-        layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
-        layer |= {"dlast_c": floats(self.wide, H)} if properties.has_c else {}
+        floats = {
+            "reserve": (steps * self.wide, H, max(1, properties.has_c + properties.saves)),
+            "carry": (self.wide, H, max(1, properties.has_c + properties.passes_h)),
+            "dlast": (self.wide, H),
+        }
+        if properties.inner >= 0:
+            numbers["dgates_h"] = rows, wide
+        if index == 0:
+            numbers["dx"] = rows, inputs
+        if properties.has_c:
+            floats["dlast_c"] = self.wide, H
+        layer |= {name: self._numbers(*shape) for name, shape in numbers.items()}
+        layer |= {name: put(np.zeros(shape, "float32")) for name, shape in floats.items()}
+        layer.setdefault("dgates_h", layer["dgates"])
         return layer
 
     def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
