@@ -5,6 +5,7 @@ import numpy as np
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import rows_of
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
@@ -191,21 +192,38 @@ def _as_weights(result, K: int, units: int) -> list:
     return list(result)
 
 
+STEPS = """
+    I  H  dtype    spread
+    3  2  float64       1
+    2  2  float64       1
+    1  1  float64       1
+    4  6  float32       1
+    3  4  float32    1000
+"""
+SEQUENCES = """
+    T  I  H  dtype
+    3  1  2  float64
+    1  1  1  float64
+    5  4  2  float64
+    4  2  6  float32
+"""
+MINIBATCHES = """
+    T  B  I  H  dtype    has_own
+    3  3  2  4  float64  False
+    1  1  1  1  float64  False
+    2  5  3  4  float64  False
+    4  3  5  2  float32  False
+    2  3  4  5  float64  True
+"""
 EXERCISES = (
     ANSWERS["rnn_step"].exercise(
         check_rnn_step,
-        (
-            (3, 2, "float64", 1),
-            (2, 2, "float64", 1),
-            (1, 1, "float64", 1),
-            (4, 6, "float32", 1),
-            (3, 4, "float32", 1000),
-        ),
+        rows_of(STEPS),
         late=lambda n: (n, 3, "float64", 1),
     ),
     ANSWERS["rnn_forward"].exercise(
         check_rnn_forward,
-        ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
+        rows_of(SEQUENCES),
         late=lambda n: (n, 3, 2, "float64"),
     ),
     ANSWERS["filter_weights"].exercise(
@@ -215,13 +233,7 @@ EXERCISES = (
     ),
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,
-        (
-            (3, 3, 2, 4, "float64", False),
-            (1, 1, 1, 1, "float64", False),
-            (2, 5, 3, 4, "float64", False),
-            (4, 3, 5, 2, "float32", False),
-            (2, 3, 4, 5, "float64", True),
-        ),
+        rows_of(MINIBATCHES),
         late=lambda n: (n, 2, 3, 4, "float64", False),
     ),
 )

@@ -7,6 +7,7 @@ from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import ModelAnswer, answers
+from rnncourse.checks.numbers import rows_of
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 
@@ -208,10 +209,26 @@ def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
     return "all calls of cell_backward are right: look at what you make of their results."
 
 
+STEPS = """
+    B  I  H
+    3  1  4
+    1  2  4
+    4  5  3
+    2  6  7
+    3  2  1
+"""
+CHUNKS = """
+    T  B  I  H  chunk
+    5  1  2  3      3
+    1  1  2  3      1
+    6  2  1  4      2
+    7  2  2  3      3
+    4  2  3  2      9
+"""
 EXERCISES = (
     ANSWERS["relu_step_backward"].exercise(
         check_relu_step_backward,
-        ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7), (3, 2, 1)),
+        rows_of(STEPS),
         late=lambda n: (n, 2, 3),
     ),
     ANSWERS["bptt_linear"].exercise(
@@ -226,14 +243,7 @@ EXERCISES = (
     ),
     ANSWERS["bptt_truncated"].exercise(
         check_bptt_truncated,
-        lambda rng: (
-            (5, 1, 2, 3, 3),
-            (1, 1, 2, 3, 1),
-            (6, 2, 1, 4, 2),
-            (7, 2, 2, 3, 3),
-            (4, 2, 3, 2, 9),
-            (int(rng.integers(7, 10)), 3, 4, 2, int(rng.integers(2, 5))),
-        ),
+        lambda rng: (*rows_of(CHUNKS), (int(rng.integers(7, 10)), 3, 4, 2, int(rng.integers(2, 5)))),
         late=lambda n: (n, 2, 3, 4, 7),
     ),
 )

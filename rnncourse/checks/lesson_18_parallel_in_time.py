@@ -13,6 +13,7 @@ from nbjudge.exercise import Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
+from rnncourse.checks.numbers import rows_of
 
 ANSWERS = answers("18_parallel_in_time")
 MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
@@ -371,6 +372,23 @@ def _service(name: str, function: Callable) -> Proxy:
     return Proxy(source, name, {f"{name}_of_the_judge": function})
 
 
+NETWORKS = """
+     T  B  n  gain  rounds
+    13  1  3   1.5       4
+     1  2  3   1.0
+     3  2  2   4.0
+     2  1  2   1.0
+     5  1  2   0.0
+    14  2  3   0.8
+"""
+
+
+def draw_networks(rng) -> list[tuple]:
+    networks = rows_of(NETWORKS)
+    networks.insert(4, (int(rng.integers(17, 30)), 3, 4, 1.5, 6))
+    return networks
+
+
 EXERCISES = (
     ANSWERS["compose_affine"].exercise(
         check_compose_affine,
@@ -398,15 +416,7 @@ EXERCISES = (
     ),
     ANSWERS["newton_states"].exercise(
         check_newton_states,
-        lambda rng: (
-            (13, 1, 3, 1.5, 4),
-            (1, 2, 3, 1.0),
-            (3, 2, 2, 4.0),
-            (2, 1, 2, 1.0),
-            (int(rng.integers(17, 30)), 3, 4, 1.5, 6),
-            (5, 1, 2, 0.0),
-            (14, 2, 3, 0.8),
-        ),
+        draw_networks,
         late=lambda n: (n, 1, 2, 0.8),
     ),
 )

@@ -10,15 +10,15 @@ NUMBER = re.compile(r"\d[\d_]*(\.\d+)?")
 
 
 def rows_of(table: str) -> list[tuple]:
-    """The rows below a table's line of names; what is not a number stays a text, and # begins a comment."""
+    """The rows below a table's line of names: numbers, True and False, else texts; # begins a comment."""
     lines = [line.partition("#")[0].split() for line in table.strip().splitlines()]
     return [tuple(map(_value, line)) for line in lines[1:]]
 
 
-def _value(text: str) -> int | float | str:
+def _value(text: str) -> int | float | bool | str:
     number = NUMBER.fullmatch(text)
     if not number:
-        return text
+        return {"True": True, "False": False}.get(text, text)
     return float(text) if number[1] else int(text)
 
 
