@@ -114,9 +114,8 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
         rows = np.asarray(launches)
     except ValueError:  # rows of unequal lengths
         raise Illegal(f"{form}; its rows have unequal lengths.") from None
-    if rows.size and (
-        rows.ndim != 2 or rows.shape[1] != len(LayerBlock._fields) or rows.dtype.kind not in "iu"
-    ):
+    has_form = rows.ndim == 2 and rows.shape[1] == len(LayerBlock._fields) and rows.dtype.kind in "iu"
+    if rows.size and not has_form:
         raise Illegal(
             f"{form}; its launches are an array {rows.shape} of {rows.dtype}, expected whole numbers."
         )
@@ -233,10 +232,10 @@ class _Block:
             sums.append(("dU", self._rows(self.slope, first, first + 1), self._state_before(first)))
         size = self.problem.hidden_size
         flags = {"transposed": (True, False), "accumulates": True}
-        products = [
-            self._operation("gemm", (a, b), (self._region(f"{name}_l{l}", size),), **flags)
-            for name, a, b in sums
-        ]
+        products = []
+        for name, a, b in sums:
+            out = self._region(f"{name}_l{l}", size)
+            products.append(self._operation("gemm", (a, b), (out,), **flags))
         bias = self._region(f"db_l{l}", 1)
         total = self._operation("reduce", (self._rows(self.slope, first, last),), (bias,), accumulates=True)
         return [*products, total]

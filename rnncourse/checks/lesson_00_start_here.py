@@ -73,9 +73,8 @@ def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
         runs[runs.argsort()[: 3 if repeats > 5 else 1]] = runs.min()
         median = np.median(runs)
         inner = np.sort(runs)[1:-1]
-        if repeats < 5 or (
-            runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
-        ):
+        told_apart = runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
+        if repeats < 5 or told_apart:
             return runs
 
 

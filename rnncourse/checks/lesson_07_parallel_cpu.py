@@ -1,7 +1,6 @@
 """Checks of lesson 07: shares of a minibatch, a sum in a fixed order, the limit of more threads."""
 
 from functools import reduce
-from itertools import pairwise
 
 import numpy as np
 
@@ -26,7 +25,8 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
         return "The result must be a list of pairs of whole numbers, (first sequence, one past the last)."
     if any(last <= first for first, last in got):
         return "A share has no sequence: its thread is started for nothing."
-    if got[0][0] != 0 or got[-1][1] != B or any(a[1] != b[0] for a, b in pairwise(got)):
+    begins, ends = zip(*got, strict=True)
+    if (*begins, B) != (0, *ends):
         return f"The shares are not 0 … {B} in order, each sequence once."
     if len(got) != min(threads, B):
         return f"There are {len(got)} shares where {min(threads, B)} threads could have one."

@@ -320,8 +320,10 @@ def _addresses(product: Product, row: int, rows: int, panel: int, term: int, ter
     heights = row + np.arange(rows)
     ks = term + np.arange(terms)[:, np.newaxis]
     places = np.arange(0, columns, LINE)  # a number of each line is enough
-    sums = B * K + panels * K * columns + heights[:, np.newaxis] * panels * columns + panel * columns + places
-    weights = B * K + (panel * K + ks) * columns + places
+    first_weight = B * K  # the states lie before the weights, the weights before the sums
+    first_sum = first_weight + panels * K * columns
+    sums = first_sum + (heights[:, np.newaxis] * panels + panel) * columns + places
+    weights = first_weight + (panel * K + ks) * columns + places
     states = heights * K + ks
     terms_in_order = np.concatenate([weights, states], axis=1)
     return ITEM * np.concatenate([sums.ravel(), terms_in_order.ravel(), sums.ravel()])

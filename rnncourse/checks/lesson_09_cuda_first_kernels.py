@@ -45,7 +45,9 @@ def limit_tanh(counts, case):
         return f"{stores} stores for {elements}: every element should be written once"
     moved = counts["global_load_sectors"]
     threads = case.grid[0] * case.block[0]
-    needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32)) if threads % 32 == 0 else moved
+    needed = moved
+    if threads % 32 == 0:
+        needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32))
     if moved > needed + -(-n // 32):
         return f"The loads moved {quantity(moved, 'sector')} of 32 bytes where {needed} hold all of x"
     return None

@@ -31,8 +31,9 @@ BLOCK = (8, 4)  # columns, sequences
 def check_step_kernels(submission, rng, B, I, H, largest):
     """The four launches of a step, each on what the course's kernel left. Results hold old numbers."""
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
-    parameters = draw(3 * H, I), draw(3 * H, H), draw(3 * H), draw(3 * H)
-    arrays = [draw(B, I), draw(B, H), *parameters, draw(B, 3 * H), draw(B, 3 * H), draw(B, H)]
+    G = 3 * H
+    parameters = draw(G, I), draw(G, H), draw(G), draw(G)
+    arrays = [draw(B, I), draw(B, H), *parameters, draw(B, G), draw(B, G), draw(B, H)]
     for gate in range(3):  # far into the sigmoids of r and z, and into the tanh of n
         arrays[4][gate * H + rng.integers(H)] += largest
     grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed

@@ -29,10 +29,13 @@ def check_group_gates(submission, rng, B, I, H, gates):
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
     x = draw(B, I)
     h = draw(B, H)
-    weights = {f"{letter}_{gate}": draw(H, size) for letter, size in (("W", I), ("U", H)) for gate in gates}
+    weights = {f"W_{gate}": draw(H, I) for gate in gates}
+    weights |= {f"U_{gate}": draw(H, H) for gate in gates}
     source = COUNTED.format(weights={name: array.tolist() for name, array in weights.items()})
     share = ANSWERS["group_gates"].number("share", 1)
-    want = {gate: x @ weights[f"W_{gate}"].T + share * h @ weights[f"U_{gate}"].T for gate in gates}
+    want = {}
+    for gate in gates:
+        want[gate] = x @ weights[f"W_{gate}"].T + share * h @ weights[f"U_{gate}"].T
     arguments = x, h, Code(source, "multiply", trace := []), gates
     got = submission(*arguments)
     if expect(got, want, axes=("sequence", "unit"), what="the sums"):
@@ -57,7 +60,8 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
     sums = 2 * draw(B, 4 * H)
     for gate in range(4 * bool(largest)):  # both signs into every gate
-        sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
+        two = rng.permutation(B)[:2]
+        sums[two, gate * H + rng.integers(H)] = -largest, largest
     results = unset(B, 4 * H), unset(B, H), unset(B, H)
     case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results))
     names = ("sums", "c", "gates", "c_next", "h_next")

@@ -42,16 +42,15 @@ def _is_empty(statement: ast.stmt) -> bool:
 
 def _as_function(tree: ast.stmt) -> str | None:
     """The text of a function in one line for `name = lambda …` or `name = cuda.jit(…)(lambda …)`."""
-    if (
-        not isinstance(tree, ast.Assign)
-        or len(tree.targets) != 1
-        or not isinstance(tree.targets[0], ast.Name)
-    ):
+    if not isinstance(tree, ast.Assign):
+        return None
+    target, *others = tree.targets
+    if others or not isinstance(target, ast.Name):
         return None
     decorator, function = _parts(tree.value)
     if not isinstance(function, ast.Lambda):
         return None
-    head = f"def {tree.targets[0].id}({ast.unparse(function.args)}): return {ast.unparse(function.body)}"
+    head = f"def {target.id}({ast.unparse(function.args)}): return {ast.unparse(function.body)}"
     if decorator is None:
         return "\n" * (tree.lineno - 1) + head
     # the line of the function is kept where there is room for the decorator above it

@@ -68,11 +68,9 @@ class CompiledTile:
             )
         self.width, self.terms = self.tile.vectors * LANES, self._count_terms()
         self._loop = self._compile()
-        self._arrays = (
-            np.ones((self.terms, self.tile.rows), "float32"),
-            np.ones((self.terms, self.width), "float32"),
-            np.empty((self.tile.rows, self.width), "float32"),
-        )
+        a = np.ones((self.terms, self.tile.rows), "float32")
+        panel = np.ones((self.terms, self.width), "float32")
+        self._arrays = a, panel, np.empty((self.tile.rows, self.width), "float32")
         self.turns = max(1, round(FLOP / self.flop))
 
     def _count_terms(self) -> int:
@@ -178,9 +176,8 @@ class EmittedTile(CompiledTile):
     def is_right(self) -> bool:
         """Whether the emitted instructions multiply random numbers as NumPy does."""
         rng = np.random.default_rng(0)
-        a, panel = (
-            rng.random(shape, "float32") for shape in ((self.tile.rows, self.terms), (self.terms, self.width))
-        )
+        a = rng.random((self.tile.rows, self.terms), "float32")
+        panel = rng.random((self.terms, self.width), "float32")
         return np.allclose(self.product(a, panel), a @ panel, rtol=1e-4)
 
     def _count_terms(self) -> int:

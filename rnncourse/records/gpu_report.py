@@ -142,24 +142,18 @@ def over(other: Measurement | None, one: Measurement, part: str = "step") -> flo
 def _row(
     workload: Workload, result: Measurement, naive: Measurement | None, peer: Measurement | None
 ) -> tuple[str, ...]:
-    step = result.median("step")
-    share = host_share(result)
+    seconds = {part: result.median(part) for part in (*PARTS, "kernel")}
     ratio = lambda value: "" if value is None else f"{value:.2f}"
-
-    def of_step(seconds):
-        return "" if seconds is None else f"{1e6 * seconds / workload.T:.2f}"
-
-    return (
-        label(result),
-        result.dtype,
-        *(f"{1e3 * result.median(part):.3f}" for part in PARTS),
-        ratio(over(naive, result)),
-        ratio(over(peer, result)),
-        *map(of_step, (step, result.median("forward"), result.median("kernel"))),
-        ratio(result.floor),
-        f"{1e-12 * workload.flops('step') / step:.2f}",
-        str(result.launches.get("step") or ""),
-        "" if share is None else f"{min(1.0, share):.0%}",
-        f"{result.bytes / 1e6:.0f}",
-        {True: "yes", False: "no", None: ""}[result.same_bits],
-    )
+    cells = [label(result), result.dtype]
+    cells += [f"{1e3 * seconds[part]:.3f}" for part in PARTS]
+    cells += [ratio(over(naive, result)), ratio(over(peer, result))]
+    for part in ("step", "forward", "kernel"):
+        cells.append("" if seconds[part] is None else f"{1e6 * seconds[part] / workload.T:.2f}")
+    cells.append(ratio(result.floor))
+    cells.append(f"{1e-12 * workload.flops('step') / seconds['step']:.2f}")
+    cells.append(str(result.launches.get("step") or ""))
+    share = host_share(result)
+    cells.append("" if share is None else f"{min(1.0, share):.0%}")
+    cells.append(f"{result.bytes / 1e6:.0f}")
+    cells.append({True: "yes", False: "no", None: ""}[result.same_bits])
+    return tuple(cells)

@@ -35,9 +35,8 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     accesses = report.accesses
     lines = dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
-    places = np.flatnonzero(
-        np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp_of(accesses.thread) == 0)
-    )
+    is_load = np.isin(accesses.site, sites) & (accesses.kind == LOAD)
+    places = np.flatnonzero(is_load & (accesses.warp_of(accesses.thread) == 0))
     if not len(places):
         raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
     places = places[accesses.site[places] == accesses.site[places[0]]]

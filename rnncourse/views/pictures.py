@@ -52,7 +52,8 @@ def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, 
     """Rows of frames over time: the input, the right answer, the network's prediction [T,B,O]."""
     b = _largest_target(batch)
     T = len(batch.x)
-    steps = np.unique(np.linspace(np.flatnonzero(batch.weight)[0], T - 1, FRAMES_SHOWN).round().astype(int))
+    first = np.flatnonzero(batch.weight)[0]
+    steps = np.unique(np.linspace(first, T - 1, FRAMES_SHOWN).round().astype(int))
     figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
     limit = float(np.abs(batch.target[steps, b]).max()) if signed else 0.5
     grey = ("gray", 0.5)
@@ -106,9 +107,10 @@ def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> F
     T = min(CHARACTERS_SHOWN, len(batch.x))
     B = min(SEQUENCES_SHOWN, batch.x.shape[1])
     target = batch.target[-T:, :B]
-    shifted = prediction[-T:, :B] - prediction[-T:, :B].max(-1, keepdims=True)
-    odds = np.exp(shifted)
-    right = np.take_along_axis(odds, target[..., np.newaxis], -1)[..., 0] / odds.sum(-1)  # [T,B]
+    shown_part = prediction[-T:, :B]
+    odds = np.exp(shown_part - shown_part.max(-1, keepdims=True))
+    of_target = np.take_along_axis(odds, target[..., np.newaxis], -1)[..., 0]
+    right = of_target / odds.sum(-1)  # [T,B]
     figure, axis = canvas(width=9, height=0.36 * B + 1.2)
     image = axis.imshow(right.T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for (t, b), character in np.ndenumerate(target):

@@ -146,13 +146,17 @@ def prediction(settings: Settings) -> Prediction:
         timeline = predict(plan, settings.sheet)
     per_layer = 0 if settings.streams == Settings.streams else settings.streams
     names = ("", ", beside") if per_layer == 2 else ("",)
+    kinds = list(KINDS)
+    operations = plan.operations
     bars = Bars(
-        tuple(f"layer {layer}{name}" for layer in range(settings.layers) for name in names),
-        np.array([operation.stream or operation.layer for operation in plan.operations]),
-        np.array([list(KINDS).index(operation.kind) for operation in plan.operations]),
-        *(np.array(times) for times in (timeline.start, timeline.end, timeline.issued)),
-        settings.sheet.launch,
-        [(_short_name(operation), operation.layer, *operation.steps) for operation in plan.operations],
+        rows=tuple(f"layer {layer}{name}" for layer in range(settings.layers) for name in names),
+        row=np.array([operation.stream or operation.layer for operation in operations]),
+        kind=np.array([kinds.index(operation.kind) for operation in operations]),
+        start=np.array(timeline.start),
+        end=np.array(timeline.end),
+        issued=np.array(timeline.issued),
+        issue=settings.sheet.launch,
+        labels=[(_short_name(operation), operation.layer, *operation.steps) for operation in operations],
     )
     return Prediction(bars, plan.count(), timeline.makespan, timeline.tflops, timeline.idle)
 
@@ -178,9 +182,10 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     result = []
     for name, passes in stage_passes().items():
         what = tuple(change for change in passes if getattr(change, "func", change) not in ONLY_WHEN)
-        short, longer = (_counts(direction, cell, replace(sizes, T=steps, L=1), what) for steps in (T, T + 2))
-        pairs = zip(short, longer, strict=True)
-        result.append(Stage(name, *(sizes.L * (a + (b - a) * ((sizes.T - T) // 2)) for a, b in pairs)))
+        short = np.array(_counts(direction, cell, replace(sizes, T=T, L=1), what))
+        longer = np.array(_counts(direction, cell, replace(sizes, T=T + 2, L=1), what))
+        of_layer = short + (longer - short) * ((sizes.T - T) // 2)
+        result.append(Stage(name, *(sizes.L * of_layer).tolist()))
     return tuple(result)
 
 

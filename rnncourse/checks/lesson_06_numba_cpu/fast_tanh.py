@@ -60,7 +60,8 @@ def _wrong_value(points: np.ndarray, values: np.ndarray, odd: tuple, even: tuple
     want = np.tanh(points.astype("float64"))
     with np.errstate(invalid="ignore"):
         ulps = np.abs(values - want) / np.spacing(np.abs(want).astype("float32"))
-    right = (ulps <= ULPS) & (np.signbit(values) == np.signbit(want)) | (np.isnan(values) & np.isnan(want))
+    same_sign = np.signbit(values) == np.signbit(want)
+    right = (ulps <= ULPS) & same_sign | (np.isnan(values) & np.isnan(want))
     if right.all():
         return None
     first = int(np.argmin(right))
