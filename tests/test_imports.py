@@ -23,13 +23,13 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
     "rnnlab": ("pocketgpu", "ranks"),
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
-STATEMENTS = 34_270  # of the five packages, to come down to 26,500; a small change never meets it
+STATEMENTS = 34_490  # of the five packages, to come down to 26,500; a small change never meets it
 NODES_A_STATEMENT = {  # equinox has 10.1, nbgrader 10.3, optax 13.3; all of ours come down to 12.5
     "pocketgpu": 13.4,
     "ranks": 12.5,
     "nbjudge": 12.7,
-    "rnnlab": 14.1,
-    "rnncourse": 14.6,
+    "rnnlab": 14.0,
+    "rnncourse": 14.4,
 }
 FOR_ANYTHING = ("pocketgpu", "ranks")  # they know of no network
 NETWORKS = re.compile(r"\b(rnn|lstm|gru)s?\b|recurrent", re.I)
