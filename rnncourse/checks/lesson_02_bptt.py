@@ -196,9 +196,9 @@ def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
         if step is None:
             return "call cell_backward with x[t], the input of one step of all sequences."
         dh = next(right[1] for right in needed if close(right[2], x[step]))
-        given = {"dh": entry[0], "h_before": entry[2], "h_after": entry[3]}
+        arguments_of_call = {"dh": entry[0], "h_before": entry[2], "h_after": entry[3]}
         right = {"dh": dh, "h_before": h[step], "h_after": h[step + 1]}
-        for name, got in given.items():
+        for name, got in arguments_of_call.items():
             want = right[name]
             if not close(got, want):
                 where = first_difference(np.asarray(got), want, AXES["dh0"])

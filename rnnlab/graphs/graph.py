@@ -71,9 +71,9 @@ class Graph:
 def node_flops(graph: Graph, node: Node) -> int:
     """Floating-point operations of one node; copying, stacking and splitting count none."""
     rule = RULES[node.op]
-    read = [graph.shapes[wire] for wire in node.inputs]
-    made = [graph.shapes[wire] for wire in node.outputs]
-    return rule.flops(read, made, node.flags)
+    inputs = [graph.shapes[wire] for wire in node.inputs]
+    outputs = [graph.shapes[wire] for wire in node.outputs]
+    return rule.flops(inputs, outputs, node.flags)
 
 
 def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
