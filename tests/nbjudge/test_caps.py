@@ -76,27 +76,36 @@ def test_no_answer_holds_more_than_its_caps_by_the_machines_own_figures(user, na
     assert observed.processes <= (sandbox.TASKS if has_group(run) else 2 * sandbox.PROCESSES) + SPARE
 
 
-@linux
-def test_a_control_group_ends_what_takes_more_than_its_limit():
+@pytest.fixture
+def groups():
+    """Control groups of this machine, where they may be made."""
     if not control_group.is_possible():
         pytest.skip("no control group may be made here: it needs version 2, and root or a session of systemd")
-    group = control_group.make(memory=64 << 20, tasks=100)
-    program = "import sys; sys.stdin.read(1); print(len(b'x' * (200 << 20)))"
+    return control_group
+
+
+def run_in(group, program):
+    """Exit status and output of a Python program that starts once it is in the group, which then ends."""
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         group.take([process.pid])
         shown, _ = process.communicate(b"x", timeout=600)
     group.end()
-    assert (process.returncode, shown) == (-9, b"")
+    return process.returncode, shown
+
+
+@linux
+def test_a_control_group_ends_what_takes_more_than_its_limit(groups):
+    group = groups.make(memory=64 << 20, tasks=100)
+    program = "import sys; sys.stdin.read(1); print(len(b'x' * (200 << 20)))"
+    assert run_in(group, program) == (-9, b"")
     assert not group.folder.exists()
 
 
 @linux
-def test_a_control_group_starts_no_more_tasks_than_its_limit():
-    if not control_group.is_possible():
-        pytest.skip("no control group may be made here: it needs version 2, and root or a session of systemd")
-    group = control_group.make(memory=GIB, tasks=5)
+def test_a_control_group_starts_no_more_tasks_than_its_limit(groups):
+    group = groups.make(memory=GIB, tasks=5)
     program = (
         "import os, sys, time\n"
         "sys.stdin.read(1)\n"
@@ -110,29 +119,21 @@ def test_a_control_group_starts_no_more_tasks_than_its_limit():
         "    pass\n"
         "print(started)\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        group.take([process.pid])
-        shown, _ = process.communicate(b"x", timeout=600)
-    group.end()
-    assert int(shown) == 4
+    assert int(run_in(group, program)[1]) == 4
 
 
 @linux
-def test_a_group_is_used_again_once_its_processes_have_ended():
-    if not control_group.is_possible():
-        pytest.skip("no control group may be made here: it needs version 2, and root or a session of systemd")
+def test_a_group_is_used_again_once_its_processes_have_ended(groups):
     limits = GIB, 50
-    first = control_group.borrow(*limits)
+    first = groups.borrow(*limits)
     folder = first.folder
-    control_group.give_back(first, *limits)
-    second = control_group.borrow(*limits)
+    groups.give_back(first, *limits)
+    second = groups.borrow(*limits)
     assert second.folder == folder
     with subprocess.Popen(["sleep", "60"]) as process:
         second.take([process.pid])
-        control_group.give_back(second, *limits)
-        third = control_group.borrow(*limits)
+        groups.give_back(second, *limits)
+        third = groups.borrow(*limits)
         assert third.folder != folder
         process.kill()
     second.end()

@@ -132,34 +132,43 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
     assert (open_points(), marks(folder)["1235"]) == (0, 5)
 
 
+MEANINGLESS = [  # table, its text, and the line, column and value that mean nothing
+    ("by_hand", "student,lesson,exercise,points\n1243,00,last_step,1\n", 2, "student", "1243"),
+    ("by_hand", "student,lesson,exercise,points\n\n1234,0O,last_step,1\n", 3, "lesson", "0O"),
+    ("by_hand", "student,lesson,exercise,points\n1234,,last_step,1\n", 2, "lesson", ""),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_stop,1\n", 2, "exercise", "last_stop"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,2\n", 2, "points", "2"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,-1\n", 2, "points", "-1"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,nan\n", 2, "points", "nan"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,=1\n", 2, "points", "=1"),
+    ("by_hand", "student,lesson,exercise,comment\n1234,00,last_step,a, b\n", 2, "comment", "a"),
+    ("by_hand", 'student,lesson,exercise,comment\n1234,00,last_step,"a\nb"\n99,0,last_step,c\n', 4,
+     "student", "99"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,1\n1234,0,last_step,\n", 3, "student",
+     "1234"),
+    ("by_hand", "student,lesson,exercise,points\n1234,00\n", 2, "exercise", ""),
+    ("by_hand", "student,lesson,exercise,points\n1234\n", 2, "lesson", ""),
+    ("prose", "lesson,exercise,points\n00,essay\n", 2, "points", ""),
+    ("prose", "lesson,exercise,points\n00,essay,\n", 2, "points", ""),
+    ("prose", "lesson,exercise,points\n00,essay,0\n", 2, "points", "0"),
+    ("prose", "lesson,exercise,points\n00,essay,4 points\n", 2, "points", "4 points"),
+    ("prose", "lesson,exercise,points\n00,last_step,3\n", 2, "exercise", "last_step"),
+    ("prose", "lesson,exercise,points\n,essay,3\n", 2, "lesson", ""),
+    ("prose", "lesson,exercise,points\n0,essay,3\n00,essay,4\n", 3, "lesson", "00"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "line", "column", "value"),
+    ("command", "name", "text", "line", "column", "value"),
     [
-        ("by_hand", "student,lesson,exercise,points\n1243,00,last_step,1\n", 2, "student", "1243"),
-        ("by_hand", "student,lesson,exercise,points\n\n1234,0O,last_step,1\n", 3, "lesson", "0O"),
-        ("by_hand", "student,lesson,exercise,points\n1234,,last_step,1\n", 2, "lesson", ""),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_stop,1\n", 2, "exercise", "last_stop"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,2\n", 2, "points", "2"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,-1\n", 2, "points", "-1"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,nan\n", 2, "points", "nan"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,=1\n", 2, "points", "=1"),
-        ("by_hand", "student,lesson,exercise,comment\n1234,00,last_step,a, b\n", 2, "comment", "a"),
-        ("by_hand", 'student,lesson,exercise,comment\n1234,00,last_step,"a\nb"\n99,0,last_step,c\n', 4,
-         "student", "99"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,1\n1234,0,last_step,\n", 3, "student",
-         "1234"),
-        ("by_hand", "student,lesson,exercise,points\n1234,00\n", 2, "exercise", ""),
-        ("by_hand", "student,lesson,exercise,points\n1234\n", 2, "lesson", ""),
-        ("prose", "lesson,exercise,points\n00,essay\n", 2, "points", ""),
-        ("prose", "lesson,exercise,points\n00,essay,\n", 2, "points", ""),
-        ("prose", "lesson,exercise,points\n00,essay,0\n", 2, "points", "0"),
-        ("prose", "lesson,exercise,points\n00,essay,4 points\n", 2, "points", "4 points"),
-        ("prose", "lesson,exercise,points\n00,last_step,3\n", 2, "exercise", "last_step"),
-        ("prose", "lesson,exercise,points\n,essay,3\n", 2, "lesson", ""),
-        ("prose", "lesson,exercise,points\n0,essay,3\n00,essay,4\n", 3, "lesson", "00"),
+        *(("report", *cell) for cell in MEANINGLESS),
+        *(
+            (command, *cell)
+            for command in ("export", "regrade")
+            for cell in (MEANINGLESS[0], MEANINGLESS[-1])
+        ),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("command", ["report", "export", "regrade"])
+)
 def test_a_cell_that_means_nothing_is_named_before_anything_is_written(
     folder, run, tmp_path, command, name, text, line, column, value
 ):
