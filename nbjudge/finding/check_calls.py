@@ -5,22 +5,23 @@ notebook's own that calls check are all the same to a learner.
 """
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Mapping
+
+from nbjudge.finding.effects import Scope
 
 CHECK = "check"
-ALIASES = (ast.Name, ast.Attribute, ast.Lambda)  # expressions that give check, or what calls it, another name
 
 
 class Checks:
     """The statements of a notebook that call check, and what stands beside it."""
 
-    def __init__(self, statements: Iterable[ast.stmt]):
+    def __init__(self, scopes: Mapping[ast.stmt, Scope]):
         self.known: dict[str, set[str]] = {CHECK: set()}  # a name that calls check, and those beside it
-        statements = [*statements]
-        for statement in statements:
-            if beside := self._beside(statement):
-                self.known.update(dict.fromkeys(_names_for_check(statement), beside))
-        self.names = {statement: self._beside(statement) for statement in statements}
+        for statement, scope in scopes.items():
+            for name, node in _other_names(statement, scope):
+                if beside := self._beside(node):
+                    self.known[name] = beside
+        self.names = {statement: self._beside(statement) for statement in scopes}
 
     def numbers(self, name: str) -> dict[str, int | str]:
         """The numbers in the last `check(name, ...)`; empty without such a call."""
@@ -43,10 +44,11 @@ class Checks:
         return names.union(*(self.known[name] for name in known)) if known else set()
 
 
-def _names_for_check(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.ImportFrom):
-        return [alias.asname or alias.name for alias in statement.names if alias.name == CHECK]
-    if isinstance(statement, ast.FunctionDef):
-        return [statement.name]
-    is_alias = isinstance(statement, ast.Assign) and isinstance(statement.value, ALIASES)
-    return [target.id for target in statement.targets if isinstance(target, ast.Name)] if is_alias else []
+def _other_names(statement: ast.stmt, scope: Scope) -> list[tuple[str, ast.AST]]:
+    """(name, what it stands for) wherever a statement may give check, or what calls it, another name."""
+    aliases = [part for part in ast.walk(statement) if isinstance(part, ast.alias) and part.name == CHECK]
+    imported = [(alias.asname or CHECK, alias) for alias in aliases]
+    named = [
+        (site.name, site.source) for site in scope.sites if isinstance(site.source, ast.Name | ast.Attribute)
+    ]
+    return [*imported, *named, *scope.functions]

@@ -138,12 +138,18 @@ class Notebook:
         return Notebook(edited if other is cell else other for other in self.cells)
 
     @cached_property
+    def written(self) -> list[CellStatement]:
+        """All statements at the top of the cells."""
+        written = [statement for cell in self.cells for statement in statements_of(cell)]
+        if any(history.KEPT.search(cell.text) for cell in self.cells):
+            self._follow_history(written)
+        return written
+
+    @cached_property
     def statements(self) -> list[CellStatement]:
         """The statements that may count: what no kernel ran gives nothing, but answers are judged."""
-        every = [statement for cell in self.cells for statement in statements_of(cell)]
-        if any(history.KEPT.search(cell.text) for cell in self.cells):
-            self._follow_history(every)
-        return [s for s in every if not s.is_unrun or not s.cell.in_turn or s.gives & exercise_names()]
+        known = exercise_names()
+        return [s for s in self.written if not s.is_unrun or not s.cell.in_turn or s.gives & known]
 
     def _follow_history(self, statements: list[CellStatement]) -> None:
         own = {name for statement in statements for name in statement.gives}
@@ -168,7 +174,7 @@ class Notebook:
     @cached_property
     def checks(self) -> Checks:
         """The calls of `check`."""
-        return Checks(tree for cell in self.cells for tree in cell.statements)
+        return Checks({statement.tree: statement.scope for statement in self.written})
 
     @cached_property
     def meanings(self) -> Names:

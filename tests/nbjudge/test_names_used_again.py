@@ -49,6 +49,24 @@ def graded(*cells):
         ((TAKE, CHECK, HELPER), "passed"),  # cells ran in another order
         ((WRONG, CHECK, HELPER, TAKE), "passed"),  # the answer itself stands below its check
         ((HELPER, TAKE, CHECK, WRONG), "failed"),
+        ((HELPER, TAKE, "test: object = check", "test(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "(test := check)", "test(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "if check:\n    def see(f):\n        check(f)", "see(last_step)", OTHER), "passed"),
+        (
+            (HELPER, TAKE, "try:\n    from rnnlab import check as c\nfinally:\n    c(last_step)", OTHER),
+            "passed",
+        ),
+        (
+            (
+                HELPER,
+                TAKE,
+                "class See:\n    def now(self, f):\n        check(f)",
+                "See().now(last_step)",
+                OTHER,
+            ),
+            "passed",
+        ),
+        ((HELPER, TAKE, CHECK, "if check:\n    show = print", OTHER, "show(last_step)"), "passed"),
         ((HELPER, TAKE, CHECK, "del last_step, take"), "passed"),  # clears up
         ((HELPER, "def last_step(y):\n    raise NotImplementedError", "del last_step"), "not_attempted"),
         ((TAKE, HELPER, OTHER), "crashed"),  # without a check the last counts
