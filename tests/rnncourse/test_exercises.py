@@ -55,7 +55,7 @@ def test_every_answer_whose_verdict_is_known_gets_it_in_one_process(lesson, monk
 def run_here(exercise, answer, seed, box, lines):
     """What a check finds in an answer that is loaded and called in this process."""
     sys.modules["__main__"] = ModuleType("__main__")
-    namespace, _ = main.load(answer.cells, answer.names)
+    namespace, _ = main.load(answer.cells, answer.names, answer.history)
     function = InProcess(namespace.get(answer.name), answer.name, is_own=True, seconds=exercise.seconds)
     return run_check(exercise, function, seed)
 
