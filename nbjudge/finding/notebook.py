@@ -358,17 +358,16 @@ class Notebook:
         }
 
     def _nothing_to_judge(self, name: str) -> Stopped:
-        for cell in self.cells:
-            if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
+        for cell in sorted(self.cells, key=lambda cell: not cell.error):
+            if name in cell.named and cell.error:
                 return _unreadable(cell, name)
-        if any(statement.is_stub and name in statement.gives for statement in self.statements):
-            return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-        for cell in self.cells:
             if name in cell.named:
                 kind = f"it is a cell of {cell.kind}, which does not run."
                 remedy = f"make {cell.label} a code cell, run it, and save the notebook"
                 sentence = f"{cell.label.capitalize()} defines {name}, but {kind}"
                 return Stopped(Status.not_attempted, sentence, remedy)
+        if any(statement.is_stub and name in statement.gives for statement in self.statements):
+            return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
         definitions = {n for s in self.statements if isinstance(s.tree, DEFINITIONS) for n in s.gives}
         near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
         remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."

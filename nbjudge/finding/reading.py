@@ -24,7 +24,7 @@ ARROW = re.compile(r"^-+> ?(\d{1,6})\b ?(.*)$", re.MULTILINE)  # before a line i
 MAGIC_CALL = "get_ipython().run_"  # begins what IPython has made of a magic
 INSIDE = re.compile(r"^File <(?:timed exec|string)>:(\d{1,6})", re.MULTILINE)  # what %%time, %%prun run
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
-DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
+DEFINITION = re.compile(r"^\s*(?:(?:async\s+)?def\s+|(?=\w+\s*=[^=]))(\w+)", re.MULTILINE)
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
 

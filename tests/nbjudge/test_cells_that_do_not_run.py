@@ -41,6 +41,23 @@ def test_a_cell_that_is_text_is_named(written, kind):
     assert "code cell" in outcome.next_step
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "status"),
+    [
+        ("markdown", "Mine:\n\n    def last_step(y):\n        return y[-1]", Status.not_attempted),
+        ("raw", "last_step = lambda y: y[-1]", Status.not_attempted),
+        ("code", "async def last_step(y:\n    return y[-1]", Status.crashed),
+        ("code", "last_step = lambda y: y[-1", Status.crashed),
+    ],
+)
+def test_a_text_that_does_not_run_is_named_before_the_stub(written, kind, text, status):
+    stub = "def last_step(y):\n    raise NotImplementedError"
+    for cells in ([(kind, text)], [("code", stub), (kind, text)]):
+        outcome = verdict(written(*cells))
+        assert outcome.status == status
+        assert f"ell {len(cells)}" in outcome.message
+
+
 def test_a_code_cell_counts_more_than_a_text_that_shows_it(written):
     assert verdict(written(("markdown", RIGHT), ("code", RIGHT))).passed
 
