@@ -134,8 +134,16 @@ EXERCISES = (
         ),
         late=lambda n: (n, 3, 2, ("r", "z")),
     ),
-    ANSWERS["lstm_pointwise_kernel"].exercise(check_lstm_pointwise_kernel, draw_blocks, is_kernel=True),
+    ANSWERS["lstm_pointwise_kernel"].exercise(
+        check_lstm_pointwise_kernel,
+        draw_blocks,
+        is_kernel=True,
+        late=lambda n: (n, 3, (4, 2), 0),
+    ),
     ANSWERS["lstm_pointwise_backward_kernel"].exercise(
-        check_lstm_pointwise_backward_kernel, draw_blocks, is_kernel=True
+        check_lstm_pointwise_backward_kernel,
+        draw_blocks,
+        is_kernel=True,
+        late=lambda n: (n, 3, (4, 2), 0),
     ),
 )

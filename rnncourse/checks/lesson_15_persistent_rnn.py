@@ -187,6 +187,7 @@ EXERCISES = (
         check_flag_barrier,
         lambda rng: ((2, 2, 2), (1, 2, 1), (3, 4, 3), (4, 5, int(rng.integers(2, 5))), (1, 4, 3), (2, 48, 2)),
         is_kernel=True,
+        late=lambda n: (2, 2, n),
     ),
     ANSWERS["persistent_rnn_kernel"].exercise(
         check_persistent_rnn_kernel,

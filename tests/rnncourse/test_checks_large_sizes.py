@@ -1,5 +1,8 @@
 """No answer passes that is right for small sizes alone: every check has a late case with a long axis."""
 
+import ast
+import linecache
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from nbjudge.answers import LATE
 from nbjudge.course import current
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
+from rnncourse.checks.answers import answers
 from rnncourse.course import COURSE
 
 assert COURSE is current()
@@ -75,6 +79,30 @@ def test_a_measurement_is_repeated_often_once():
     *_, (*_, repeats) = exercise.cases(np.random.default_rng(1))
     assert repeats % 2 == 1
     assert LATE[0] <= repeats <= LATE[1] + 1
+
+
+KERNELS = [
+    exercise.name
+    for lesson in COURSE.lessons
+    for exercise in COURSE.exercises(lesson)
+    if exercise.is_kernel and exercise.name != "step_kernels"  # a function that launches several
+]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_for_small_arrays_alone_fails(name):
+    lesson, exercise = COURSE.find(name)
+    tree = ast.parse(answers(lesson)[name].source)
+    (kernel,) = (part for part in tree.body if getattr(part, "name", "") == name)
+    arrays = [part.arg for part in kernel.args.args if part.arg not in ("steps", "a")]
+    large = " or ".join(f"{array}.shape[0] > {SMALL}" for array in arrays)
+    kernel.body[1:1] = ast.parse(f"if {large}:\n    return").body
+    source = f"import math\nimport numpy as np\nfrom rnnlab import cuda\n{ast.unparse(tree)}"
+    label = f"<{name}>"
+    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+    namespace = {"__name__": "kernel"}
+    exec(compile(source, label, "exec"), namespace)
+    assert run_check(exercise, InProcess(namespace[name], name), 1) is not None
 
 
 def test_all_exercises_are_known_to_this_test():
