@@ -157,18 +157,20 @@ def assigned_guesses(module: ast.Module) -> dict[str, int]:
 
 def _read_guesses(module: ast.Module) -> list[str]:
     """Guesses of an earlier cell."""
-    stored = _names(module, ast.Store)
-    return [name for name in _names(module, ast.Load) if name not in stored]
+    return [name for name in _names(module, ast.Load) if name not in _names(module, ast.Store)]
 
 
 def shows(statements: list[ast.stmt]) -> bool:
     """Whether statements print or show something: one of them, outside functions, is an expression."""
-    run = [statement for statement in statements if not isinstance(statement, ast.FunctionDef)]
-    return any(isinstance(node, ast.Expr) for statement in run for node in ast.walk(statement))
+    return any(
+        isinstance(node, ast.Expr)
+        for statement in statements
+        if not isinstance(statement, ast.FunctionDef)
+        for node in ast.walk(statement)
+    )
 
 
 def prepare(shell: object) -> None:
     """Let the cells of an IPython shell have guesses that nobody has made; a second call changes nothing."""
-    transformers = shell.ast_transformers
-    if not any(isinstance(transformer, Guesses) for transformer in transformers):
-        transformers.append(Guesses())
+    if not any(isinstance(transformer, Guesses) for transformer in shell.ast_transformers):
+        shell.ast_transformers.append(Guesses())

@@ -37,19 +37,18 @@ def banner() -> None:
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
     simulated = "GPU kernels" if len(live) == 1 and find_spec("pocketgpu.simulator") else "nothing"
-    recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: {' and '.join(live)}")
+    recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"simulated: {simulated} · recorded: {recorded}{_missing(cuda)}")
 
 
 def _banner_in_browser() -> None:
-    recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: NumPy {metadata.version('numpy')} in a browser, on one core")
     print("Here check() works and all lessons run, some cells as recorded: no threads, processes, compilers.")
     print(
         "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it."
     )
-    print(f"simulated: GPU kernels · recorded: {recorded}")
+    print(f"simulated: GPU kernels · recorded: {len(records.stored()) or 'no'} measurements")
 
 
 def _missing(cuda: tuple[int, int] | None) -> str:

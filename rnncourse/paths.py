@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.printable import quantity
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator.report import observe
 from rnnlab import reference
@@ -184,7 +185,9 @@ def test(name: str, *answers: float) -> None:
         print(f"Put {len(path.questions)} numbers in place of ...: paths.test({name!r}, {gaps})")
         return
     if len(answers) != len(path.questions):
-        raise ValueError(f"{len(answers)} answers to {len(path.questions)} questions; write ... for a gap.")
+        raise ValueError(
+            f"{quantity(len(answers), 'answer')} to {len(path.questions)} questions; write ... for a gap."
+        )
     to_read = set()
     for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
         if answer is ...:
@@ -196,11 +199,11 @@ def test(name: str, *answers: float) -> None:
         right = question.answer()
         if not abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
             to_read.add(question.lesson)
-            print(f"{number}. {right:,.4g} is right, not {answer:,.4g}: lesson {question.lesson}.")
+            print(f"{number}. {right:,.9g} is right, not {answer:,.9g}: lesson {question.lesson}.")
     if to_read:
         print(f"Take lesson{'s' if len(to_read) > 1 else ''} {list_lessons(to_read)} at least.")
-    else:
-        print(f"All right: you may skip {list_lessons(path.lessons)}, or do their exercises alone.")
+    if to_skip := {question.lesson for question in path.questions} - to_read:
+        print(f"You may skip {list_lessons(to_skip)}, or do the exercises alone.")
 
 
 def list_lessons(lessons: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ shows counts alone.  So does a variant, which is for a class, and a notebook tha
 import html
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook
 
 GRADED = "NBGRADER_EXECUTION"  # nbgrader sets it where it runs a notebook
+NOUN = re.compile(r"^(.*?)(?= (?:of|from|to|between|into|read|written|loaded) |$| (?:read|written)$)")
 IN_TWO_COLUMNS = "display:flex;flex-wrap:wrap;gap:1em"
 
 
@@ -50,7 +52,7 @@ class OwnAnswer:
         if self.counted is None:
             return ""
         case, got, own = self.counted
-        nouns = {name: name.replace(" ", "s ", 1) if " " in name else f"{name}s" for name in own}
+        nouns = {name: NOUN.sub(r"\1s", name, count=1) for name in own}
         costs = ", ".join(f"{got[name]} and {own[name]} {noun}" for name, noun in nouns.items())
         fewer = ", ".join(f"fewer {noun}" for name, noun in nouns.items() if got[name] > own[name])
         better = f" One better has {fewer}." if fewer else ""

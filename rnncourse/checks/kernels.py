@@ -46,7 +46,7 @@ COSTS = {  # of a launch, as nouns; no atomics, for how often a thread polls is 
     "global_load_sectors": "sector read",
     "global_store_sectors": "sector written",
     "shared_requests": "request to shared memory",
-    "bank_conflicts": "conflict of banks",
+    "bank_conflicts": "bank conflict",
     "exchanges": "exchange between lanes",
     "barriers": "barrier",
 }

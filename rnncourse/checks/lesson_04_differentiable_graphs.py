@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import add_to_case, begin_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, compare_counts, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
@@ -261,6 +261,7 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
         return _kept(got, want, biases[1]) or _gates(got[0], want[0], x, h0, weight_ih, weight_hh, *biases)
 
     if expect(got, want, axes=axes, what=what, advice=advice):
+        compare_counts({"call of product": len(trace)}, {"call of product": 1 + T})
         states = np.concatenate([h0[np.newaxis], want[0][:-1]])
         refuse(missing_vector("product", trace, {"x": x, "h": states}))
 

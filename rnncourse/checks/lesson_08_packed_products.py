@@ -86,6 +86,7 @@ def check_emit_tile(submission, rng, rows, vectors, terms):
     core = Proxy(CORE.format(registers=registers), "core", {"emit": emit})
     add_to_case(f"{registers} registers")
     submission(core, rows, vectors, terms)
+    compare_counts({"load": machine.loads}, {"load": terms * (rows + vectors)})
     refuse(_incomplete(machine), result=(machine.loads, machine.multiplies, machine.stores))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import compare_counts, expect, refuse
 from nbjudge.exercise import Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
@@ -88,6 +88,8 @@ def check_scan_by_chunks(submission, rng, T):
         or _wrong_maps("ends", ends, last, parts[1])
         or _too_many_calls(named.sizes, min(chunk, T), len(last), T)
     )
+    levels = min(chunk, T) + len(last) - 1
+    compare_counts({"call of compose": len(named.sizes)}, {"call of compose": levels})
     refuse(problem, case, result=(prefixes, ends), detail=tuple(named.sizes))
 
 

@@ -25,7 +25,10 @@ BY_HAND = {
 def test_right_answers_skip_a_path_and_a_wrong_one_names_its_lesson(name, capsys):
     path = paths.PATHS[name]
     paths.test(name, *BY_HAND[name])
-    assert paths.list_lessons(path.lessons) in capsys.readouterr().out
+    assert (
+        f"skip {paths.list_lessons({question.lesson for question in path.questions})}"
+        in capsys.readouterr().out
+    )
     for place, question in enumerate(path.questions):
         for wrong in (..., BY_HAND[name][place] * 1.5):
             answers = [*BY_HAND[name]]
@@ -40,11 +43,11 @@ NOT_A_NUMBER = float("nan")
 @pytest.mark.parametrize(
     ("answers", "present", "absent"),
     [
-        ((1600, 0.5, 1.5, 9600), ["05 to 08"], ["lesson 0"]),
-        ((np.float32(1600), 1 / 2, 3 / 2, np.int64(9600)), ["05 to 08"], ["lesson 0"]),
-        ((1601, 0.5, 1.5, NOT_A_NUMBER), ["4. 9,600", "lesson 08"], ["lesson 05", "05 to 08"]),
-        ((1600, -0.5, float("inf"), 9600), ["2. 0.5", "3. 1.5", "05 and 06"], ["lesson 08", "05 to 08"]),
-        ((..., ..., ..., ...), ["1.", "4.", "05, 06 and 08"], ["1,600", "0.5", "1.5", "9,600", "05 to 08"]),
+        ((1600, 0.5, 1.5, 9600), ["skip 05, 06 and 08"], ["lesson 0"]),
+        ((np.float32(1600), 1 / 2, 3 / 2, np.int64(9600)), ["skip 05, 06 and 08"], ["lesson 0"]),
+        ((1601, 0.5, 1.5, NOT_A_NUMBER), ["4. 9,600", "lesson 08", "skip 05 and 06"], ["lesson 05"]),
+        ((1600, -0.5, float("inf"), 9600), ["2. 0.5", "3. 1.5", "05 and 06", "skip 08"], ["lesson 08"]),
+        ((..., ..., ..., ...), ["1.", "4.", "05, 06 and 08"], ["1,600", "0.5", "1.5", "9,600", "skip"]),
     ],
 )
 def test_answers_that_are_right_wrong_or_no_numbers_are_told_apart(answers, present, absent, capsys):
@@ -100,6 +103,11 @@ def test_paths_name_lessons_that_exist():
     for path in paths.PATHS.values():
         assert {*path.lessons} <= numbers
         assert {question.lesson for question in path.questions} <= {*path.lessons}
+
+
+def test_a_right_answer_is_printed_with_all_its_digits(capsys):
+    paths.test("kernels", 8, 8, 32, 393_217 * 2)
+    assert "393,216 is right, not 786,434" in capsys.readouterr().out
 
 
 def test_another_number_of_answers_and_another_path_are_refused():
