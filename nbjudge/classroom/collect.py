@@ -6,7 +6,6 @@ with the reason. Collecting again adds to the list, so late files and a second s
 
 import hashlib
 import re
-import shlex
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -69,15 +68,6 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
     return listed
-
-
-def command(folder: Path, sources: Iterable[Path], assignment: Assignment) -> str:
-    """The command line that collects these downloads again."""
-    arguments = [current().command, "class", "collect", str(folder), *map(str, sources)]
-    if assignment.layout:
-        arguments += ["--layout", assignment.layout]
-    arguments += [word for lesson in assignment.lessons for word in ("--lesson", lesson)]
-    return shlex.join(arguments)
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
@@ -280,7 +270,7 @@ def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> se
 
 
 def _contender(folder: Path, entry: Submission) -> str:
-    """ "this one attempts 4 of 4 exercises; to take it: --take d1691690" """
+    """ "this one attempts 4 of 4 exercises; to take it, collect again with --take d1691690" """
     names = current().catalogue(entry.lesson)
     try:
         with limited(PATIENCE):
@@ -288,7 +278,8 @@ def _contender(folder: Path, entry: Submission) -> str:
     except (Unusable, Overtime):
         count = 0
     exercises = quantity(len(names), "exercise")
-    return f"this one attempts {count} of {exercises}; {TAKE}--take {entry.sha256[:8]}"
+    option = f"--take {entry.sha256[:8]}"
+    return f"this one attempts {count} of {exercises}; to take it, collect again with {option}"
 
 
 def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Submission]:
@@ -305,7 +296,6 @@ def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Sub
     return _with_remarks(chosen)
 
 
-TAKE = "to take it: "  # before the option that chooses one of several files
 DECIDED = "not graded: "  # begins the reasons that the choice among several files has given
 
 
@@ -383,11 +373,8 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
     return noted
 
 
-def describe(listed: list[Submission], again: str) -> Iterator[str]:
-    """The list in words: how many of each lesson, then each file that does not count with its reason.
-
-    again: the command that collects anew, to which the choice of a file is added.
-    """
+def describe(listed: list[Submission]) -> Iterator[str]:
+    """The list in words: how many of each lesson, then each file that does not count with its reason."""
     counting = submissions.graded(listed)
     students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
     names = ", ".join([*students[:NAMES], *(["…"] if len(students) > NAMES else [])])
@@ -402,8 +389,7 @@ def describe(listed: list[Submission], again: str) -> Iterator[str]:
     for entry in submissions.without_repeats(listed):
         if entry.reason or not entry.graded:
             is_fine = entry.graded and not (entry.reason or "").startswith(UNREADABLE)
-            why = (entry.reason or "").removeprefix(DECIDED).replace(TAKE, f"{TAKE}{again} ")
-            reason = "!" if is_fine else "✘", why
+            reason = "!" if is_fine else "✘", (entry.reason or "").removeprefix(DECIDED)
             shown[reason] += 1
             if shown[reason] <= SHOWN:
                 place = entry.source.partition(": ")[2] if len(downloads) == 1 else entry.source

@@ -145,13 +145,13 @@ def written(path: Path, write: Callable) -> object:
 
 
 def _collect(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom.collect import Assignment, check_places, collect, command, describe
+    from nbjudge.classroom.collect import Assignment, check_places, collect, describe
 
     check_places(chosen.folder, chosen.sources)
     about = Assignment(chosen.layout, tuple(chosen.lesson), tuple(chosen.take))
     with made(chosen.folder), locked(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
-    _print(describe(listed, command(chosen.folder, chosen.sources, about)))
+    _print(describe(listed))
     return DONE if all(entry.graded for entry in listed) else NOT_ALL
 
 
