@@ -27,7 +27,7 @@ from nbjudge.verdict import Status, Stopped
 MAX_NUMBERS = 1 << 13  # in the arguments of one call of a judge's function: products of them stay small
 TOO_MANY = f"a function of the exercise takes at most {MAX_NUMBERS} numbers in one call"
 CHANGED_INPUT = "changes its input"
-SAME_ARRAYS = "returns the same arrays in every call"
+SAME_ARRAYS = "returns the same array or list in every call"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = "{name} returns {what}."

@@ -78,7 +78,7 @@ def call(
 
 
 class Earlier:
-    """The latest results that hold arrays, to see whether a later call writes into one of them."""
+    """The latest results that hold arrays or lists, to see whether a later call writes into one of them."""
 
     def __init__(self) -> None:
         self.results: deque[tuple[object, bytes]] = deque(maxlen=EARLIER)
@@ -86,22 +86,24 @@ class Earlier:
     def is_overwritten_for(self, result: object) -> bool:
         """Does one of them hold other numbers than when it was returned?  Keeps this result."""
         is_overwritten = any(_digest(value) != digest for value, digest in self.results)
-        size = _array_bytes(result)
+        size = _bytes_that_change(result)
         if 0 < size <= LARGEST:
             self.results.append((result, _digest(result)))
         return is_overwritten
 
 
-def _array_bytes(part: object) -> int:
+def _bytes_that_change(part: object) -> int:
+    """Bytes, more or less, of the arrays, lists and dicts in a result."""
     if isinstance(part, np.ndarray):
         return part.nbytes
-    if isinstance(part, dict):
-        return sum(map(_array_bytes, part.values()))
-    return sum(map(_array_bytes, part)) if isinstance(part, tuple | list) else 0
+    if isinstance(part, tuple):
+        return sum(map(_bytes_that_change, part))
+    parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return sum(8 + _bytes_that_change(element) for element in parts)
 
 
 def _digest(result: object) -> bytes:
-    """A digest of what stands in the arrays of a result."""
+    """A digest of what stands in a result."""
     digest = hashlib.blake2b(digest_size=16)
     for part in _arrays(result):
         digest.update(part)
