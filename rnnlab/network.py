@@ -204,7 +204,8 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
     for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
-    rows, recurrent = (len(n) * hidden_size for n in (find_cell(cell).gates, find_cell(cell).recurrent_gates))
+    rows = len(find_cell(cell).gates) * hidden_size
+    recurrent = len(find_cell(cell).recurrent_gates) * hidden_size
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
@@ -360,9 +361,11 @@ def _orthogonal(rng, name, shape, hidden_size, gain):
     if name.startswith("weight_ih"):
         bound = np.sqrt(3 / shape[1])
         return rng.uniform(-bound, bound, shape)
-    square = (hidden_size, hidden_size)
-    blocks = [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
-    return np.concatenate([np.empty((0, hidden_size)), *blocks])
+    blocks = [np.empty((0, hidden_size))]
+    for _ in range(shape[0] // hidden_size):
+        orthogonal, _ = np.linalg.qr(rng.normal(size=(hidden_size, hidden_size)))
+        blocks.append(gain * orthogonal)
+    return np.concatenate(blocks)
 
 
 def _kind(value: object) -> str:

@@ -74,9 +74,13 @@ def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndar
     parts = saved.state
     blocks = []
     for k in range(len(parts)):
-        ones = tuple(np.ones_like(part) if k == j else np.zeros_like(part) for j, part in enumerate(parts))
-        _, slopes, direct = steps.cell.pointwise_backward(ones, saved)
-        blocks.append(_diagonal(slopes, direct[k], steps, k) if diagonal else _rows(slopes, direct, steps, H))
+        ones = [np.zeros_like(part) for part in parts]
+        ones[k] += 1
+        _, slopes, direct = steps.cell.pointwise_backward(tuple(ones), saved)
+        if diagonal:
+            blocks.append(_diagonal(slopes, direct[k], steps, k))
+        else:
+            blocks.append(_rows(slopes, direct, steps, H))
     return np.concatenate(blocks, -1 if diagonal else -2)
 
 

@@ -165,7 +165,8 @@ class Sketch:
         def rename(names):
             return tuple(name if n == wire.name else n for n in names)
 
-        self.nodes[:] = [Node(n.op, rename(n.inputs), rename(n.outputs), n.flags) for n in self.nodes]
+        for place, node in enumerate(self.nodes):
+            self.nodes[place] = Node(node.op, rename(node.inputs), rename(node.outputs), node.flags)
 
     __setitem__ = __setattr__
 

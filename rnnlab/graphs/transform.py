@@ -31,7 +31,8 @@ def stack_weight_gradients(reverse: Graph) -> Graph:
             continue
         for part in (total, *parts):
             nodes.remove(part)
-        left, right = (_stacked(nodes, [part.inputs[side] for part in parts], axis=0) for side in (0, 1))
+        left = _stacked(nodes, [part.inputs[0] for part in parts], axis=0)
+        right = _stacked(nodes, [part.inputs[1] for part in parts], axis=0)
         nodes.append(Node("product", (left, right), total.outputs, (True, False)))
     return Graph(reverse.inputs, reverse.outputs, tuple(nodes))
 
@@ -81,11 +82,9 @@ def _groups(graph: Graph, shared: int) -> list[list[Node]]:
     waits_for = _ancestors(graph)
     independent = []
     for nodes in candidates.values():
-        free = [
-            a
-            for a in nodes
-            if not any(waits_for[a] & set(b.outputs) or waits_for[b] & set(a.outputs) for b in nodes)
-        ]
+        wires = {wire for node in nodes for wire in node.outputs}
+        awaited = set().union(*(waits_for[node] for node in nodes))
+        free = [node for node in nodes if not waits_for[node] & wires and not awaited & {*node.outputs}]
         if len(free) > 1:
             independent.append(free)
     return independent
@@ -110,7 +109,8 @@ def _merge(graph: Graph, group: list[Node], shared: int) -> Graph:
     whole = f"{factors[0]}·{factors[1]}ᵀ"
     sizes = tuple(graph.shapes[node.outputs[0]][varying] for node in group)
     nodes.append(Node("product", factors, (whole,), (False, True)))
-    nodes.append(Node("split", (whole,), tuple(node.outputs[0] for node in group), (varying, sizes)))
+    outputs = tuple(node.outputs[0] for node in group)
+    nodes.append(Node("split", (whole,), outputs, (varying, sizes)))
     return Graph(graph.inputs, graph.outputs, tuple(nodes))
 
 

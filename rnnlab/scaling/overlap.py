@@ -86,14 +86,15 @@ def loss_and_send(
     only in the backward pass of the last chunk that counts.
     """
     T = len(batch.x)
+    chunk = chunk or T
     weight = batch.weight.sum()
-    starts = [t for t in range(0, T, chunk or T) if batch.weight[t : t + (chunk or T)].any()]
+    starts = [t for t in range(0, T, chunk) if batch.weight[t : t + chunk].any()]
     total = 0.0
     sums = {}
     state = None
     begin = 0.0
-    for start in range(0, starts[-1] + 1, chunk or T):
-        x, target, steps = (array[start : start + (chunk or T)] for array in batch)
+    for start in range(0, starts[-1] + 1, chunk):
+        x, target, steps = (array[start : start + chunk] for array in batch)
         prediction, state, saved = predict(model, x, state, rung)
         if start not in starts:
             continue  # no step of this chunk counts: it only hands on its state
@@ -111,11 +112,10 @@ def loss_and_send(
 
 def buckets(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the parameters in each bucket, in the order in which the buckets are complete."""
-    layers = reversed(range(model.network.layers))
-    return {"readout": READOUT} | {
-        bucket_name(index): tuple(_of_layer(f"{name}_l0", index) for name in Layer._fields)
-        for index in layers
-    }
+    names = {"readout": READOUT}
+    for index in reversed(range(model.network.layers)):
+        names[bucket_name(index)] = tuple(_of_layer(f"{name}_l0", index) for name in Layer._fields)
+    return names
 
 
 def bucket_name(index: int) -> str:
@@ -169,26 +169,22 @@ def table(steps: Sequence[Step]) -> str:
     for row in rows(steps):
         times = "".join(f"{value:9.2f} ms" for value in row[2:])
         lines.append(f"{row.name:9}{row.bytes:10}{times}")
-    duration = statistics.median(step.backward.end - step.backward.start for step in steps)
-    exposed = statistics.median(step.exposed for step in steps)
-    return "\n".join(
-        [
-            *lines,
-            f"The backward pass takes {duration * MILLISECONDS:.2f} ms; after it, the rank waits "
-            f"{exposed * MILLISECONDS:.2f} ms for sums (medians of {len(steps)} steps of rank 0).",
-        ]
+    duration = MILLISECONDS * statistics.median(step.backward.end - step.backward.start for step in steps)
+    exposed = MILLISECONDS * statistics.median(step.exposed for step in steps)
+    lines.append(
+        f"The backward pass takes {duration:.2f} ms; after it, the rank waits {exposed:.2f} ms for sums "
+        f"(medians of {len(steps)} steps of rank 0)."
     )
+    return "\n".join(lines)
 
 
 def _row(name: str, pairs: list[tuple[Step, Interval]]) -> BucketRow:
-    def median(measure):
-        return MILLISECONDS * statistics.median(measure(step, one) for step, one in pairs)
-
-    return BucketRow(
-        name,
-        pairs[0][1].bytes,
-        median(lambda step, one: one.ready - step.backward.start),
-        median(lambda step, one: one.end - step.backward.start),
-        median(lambda step, one: max(0.0, min(one.end, step.backward.end) - one.start)),
-        median(lambda step, one: max(0.0, one.end - max(one.start, step.backward.end))),
-    )
+    times = []
+    for step, one in pairs:
+        start = step.backward.start
+        end = step.backward.end
+        hidden = max(0.0, min(one.end, end) - one.start)
+        exposed = max(0.0, one.end - max(one.start, end))
+        times.append((one.ready - start, one.end - start, hidden, exposed))
+    medians = [MILLISECONDS * statistics.median(column) for column in zip(*times, strict=True)]
+    return BucketRow(name, pairs[0][1].bytes, *medians)

@@ -114,12 +114,12 @@ class TensorLayers:
 
     def outputs(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """y [T,B,H] and the final state, float32."""
-        y = self._steps(self._number(self.layers[-1]["h"]))[1:]
-        ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
+        h = [self._steps(self._number(layer["h"])) for layer in self.layers]
+        ends = [np.stack([of_layer[-1] for of_layer in h])]
         if self.properties.has_c:
             c = (self.chip.get(layer["reserve"])[..., 0] for layer in self.layers)
             ends.append(np.stack([self._steps(rows)[-1] for rows in c]))
-        return y, tuple(ends)
+        return h[-1][1:], tuple(ends)
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
@@ -133,12 +133,9 @@ class TensorLayers:
             dh = self._steps(self._number(layer["dfirst"]))[0]
             dh = dh + carry[..., -1] if self.properties.passes_h else dh
             first.append((dh, carry[..., 0])[: len(self.network.properties.states)])
+        dx = self._steps(self._number(self.dx))
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
-        return (
-            self._steps(self._number(self.dx)),
-            dfirst,
-            {name: gradients[name] for name in self.network.parameters},
-        )
+        return dx, dfirst, {name: gradients[name] for name in self.network.parameters}
 
     @property
     def dx(self) -> Array:

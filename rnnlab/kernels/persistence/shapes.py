@@ -112,9 +112,10 @@ class GridShape(Shape):
 
     @property
     def _constants(self) -> dict[str, int]:
-        both = zip(DIRECTIONS, self.units, self.away, strict=True)
-        own = {f"{way.upper()}_{what}": n for way, u, a in both for what, n in (("UNITS", u), ("AWAY", a))}
-        return super()._constants | {"WARPS": self.warps, "CHUNK": self.chunk, **own}
+        constants = super()._constants | {"WARPS": self.warps, "CHUNK": self.chunk}
+        for way, units, away in zip(DIRECTIONS, self.units, self.away, strict=True):
+            constants |= {f"{way.upper()}_UNITS": units, f"{way.upper()}_AWAY": away}
+        return constants
 
     def launch(self, direction: str, B: int) -> PersistentLaunch:
         """B: sequences, a multiple of 8."""
