@@ -73,7 +73,7 @@ def _factors(sequences: int, rows: int, inner: int, sheet: Device) -> str:
     )
 
 
-PRODUCTS = """
+SIZES = """
     sequences  rows  inner  device
            64   512    512  H200
            64    64     64  M40
@@ -88,7 +88,7 @@ PRODUCTS = """
 def draw_products(rng) -> list[tuple]:
     """Few blocks and many, whole tiles and parts."""
     sizes = [rng.integers((2, 100, 20), (400, 5000, 900)).tolist() for _ in range(2)]
-    return [*rows_of(PRODUCTS), (*sizes[0], "V100"), (*sizes[1], "A100")]
+    return [*rows_of(SIZES), (*sizes[0], "V100"), (*sizes[1], "A100")]
 
 
 EXERCISES = (
