@@ -70,6 +70,7 @@ def test_pocketgpu_as_a_distribution_of_its_own_has_the_metadata_and_folders_of_
     assert {".".join(folder.parts) for folder in folders} == {*own["tool"]["setuptools"]["packages"]}
     data = LISTS["tool"]["setuptools"]["package-data"]
     assert own["tool"]["setuptools"]["package-data"]["pocketgpu"] == data["pocketgpu"]
+    assert own["project"]["optional-dependencies"]["compile"] == PROJECT["optional-dependencies"]["compile"]
     assert own["project"]["entry-points"]["pytest11"] == PROJECT["entry-points"]["pytest11"]
 
 

@@ -6,10 +6,13 @@ None of them needs a driver.
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-INSTALL = f"{sys.executable} -m pip install 'rnnlab[compile]'"
+# pocketgpu is a distribution of its own, or a part of rnnlab
+DISTRIBUTION = "pocketgpu" if any(metadata.distributions(name="pocketgpu")) else "rnnlab"
+INSTALL = f"{sys.executable} -m pip install '{DISTRIBUTION}[compile]'"
 REMEDY = f"{INSTALL} installs them on Linux and Windows (190 MB); no GPU is needed"
 NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
 LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
