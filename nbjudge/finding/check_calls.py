@@ -1,13 +1,13 @@
 """Where a notebook calls `check` on an answer, under whatever name it calls it.
 
-`from course import check as c`, `course.check`, `test = check`, `map(check, answers)` and a function of the
-notebook's own that calls check are all the same to a learner.
+`from course import check as c`, `course.check`, `test = check`, `partial(check)`, `map(check, answers)` and a
+function of the notebook's own that calls check are all the same to a learner.
 """
 
 import ast
 from collections.abc import Mapping
 
-from nbjudge.finding.effects import Scope
+from nbjudge.finding.effects import Scope, is_call_of
 
 CHECK = "check"
 
@@ -36,7 +36,10 @@ class Checks:
     def _beside(self, node: ast.AST) -> set[str]:
         """All names beside one for check, answers among them; empty without one, and for practice."""
         keywords = [(call, keyword) for call in ast.walk(node) for keyword in getattr(call, "keywords", ())]
-        practice = {part for call, word in keywords if word.arg == "practice" for part in ast.walk(call)}
+        calls = [
+            call for call, word in keywords if word.arg == "practice" and getattr(word.value, "value", True)
+        ]
+        practice = {part for call in calls for part in ast.walk(call)}
         parts = [part for part in ast.walk(node) if part not in practice]
         names = {getattr(part, "id", None) or getattr(part, "attr", None) for part in parts}
         names |= {part.name for part in parts if isinstance(part, ast.alias)}
@@ -48,7 +51,7 @@ def _other_names(statement: ast.stmt, scope: Scope) -> list[tuple[str, ast.AST]]
     """(name, what it stands for) wherever a statement may give check, or what calls it, another name."""
     aliases = [part for part in ast.walk(statement) if isinstance(part, ast.alias) and part.name == CHECK]
     imported = [(alias.asname or CHECK, alias) for alias in aliases]
-    named = [
-        (site.name, site.source) for site in scope.sites if isinstance(site.source, ast.Name | ast.Attribute)
-    ]
+    kinds = ast.Name | ast.Attribute
+    others = [s for s in scope.sites if isinstance(s.source, kinds) or is_call_of("partial", s.source)]
+    named = [(site.name, site.source) for site in others]
     return [*imported, *named, *scope.functions]

@@ -302,7 +302,7 @@ def roots(expression: ast.expr) -> frozenset[str]:
             reached.add(node.id)
         elif isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await | ast.NamedExpr):
             waiting.append(node.value)
-        elif isinstance(node, ast.Call) and not _is_use(node):
+        elif isinstance(node, ast.Call) and not is_call_of(USE, node):
             waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
             if not isinstance(node.func, ast.Name) or node.func.id in REFLECTION:
                 waiting.append(node.func)
@@ -315,9 +315,10 @@ def roots(expression: ast.expr) -> frozenset[str]:
     return frozenset(reached)
 
 
-def _is_use(call: ast.Call) -> bool:
-    """Is it `use(f)`, or `course.use(f)`?"""
-    return USE in (getattr(call.func, "id", None), getattr(call.func, "attr", None))
+def is_call_of(name: str, node: object) -> bool:
+    """Is it `name(f)`, or `module.name(f)`?"""
+    function = getattr(node, "func", None)
+    return name in (getattr(function, "id", None), getattr(function, "attr", None))
 
 
 def is_constant(expression: ast.expr, constants: set[str]) -> bool:

@@ -51,6 +51,11 @@ def graded(*cells):
         ((HELPER, TAKE, CHECK, WRONG), "failed"),
         ((HELPER, TAKE, "test: object = check", "test(last_step)", OTHER), "passed"),
         ((HELPER, TAKE, "(test := check)", "test(last_step)", OTHER), "passed"),
+        ((HELPER, TAKE, "check(last_step, practice=False)", OTHER), "passed"),
+        (
+            (HELPER, TAKE, "import functools\ntest = functools.partial(check)\ntest(last_step)", OTHER),
+            "passed",
+        ),
         ((HELPER, TAKE, "if check:\n    def see(f):\n        check(f)", "see(last_step)", OTHER), "passed"),
         (
             (HELPER, TAKE, "try:\n    from rnnlab import check as c\nfinally:\n    c(last_step)", OTHER),
