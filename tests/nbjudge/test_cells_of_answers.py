@@ -35,7 +35,7 @@ def test_the_cell_of_an_answer_is_the_last_that_gives_its_name_a_meaning(sources
 def test_names_are_those_of_all_cells_whether_they_run_or_not():
     sources = [("code", "a = 1"), ("markdown", "def b(x):"), ("code", "def c(x:\nd = 1"), ("raw", "def e(")]
     listed = [{"cell_type": kind, "source": source} for kind, source in sources]
-    assert Notebook(cells(json.dumps({"cells": listed}), Path("a.ipynb"))).names == {"a", "b", "c", "e"}
+    assert Notebook(cells(json.dumps({"cells": listed}), Path("a.ipynb"))).names == {*"abcde"}
 
 
 def test_another_text_in_one_cell_leaves_the_other_cells_and_the_first_notebook_as_they_are():
