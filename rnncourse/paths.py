@@ -7,7 +7,6 @@
 The answers are computed when the test runs, most of them by the functions that the lessons use.
 """
 
-import textwrap
 from collections.abc import Callable, Iterable
 from numbers import Real
 from typing import NamedTuple
@@ -41,7 +40,6 @@ NEEDS = {  # lessons, by number, that a lesson builds on
     "18": ("02", "03", "16"),
     "19": ("03", "04", "14"),
 }
-WIDTH = 78  # letters of a printed line
 TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
 
 
@@ -73,8 +71,7 @@ def numbers_of(first: int, last: int) -> tuple[str, ...]:
 def cell_backwards(sweep: Callable, steps: int) -> int:
     """How many cells a sweep of rnnlab.reference runs backward for a loss at each of so many steps."""
     network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
-    x = np.zeros((steps, 1, 2))
-    return sweep(network, x, None, np.ones((steps, 1, 3))).cell_backwards
+    return sweep(network, np.zeros((steps, 1, 2)), None, np.ones((steps, 1, 3))).cell_backwards
 
 
 def weights_of_an_lstm() -> int:
@@ -101,14 +98,13 @@ def _read_a_column(y):
 
 def sectors_of_every_second() -> int:
     """Sectors that a warp loads when it reads every second float32."""
-    report = observe(_read_every_second, 1, 32, tuple(np.zeros((2, 64), "float32")))
-    return report.counts.global_load_sectors
+    x, y = np.zeros((2, 64), "float32")
+    return observe(_read_every_second, 1, 32, (x, y)).counts.global_load_sectors
 
 
 def turns_of_a_column() -> int:
     """Turns of the banks when a warp reads a column of a tile [32,32]."""
-    report = observe(_read_a_column, 1, 32, (np.zeros(32, "float32"),))
-    return 1 + report.counts.bank_conflicts
+    return 1 + observe(_read_a_column, 1, 32, (np.zeros(32, "float32"),)).counts.bank_conflicts
 
 
 PATHS = {
@@ -166,7 +162,7 @@ def show() -> None:
         line = f"{name}: to {path.aim}, lessons {list_lessons(path.lessons)}"
         if outside := path.outside():
             line += f"; they build on {list_lessons(outside)}"
-        print(textwrap.fill(line, WIDTH, subsequent_indent="    "))
+        print(line)
 
 
 def test(name: str, *answers: float) -> None:
@@ -180,9 +176,9 @@ def test(name: str, *answers: float) -> None:
     path = PATHS[name]
     if not answers:
         for number, question in enumerate(path.questions, 1):
-            print(textwrap.fill(f"{number}. {question.text}", WIDTH, subsequent_indent="   "))
-        gaps = ", ".join("..." for _ in path.questions)
-        print(f"Put {len(path.questions)} numbers in place of ...: paths.test({name!r}, {gaps})")
+            print(f"{number}. {question.text}")
+        gaps = ", ..." * len(path.questions)
+        print(f"Put {len(path.questions)} numbers in place of ...: paths.test({name!r}{gaps})")
         return
     if len(answers) != len(path.questions):
         raise ValueError(

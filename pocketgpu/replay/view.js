@@ -517,7 +517,7 @@ function render({ model, el }) {
         make("span", { class: "pgr-no" }, `${isFault(k) ? "! " : ""}${text.first + k}`), make("span", { class: "pgr-who" }), l.slice(indent) || " ")));
       if (!text.lines.length) code.replaceChildren("This kernel's source is not available.");
       code.setAttribute("aria-label", `source of ${source ? "a function of " : ""}${trace.kernel}`);
-      codeTitle.replaceChildren(source ? `a function of ${trace.kernel}` : trace.kernel, make("span", { class: "pgr-dim" }, `number, and how many threads were here last; ${faultLines.size ? "! lines of a finding" : "marked: the chosen thread's line"}`));
+      codeTitle.replaceChildren(source ? `a function of ${trace.kernel}` : trace.kernel, make("span", { class: "pgr-dim" }, `line number, and how many threads were here last; ${faultLines.size ? "!: a line of a finding" : "marked: the chosen thread's line"}`));
     }
     [...code.children].forEach((row, k) => {
       const count = live.get(text.first + k) || 0, here = text.first + k === line;
