@@ -173,9 +173,8 @@ def _compare(cell: str, shape: tuple[int, int, int, int]) -> None:
     T, sequences, I, H = shape
     timings = both_ways(cell, shape, team.count())
     times = ", ".join(f"{way} {1e3 * timing.median:.2f} ms" for way, timing in timings.items())
-    _, shares = propagation._plan(
-        Network.create(cell, I, H), np.empty((T, sequences, I), "float32"), I, team.count()
-    )
+    network = Network.create(cell, I, H)
+    _, shares = propagation._plan(network, T, sequences, I, team.count(), network.dtype)
     chosen = "units" if shares[0].waits else "sequences"
     print(f"{cell} {T}×{sequences}, {I}×{H}: {times}; the model takes {chosen}. {disturbance(timings)}")
 

@@ -1,8 +1,8 @@
 """packed_weights in 16 bits: products of pairs of bfloat16 numbers, half the bytes kept for the gradient.
 
-Weights, x, h and whatever is saved are rounded to bfloat16, to nearest, ties to even; gradients of gates are
-rounded before they are multiplied.  Sums, gates, the states that a step hands to the next, gradients, and the
-network's own weights stay float32.  Bytes kept a step of an LSTM: 24 B·H → 12 B·H.  A product of K numbers
+What is multiplied, weights, x, h and the gradients of gates, is rounded to bfloat16 first, to nearest, ties
+to even; so are gates, c and whatever else is saved.  Sums, states, y, gradients, and the network's own
+weights stay float32.  Bytes kept beside y for a step of an LSTM: 20 B·H → 10 B·H.  A product of K numbers
 takes K → K/2 vector instructions where the processor multiplies pairs.
 
 All sizes are even: an odd number of sequences, inputs or units gets one of zeros, which stays zero.

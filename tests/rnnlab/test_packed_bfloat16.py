@@ -71,6 +71,17 @@ def test_edges_of_tiles_and_chunks_agree_with_float64(T, B, I, H):
     assert_right_step(*problem("gru", T, B, I, H))
 
 
+@pytest.mark.parametrize(("I", "H"), [(34, 64), (100, 30)])
+def test_a_plain_rnn_replaces_its_gates_gradients_by_dx_from_either_end(I, H, monkeypatch):
+    """Rows of dx are shorter or longer than those that they replace, in blocks of two steps."""
+    monkeypatch.setattr(propagation, "STRIP_STEPS", 16)
+    monkeypatch.setattr(propagation, "MANY_WEIGHTS", 100)
+    for choice, members in [("sequences", 1), ("sequences", 2), ("units", 2)]:
+        monkeypatch.setattr(team, "count", lambda m=members: m)
+        monkeypatch.setattr(propagation, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
+        assert_right_step(*problem("rnn_tanh", 9, 8, I, H))
+
+
 def test_a_sum_over_many_steps_does_not_stop_where_bfloat16_would():
     """A cell that adds 2⁻¹¹ a step: in 8 bits of precision 1 + 2⁻¹¹ is 1."""
     network = Network.create("lstm", 2, 4)
@@ -84,14 +95,15 @@ def test_a_sum_over_many_steps_does_not_stop_where_bfloat16_would():
     np.testing.assert_allclose(c, 1.5, rtol=1e-4)
 
 
-def test_half_the_bytes_are_kept_for_the_gradient():
-    def saved_bytes(rung):
-        network = Network.create("lstm", 64, 64)
-        saved = rung.forward(network, np.ones((20, 8, 64), "float32"))[2]
-        layer = saved[0] if rung is packed_weights else saved[1][0]
-        return sum(array.nbytes for array in layer if isinstance(array, np.ndarray))
-
-    assert saved_bytes(packed_bfloat16) == saved_bytes(packed_weights) / 2
+def test_gates_and_c_are_kept_in_half_the_bytes_and_x_and_h_as_they_are():
+    network = Network.create("lstm", 64, 64)
+    x = np.ones((20, 8, 64), "float32")
+    y, _, (_, (narrow,)) = packed_bfloat16.forward(network, x)
+    (whole,) = packed_weights.forward(network, x)[2]
+    for name in ("gates", "c", "saved"):
+        assert getattr(narrow, name).nbytes == getattr(whole, name).nbytes / 2
+    assert narrow.x is x
+    assert np.shares_memory(narrow.h, y)
 
 
 def test_what_is_not_float32_is_refused():

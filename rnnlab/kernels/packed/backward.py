@@ -6,7 +6,8 @@ nonlinearities, dg; then weight gradients and dx follow from the chunk's dg, whi
 A member with sequences of its own sums its own weight gradients and waits for nobody until the end, when all
 add theirs up.  Members that share sequences (`waits`) have one dg: each computes its rows of the weight
 gradients, and its part of dx.  A plain RNN's dg of all steps then is one chunk, in the place of dx: dx
-replaces it block by block, and the packed weights lie where weight gradients are going to be.
+replaces it block by block, and the packed weights lie where weight gradients are going to be.  In bfloat16 it
+does so too where each member has sequences of its own, which all share after the recurrence.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from numba import njit
 
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
-from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
+from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, Share, part
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
 from rnnlab.kernels.packed.products import (
@@ -43,8 +44,9 @@ class Gradients(NamedTuple):
     past: object  # [P,B,width]: the part of dh that passes the products by; of no size if there is none
     dg: object  # room for a chunk: [B,row_of_dg] of each step, by member
     panels_hh: object  # room for weight_hh as [P,G·H',width]
-    panels_ih: object  # room for weight_ih as [panels of I,G·H',width]; of no size where members wait
-    in_place: bool  # dg and dx start at the same number
+    panels_ih: object  # room for weight_ih as [panels of I,G·H',width]; of no size where members share dx
+    in_place: bool  # dg of all steps starts where dx does, and all members share both after the recurrence
+    from_last: bool  # a row of dx is longer than one of dg, whose last block it replaces first
     block: int  # time steps whose weight gradients are added at once; the chunk, unless in_place
     dx: object  # [T,B,I]
     dw: object  # weight gradients [G·H,I], then [G·H,H], then those of the biases [D,H]
@@ -73,11 +75,17 @@ def run_backward(sizes, share, layer, gradients, room, counter):
             _synchronise(share, counter)
         for p in range(share.first, share.last):
             _carry(sizes, share, gradients, 0, p, share.low, share.high - share.low)
-        for begin in range(start, stop, gradients.block):
+        if gradients.in_place:
+            share = Share(share.member, share.members, 0, sizes.B, share.first, share.last, True)
+            wait(counter, share.members)
+        blocks = (stop - start + gradients.block - 1) // gradients.block
+        for k in range(blocks):
+            begin = start + k * gradients.block
             end = min(stop, begin + gradients.block)
             is_first = stop == sizes.T and begin == start
             _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first)
-        for begin in range(start, stop, gradients.block):
+        for k in range(blocks):
+            begin = start + (blocks - 1 - k if gradients.from_last else k) * gradients.block
             end = min(stop, begin + gradients.block)
             _input_gradient(sizes, share, layer, gradients, room, counter, begin, end)
             _synchronise(share, counter)  # what was read is about to be written
@@ -133,6 +141,8 @@ def row_of_dg(sizes, vector):
 def _place(sizes, share, gradients, slot, low):
     """Where the row of sequence `low` in step `slot` of the chunk starts in dg."""
     row = sizes.chunk * share.low + slot * (share.high - share.low) + low - share.low
+    if gradients.in_place:
+        row = slot * sizes.B + low
     return row * row_of_dg(sizes, lanes(gradients.dg))
 
 
@@ -161,7 +171,7 @@ def _pack(sizes, share, layer, gradients):
         first, last = part(sizes.P, share)
         gate = _gate(sizes, g + _first_recurrent(sizes))
         _pack_gate(sizes, layer.weight_hh, gate, sizes.H, gradients.panels_hh, g, first, last)
-        if not share.waits:
+        if gradients.panels_ih.size:
             first, last = part((sizes.I + width - 1) // width, share)
             _pack_gate(sizes, layer.weight_ih, _gate(sizes, g), sizes.I, gradients.panels_ih, g, first, last)
 
@@ -370,7 +380,6 @@ def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, en
     A member with rows of dx packs all of W; one with panels of dx packs those panels of W only.
     """
     I = sizes.I
-    H = sizes.H
     width = VECTORS * lanes(layer.h)
     units = sizes.P * width
     dg_row = row_of_dg(sizes, lanes(layer.h))
@@ -388,8 +397,8 @@ def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, en
         low, high = part(rows, share)
     place = (begin * sizes.B + low) * I + first
     for d in range(sizes.G):
-        weights = _gate(sizes, d) * H * I + first
+        weights = _gate(sizes, d) * sizes.H * I + first
         multiply_unpacked(
-            high - low, dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
+            high - low, dg, low * dg_row + d * units, dg_row, sizes.H, layer.weight_ih, weights, I,
             last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,
         )  # fmt: skip

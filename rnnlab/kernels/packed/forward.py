@@ -36,7 +36,7 @@ class Sizes(NamedTuple):
     P: int  # panels that cover H
     chunk: int  # time steps whose input product is computed before their recurrence
     together: int  # sequences that no two members share: 2 of bfloat16, whose products take pairs
-    slots: int  # time steps for which h, gates, c, saved have room; step t is in slot t % slots
+    slots: int  # time steps for which gates, c, saved, factors have room; step t is in slot t % slots
 
 
 class Share(NamedTuple):
@@ -52,12 +52,11 @@ class Share(NamedTuple):
 
 
 class History(NamedTuple):
-    """Flat arrays of all steps, for the products and for the gradient.
+    """Flat arrays of all steps, for the gradient.
 
-    They are the layer's own h, gates, c and saved, or arrays of bfloat16, into which each step is rounded.
+    They are the layer's own gates, c and saved, or arrays of bfloat16, into which each step is rounded.
     """
 
-    h: object  # [T+1,B,H']
     gates: object  # [T,P,B,G,width]
     c: object  # [T+1,P,B,width]
     saved: object  # [T,P,B,width]
@@ -71,11 +70,13 @@ class Layer(NamedTuple):
     weight_ih: object  # [G·H,I]
     weight_hh: object  # [G·H,H]
     bias: object  # [G,H'], and one more with the recurrent product that a gate multiplies
-    h: object  # [slots,B,H'], h[0] given
+    h: object  # [T+1,B,H'], h[0] given
     gates: object  # [slots,P,B,G,width]; of no size where the gate is h, in which products are computed then
     c: object  # [slots,P,B,width], c[0] given; of no size for a cell without it
     saved: object  # [slots,P,B,width]: what a gradient needs beside them; of no size if it needs nothing
     history: History
+    factor_x: object  # what products read: x, or room for it in bfloat16, [slots,B,x_row]
+    factor_h: object  # h, or room for it in bfloat16, [slots,B,H']
     panels_ih: object  # room for [P,G,I,width]
     panels_hh: object  # room for [P,G,H,width]: in the order in which a step reads them
 
@@ -110,6 +111,8 @@ def run_forward(sizes, share, layer, counter):
         wait(counter, share.members)
     for start in range(0, sizes.T, sizes.chunk):
         stop = min(sizes.T, start + sizes.chunk)
+        if depth(layer.factor_x) > 1:
+            _round_inputs(sizes, share, layer, counter, start, stop)
         _input_product(sizes, share, layer, start, stop)
         for t in range(start, stop):
             _step(sizes, share, layer, t)
@@ -125,22 +128,33 @@ def _step(sizes, share, layer, t):
             rows = min(ROWS_AT_ONCE, share.high - low)
             _recurrent_product(sizes, layer, t, p, low, rows)
             _pointwise(sizes, layer, t, p, low, rows)
-            if depth(layer.history.h) > 1:
+            if depth(layer.factor_h) > 1:
                 _keep(sizes, layer, t, p, low, rows)
 
 
 @njit(**INNER)
+def _round_inputs(sizes, share, layer, counter, start, stop):
+    """Round x of some time steps, for this member's sequences; members that share these round a part each."""
+    rows = share.high - share.low
+    first, last = part(rows, share) if share.waits else (0, rows)
+    for t in range(start, stop):
+        source = (t * sizes.B + share.low + first) * layer.x_row
+        place = (slot_of(sizes, t) * sizes.B + share.low + first) * layer.x_row
+        copy_numbers(layer.x, source, layer.factor_x, place, (last - first) * layer.x_row)
+    if share.waits:
+        wait(counter, share.members)
+
+
+@njit(**INNER)
 def _keep(sizes, layer, t, p, low, rows):
-    """Round the step's states and gates into the history."""
+    """Round the step's states for the products, and what the gradient needs into the history."""
     width = VECTORS * lanes(layer.h)
     row = sizes.P * width
-    slot = slot_of(sizes, t)
     following = slot_of(sizes, t + 1)
     for b in range(low, low + rows):
-        place = p * width
-        after = (following * sizes.B + b) * row + place
-        copy_numbers(layer.h, after, layer.history.h, ((t + 1) * sizes.B + b) * row + place, width)
-    source = (slot * sizes.P + p) * sizes.B + low
+        source = ((t + 1) * sizes.B + b) * row + p * width
+        copy_numbers(layer.h, source, layer.factor_h, (following * sizes.B + b) * row + p * width, width)
+    source = (slot_of(sizes, t) * sizes.P + p) * sizes.B + low
     place = (t * sizes.P + p) * sizes.B + low
     if layer.gates.size:
         gates = sizes.G * width
@@ -158,9 +172,8 @@ def _pack(sizes, share, layer):
     """Pack the weights of this member's panels."""
     I = sizes.I
     H = sizes.H
-    P = sizes.P
     width = VECTORS * lanes(layer.h)
-    first, last = part(P, share)
+    first, last = part(sizes.P, share)
     for g in range(sizes.G):
         for p in range(first, last):
             unit = g * H + p * width
@@ -175,7 +188,7 @@ def _place(sizes, layer, t, p, low, g):
     """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
     width = VECTORS * lanes(layer.h)
     if sizes.cell.gate_is_h:
-        return (slot_of(sizes, t + 1) * sizes.B + low) * sizes.P * width + p * width
+        return ((t + 1) * sizes.B + low) * sizes.P * width + p * width
     return (((slot_of(sizes, t) * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
 
 
@@ -186,24 +199,22 @@ def _input_product(sizes, share, layer, start, stop):
     Their blocks stay in the second cache for all rows of these steps.
     """
     I = sizes.I
-    B = sizes.B
-    G = sizes.G
     rows = share.high - share.low
     width = VECTORS * lanes(layer.h)
     in_h = sizes.cell.gate_is_h
     products = layer.h if in_h else layer.gates
-    row = sizes.P * width if in_h else G * width
+    row = sizes.P * width if in_h else sizes.G * width
     at_once = PANELS_AT_ONCE if in_h else 1
     for p in range(share.first, share.last, at_once):
-        columns = G * min(at_once, share.last - p) * width
+        columns = sizes.G * min(at_once, share.last - p) * width
         for k in range(0, I, K_BLOCK):
             steps = min(K_BLOCK, I - k)
-            panels = (p * G * I + k) * width
+            panels = (p * sizes.G * I + k) * width
             for t in range(start, stop):
-                source = (t * B + share.low) * layer.x_row + k
+                source = (slot_of(sizes, t) * sizes.B + share.low) * layer.x_row + k
                 multiply_block(
-                    False, rows, layer.x, source, layer.x_row, layer.panels_ih, panels, I * width, steps,
-                    columns, products, _place(sizes, layer, t, p, share.low, 0), row, k > 0, products,
+                    False, rows, layer.factor_x, source, layer.x_row, layer.panels_ih, panels, I * width,
+                    steps, columns, products, _place(sizes, layer, t, p, share.low, 0), row, k > 0, products,
                 )  # fmt: skip
 
 
@@ -211,43 +222,38 @@ def _input_product(sizes, share, layer, start, stop):
 def _recurrent_product(sizes, layer, t, p, low, rows):
     """Add h U, except to the gate whose part another gate multiplies: this part goes into `saved`."""
     H = sizes.H
-    P = sizes.P
-    B = sizes.B
-    G = sizes.G
     width = VECTORS * lanes(layer.h)
-    h = (t * B + low) * P * width
-    h_row = P * width
-    for g in range(G):
-        panel = (p * G + g) * H * width
+    h = (slot_of(sizes, t) * sizes.B + low) * sizes.P * width
+    h_row = sizes.P * width
+    for g in range(sizes.G):
+        panel = (p * sizes.G + g) * H * width
         if g == sizes.cell.inner:
-            place = ((slot_of(sizes, t) * P + p) * B + low) * width
+            place = ((slot_of(sizes, t) * sizes.P + p) * sizes.B + low) * width
             multiply_rows(
-                rows, layer.history.h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
+                rows, layer.factor_h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
             )
         else:
             in_h = sizes.cell.gate_is_h
             products = layer.h if in_h else layer.gates
             multiply_rows(
-                rows, layer.history.h, h, h_row, layer.panels_hh, panel, H,
-                products, _place(sizes, layer, t, p, low, g), h_row if in_h else G * width, True,
+                rows, layer.factor_h, h, h_row, layer.panels_hh, panel, H,
+                products, _place(sizes, layer, t, p, low, g), h_row if in_h else sizes.G * width, True,
             )  # fmt: skip
 
 
 @njit(**INNER)
 def _pointwise(sizes, layer, t, p, low, rows):
     """From products to gates and states."""
-    P = sizes.P
     B = sizes.B
     width = VECTORS * lanes(layer.h)
-    h_row = P * width
+    h_row = sizes.P * width
     b = p * width
-    slot = slot_of(sizes, t)
     following = slot_of(sizes, t + 1)
-    before = (slot * B + low) * h_row + b
-    after = (following * B + low) * h_row + b
+    before = (t * B + low) * h_row + b
+    after = before + B * h_row
     gates = _place(sizes, layer, t, p, low, 0)
-    now = ((slot * P + p) * B + low) * width
-    c_next = ((following * P + p) * B + low) * width
+    now = ((slot_of(sizes, t) * sizes.P + p) * B + low) * width
+    c_next = ((following * sizes.P + p) * B + low) * width
     steps.forward(
         sizes.cell.number, rows, layer.gates, gates, layer.bias, b, h_row, layer.c, now, c_next,
         layer.saved, now, layer.h, before, after, h_row,

@@ -1,8 +1,8 @@
 """A network on packed products, layer by layer: forward and backward of packed_weights and packed_bfloat16.
 
 Arrays of a layer are laid out for panels and filled up to whole ones; y, dx and the gradients leave in the
-shapes of rnnlab.ladder.  In bfloat16 all sizes are even, and a layer's own numbers have room for a chunk of
-time steps only: what is kept of all steps, and what products read, is rounded.
+shapes of rnnlab.ladder.  In bfloat16 all sizes are even, and what products read has room for a chunk of time
+steps only, like gates in float32: what is kept of them for all steps is rounded.  x and h stay as they are.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,13 @@ from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
-from rnnlab.kernels.packed.forward import History, Layer, Share, Sizes, copy_numbers, run_forward
+from rnnlab.kernels.packed.forward import (
+    History,
+    Layer,
+    Share,
+    Sizes,
+    run_forward,
+)
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import add_pair_tiles
 from rnnlab.kernels.packed.memory import aligned, keep_freed
@@ -23,6 +29,7 @@ from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
 from rnnlab.layers import backward_through_layers, forward_through_layers
+from rnnlab.narrow import to_bfloat16
 from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, check_cell, inner_bias, merged_bias
 from rnnlab.resources import caches
@@ -30,6 +37,7 @@ from rnnlab.resources import caches
 # Sequences times time steps of a chunk: enough that packing is a small part of a product, few enough for a
 # second-level cache of 1 MB: with 256 an LSTM of 100×16, 64×128 took 6 % longer on a Zen 4, AVX-512 masked.
 CHUNK_ROWS = 192
+MANY_WEIGHTS = 4  # times as many as that must be more than the numbers of x
 BFLOAT16 = "uint16"  # dtype of arrays of bfloat16 numbers; see vectors.py
 
 
@@ -50,27 +58,22 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
     storage: BFLOAT16, for even sizes; nothing for the network's own dtype.
     """
     keep_freed()
+    storage = storage or network.dtype
     if storage == BFLOAT16:
         add_pair_tiles()
     check_cell(network, KERNEL_PROPERTIES)
     H = network.hidden_size
 
     def run(index, x, state):
-        x = x.h[1:] if isinstance(x, _LayerOutput) else _converted(_plain(x), storage or network.dtype)
-        saved, last = _layer_forward(network, index, x, state, members)
-        return _LayerOutput(saved.h), last, saved
+        x = x[1:] if index > 0 else _plain(x)  # [T,B,H'] of the layer below, of which H are inputs
+        saved, last = _layer_forward(network, index, x, state, members, storage)
+        return saved.h, last, saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
-    y = _converted(y.h[1:], network.dtype)[:, :, :H]
+    y = y[1:, :, :H]
     y = y if y.flags.c_contiguous else y.copy()
     y.flags.writeable = False  # y may be a view of what backward needs: writing to it must not go unseen
     return y, state, saved
-
-
-class _LayerOutput(NamedTuple):
-    """A layer's states as the next layer's input: rows of H', of which H are inputs."""
-
-    h: np.ndarray  # [T+1,B,H']
 
 
 def backward(network: Network, saved: list[PackedSaved], dy: np.ndarray, dstate: State | None, members: int):
@@ -82,69 +85,79 @@ def backward(network: Network, saved: list[PackedSaved], dy: np.ndarray, dstate:
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, members: int):
+def _layer_forward(
+    network: Network, index: int, x: np.ndarray, state: State, members: int, storage: str | np.dtype
+):
     """What the layer saves, and its state after the last step."""
     inputs = network.input_size if index == 0 else network.hidden_size
-    sizes, shares = _plan(network, x, inputs, members)
-    width = panel_width(x.dtype)
+    sizes, shares = _plan(network, *x.shape[:2], inputs, members, storage)
+    width = panel_width(storage)
     H = sizes.H
-    history = _make_history(sizes, sizes.T, x.dtype)
-    own = history
-    if x.dtype == BFLOAT16:
-        own = _make_history(sizes, sizes.slots, network.dtype)
-    own.h[0, :, :H] = state[0]
-    own.h[0, :, H:] = 0
+    units = sizes.P * width
+    h = aligned((sizes.T + 1, sizes.B, units), network.dtype)
+    h[0, :, :H] = state[0]
+    h[0, :, H:] = 0
+    own = _make_history(sizes, min(sizes.T, sizes.slots), network.dtype)
     if sizes.cell.has_c:
         own.c[0] = _panels(state[1], sizes.P, width)
-    if own is not history:
-        history.h[0] = _converted(own.h[0], x.dtype)
-        history.c[:1] = _converted(own.c[:1], x.dtype)
-    saved = PackedSaved(x, inputs, *history)
-    room = (aligned(sizes.G * sizes.P * columns * width, x.dtype) for columns in (inputs, H))
-    layer = _arrays(network, index, saved, own, _bias(network, index, sizes.P * width), *room)
+    history = own
+    factors = (x, h)
+    if storage != network.dtype:
+        history = _make_history(sizes, sizes.T, storage)
+        history.c[:1] = to_bfloat16(own.c[:1])
+        rows = sizes.slots, sizes.B
+        factors = tuple(aligned((*rows, row), storage) for row in (x.shape[2], units))
+        factors[1][0] = to_bfloat16(h[0])
+    saved = PackedSaved(x, inputs, h, *history)
+    room = (aligned(sizes.G * units * columns, storage) for columns in (inputs, H))
+    layer = _arrays(network, index, saved, own, _bias(network, index, units), *factors, *room)
     _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
-    slot = sizes.T % sizes.slots
-    last = (own.h[slot, :, :H],)
+    last = (h[-1, :, :H],)
     if sizes.cell.has_c:
-        last += (_rows(own.c[slot], H),)
+        last += (_rows(own.c[sizes.T % sizes.slots], H),)
     return saved, last
 
 
 def _make_history(sizes: Sizes, steps: int, dtype: str | np.dtype) -> History:
-    """Room for h, gates, c and what is saved of so many steps."""
+    """Room for gates, c and what is saved of so many steps."""
     width = panel_width(dtype)
-    cell = sizes.cell
     panels = sizes.P, sizes.B
-    h = aligned((steps + 1, sizes.B, sizes.P * width), dtype)
-    gates = aligned(0 if cell.gate_is_h else (steps, *panels, sizes.G, width), dtype)
-    c = aligned((steps + 1, *panels, width) if cell.has_c else 0, dtype)
-    saved = aligned((steps, *panels, width) if cell.saves else 0, dtype)
-    return History(h, gates, c, saved)
+    gates = aligned(0 if sizes.cell.gate_is_h else (steps, *panels, sizes.G, width), dtype)
+    c = aligned((steps + 1, *panels, width) if sizes.cell.has_c else 0, dtype)
+    saved = aligned((steps, *panels, width) if sizes.cell.saves else 0, dtype)
+    return History(gates, c, saved)
 
 
-def _arrays(network: Network, index: int, saved: PackedSaved, own: History, bias, *room: np.ndarray) -> Layer:
-    """The flat arrays of a layer's forward pass."""
+def _arrays(
+    network: Network, index: int, saved: PackedSaved, own: tuple, bias: np.ndarray, *room: np.ndarray
+) -> Layer:
+    """The flat arrays of a layer's forward pass; own, like the last of saved: gates, c, saved."""
     parameters = network.layer(index)
     weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
-    history = History(*map(_flat, saved[2:]))
-    own = map(_flat, own)
-    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *own, history, *room)
+    own, history = (History(*map(_flat, arrays)) for arrays in (own, saved[-3:]))
+    h = _flat(saved.h)
+    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, h, *own, history, *map(_flat, room))
 
 
 def _layer_backward(
     network: Network, index: int, saved: PackedSaved, dy: np.ndarray, dstate: State, members: int
 ):
     """dx, the initial state's gradient and the layer's gradients."""
-    sizes, shares = _plan(network, saved.x, saved.inputs, members)
-    storage = saved.x.dtype
-    dtype = np.dtype(network.dtype)
+    storage = saved.gates.dtype
+    dtype = saved.h.dtype
+    sizes, shares = _plan(network, *saved.x.shape[:2], saved.inputs, members, storage)
     width = panel_width(storage)
     H = sizes.H
     units = sizes.P * width
-    in_place = storage == dtype and sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
+    if storage == dtype:
+        in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
+    else:
+        # 2 to 4 % slower than chunks, and worth it where another member's gradients of weights would be large
+        is_large = MANY_WEIGHTS * H * (sizes.I + H) > saved.x.size
+        in_place = sizes.G == 1 and units <= 2 * sizes.I and is_large
     block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
     sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
-    layer = _arrays(network, index, saved, History(*saved[2:]), aligned(0, dtype), *[aligned(0, storage)] * 2)
+    layer = _arrays(network, index, saved, saved[-3:], aligned(0, dtype), *[aligned(0, storage)] * 4)
     carry = _panels(dstate[0], sizes.P, width)
     dc = past = aligned(0, dtype)
     if sizes.cell.has_c:
@@ -171,32 +184,31 @@ def _gradient_arrays(sizes: Sizes, shares, dtypes, inputs: tuple, block: int, in
 
     dtypes: of gradients, and of what products read.
     """
-    T = sizes.T
-    B = sizes.B
     I = sizes.I
-    H = sizes.H
     G = sizes.G
     dtype, storage = dtypes
     width = panel_width(dtype)
     room = lambda size: aligned(size, dtype)
     units = sizes.P * width
     columns = G + (sizes.cell.inner >= 0)
-    rows_of_dg = sizes.chunk * B * row_of_dg(sizes, width // VECTORS)
+    rows_of_dg = sizes.chunk * sizes.B * row_of_dg(sizes, width // VECTORS)
     packed = G * units * units
-    numbers = G * H * (I + H) + columns * H
+    numbers = G * sizes.H * (I + sizes.H) + columns * sizes.H
+    in_one = dtype.itemsize // storage.itemsize
     if in_place:
-        dx = room(rows_of_dg)
-        dw = room(max(numbers, packed))
-        dg = dx
-        panels = dw
+        dx = room(max(sizes.T * sizes.B * I, rows_of_dg // in_one))
+        dw = room(max(numbers, packed // in_one))
+        dg = dx.view(storage)
+        panels = dw.view(storage)
     else:
-        dx, dw = map(room, (T * B * I, numbers))
+        dx, dw = map(room, (sizes.T * sizes.B * I, numbers))
         dg, panels = (aligned(size, storage) for size in (rows_of_dg, packed))
-    alone = not shares[0].waits
+    alone = not (shares[0].waits or in_place)
+    from_last = row_of_dg(sizes, width // VECTORS) < in_one * I
     panels_ih = aligned(alone * panel_count(I, dtype) * width * G * units, storage)
     others = room(alone * (len(shares) - 1) * numbers)
     flat = map(_flat, inputs)
-    return Gradients(*flat, dg, panels, panels_ih, in_place, block, dx, dw, others)
+    return Gradients(*flat, dg, panels, panels_ih, in_place, from_last, block, dx, dw, others)
 
 
 def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtypes, block: int, in_place: bool) -> list[Room]:
@@ -207,18 +219,18 @@ def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtypes, block: int, in_place
     if in_place:
         row = max(row, row_of_dg(sizes, width // VECTORS))
     packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
-    operands = [aligned(block * (share.high - share.low) * row, storage) for share in shares]
-    if shares[0].waits:
-        operands = [operands[0]] * len(shares)
+    if shares[0].waits or in_place:
+        operands = [aligned(block * sizes.B * row, storage)] * len(shares)
+    else:
+        operands = [aligned(block * (share.high - share.low) * row, storage) for share in shares]
     return [Room(own, aligned(packed, storage), aligned(ROWS * width, dtype)) for own in operands]
 
 
 def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
     """The layer's gradients in the shapes and the order of its parameters."""
-    I = sizes.I
     H = sizes.H
     rows = sizes.G * sizes.H
-    dw_ih, dw_hh, db = np.split(dw, (rows * I, rows * (I + H)))
+    dw_ih, dw_hh, db = np.split(dw, (rows * sizes.I, rows * (sizes.I + H)))
     columns = sizes.G + (sizes.cell.inner >= 0)
     db_ih = db[: columns * H].reshape(columns, H)
     db_hh = db_ih.copy()
@@ -228,18 +240,19 @@ def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
         db_hh = np.roll(db_ih[1:], 1, 0)[order]
         db_ih = db_ih[:-1][order]
     return Parameters(
-        dw_ih.reshape(rows, I), dw_hh.reshape(rows, H), db_ih.reshape(rows), db_hh.reshape(rows)
+        dw_ih.reshape(rows, sizes.I), dw_hh.reshape(rows, H), db_ih.reshape(rows), db_hh.reshape(rows)
     )
 
 
-def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[Sizes, tuple[Share, ...]]:
+def _plan(
+    network: Network, T: int, B: int, inputs: int, members: int, storage: str | np.dtype
+) -> tuple[Sizes, tuple[Share, ...]]:
     """Sizes of a layer, and the shares of a team of at most so many."""
-    T, B, _ = x.shape
     H = network.hidden_size
-    P = panel_count(network.hidden_size, x.dtype)
-    is_narrow = x.dtype == BFLOAT16
+    P = panel_count(network.hidden_size, storage)
+    is_narrow = storage == BFLOAT16
     sizes = Sizes(KERNEL_PROPERTIES[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
-    shares = split(sizes, members, x.itemsize, _cache_bytes())
+    shares = split(sizes, members, np.dtype(storage).itemsize, _cache_bytes())
     rows = max(share.high - share.low for share in shares)
     chunk = min(T, max(1, CHUNK_ROWS // rows))
     return sizes._replace(chunk=chunk, slots=chunk + 1 if is_narrow else T + 1), shares
@@ -267,15 +280,6 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 def _flat(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1)
-
-
-def _converted(array: np.ndarray, dtype: str | np.dtype) -> np.ndarray:
-    """The array in this dtype, from or to bfloat16."""
-    if array.dtype == dtype:
-        return array
-    result = aligned(array.shape, dtype)
-    copy_numbers(_flat(array), 0, _flat(result), 0, array.size)
-    return result
 
 
 def _padded(array: np.ndarray, units: int) -> np.ndarray:
