@@ -138,11 +138,13 @@ print(disturbance(times))
 #
 # Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4 096.
 #
+# Libraries differ: NumPy's sum of 4 096 ones in bfloat16 (of the package ml_dtypes) is 256, and their mean 0.0625. PyTorch and JAX add in float32 and return 4 096.
+#
 # </details>
 #
-# So sums stay in 32 bits, and so do a training run's **master weights**: an update below a 512th of a weight would be lost in bfloat16. Before each pass they are rounded once more.
+# So sums stay in 32 bits, and so do a training run's **master weights**: an update below a 512th of a weight would be lost in bfloat16.
 #
-# NumPy's product here may use all cores, that of pairs uses one. Above 1, pairs are faster all the same.
+# NumPy's product above may use all cores, that of pairs uses one. Above 1, pairs are faster all the same.
 #
 # ### Exercise: round to 16 bits
 #
@@ -530,6 +532,7 @@ rnnlab.progress("16_persistent_cuda")
 # - NVIDIA, *PTX ISA*: fragments of `mma.m16n8k16`, `st.async`, `mbarrier`; *CUDA C++ Programming Guide*: registers, clusters.
 # - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth and the rates of `mma` and `wgmma` are from W. Luo and others, arXiv 2402.13499 (H800).
 # - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times from the labels of a figure of its README (H100).
+# - The sums of ones were computed with NumPy 2.4.6 and ml_dtypes 0.6.0, PyTorch 2.13.0, JAX 0.10.2.
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
 # - `rnnlab/kernels/persistence/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
 #

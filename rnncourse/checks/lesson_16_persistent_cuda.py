@@ -127,7 +127,7 @@ def check_round_bits(submission, rng, case):
     half = step // 2
     ties = ONE + step * np.arange(4)
     near_ties = np.add.outer(ties, [-half, -1, 0, 1, half - 1, half, half + 1])
-    rests = np.array([0, 1, half - 1, half, half + 1, step])
+    rests = np.array([0, half + 1, 1, half, half - 1, step])  # no wrong answer is the right one, moved on
     below = np.array([0, 1, half, half + 1, step, step + half])
     both_signs = [[0], [2**31]]
     bits = {
@@ -146,7 +146,7 @@ def check_round_bits(submission, rng, case):
 
     def advice() -> str:
         k = int(np.flatnonzero(np.asarray(result) != want)[0])
-        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}."
+        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{int(result[k]):08X}."
 
     expect(result, want, axes=("number",), what="the bits", case=case, advice=advice)
 

@@ -82,7 +82,7 @@ check(round_bits)
 # - // step * step
 # + // step
 
-# %% [mistake] returns int64
+# %% [mistake] returns wider numbers
 # - np.where(is_nan, np.uint32(0x7FC00000), rounded)
 # + np.where(is_nan, 0x7FC00000, rounded.astype("int64"))
 
