@@ -7,6 +7,7 @@ from bench.cpu_targets import (
     GAINS_OF_WEIGHTS,
     INT8_OVER_PEERS,
     NARROW,
+    NARROW_BYTES,
     NARROW_OVER_PYTORCH,
     OVER_PYTORCH,
     SMALL,
@@ -14,8 +15,10 @@ from bench.cpu_targets import (
     STEP_OVER_PEERS,
     STEP_OVER_WEIGHTS,
     TARGETS,
+    WHOLE,
     WIDE_STEPS,
     int8_over_peers,
+    narrow_bytes,
     narrow_over_float32,
     narrow_over_torch,
     part_of_gemm,
@@ -34,7 +37,7 @@ NONE_MISSED = "No target is missed."
 def missed(record: dict) -> str:
     """A paragraph for each target that the record misses."""
     paragraphs = [*_slower(record), *_part_of_gemm(record), *_memory(record), *_steps(record)]
-    paragraphs += [*_narrow_training(record), *_narrow_steps(record)]
+    paragraphs += [*_narrow_training(record), *_narrow_bytes(record), *_narrow_steps(record)]
     return "\n".join(f"- {paragraph}" for paragraph in paragraphs) or NONE_MISSED
 
 
@@ -188,6 +191,38 @@ def _narrow_training(record: dict) -> list[str]:
             f"It takes {narrow:.1f} ms."
         )
     return paragraphs
+
+
+def _narrow_bytes(record: dict) -> list[str]:
+    """Each size at which a training step in 16 bits adds more bytes than it should, beside what it must."""
+    paragraphs = []
+    for case in record["cases"]:
+        ratio = narrow_bytes(case)
+        if shape(case) not in WIDE_STEPS or ratio is None or ratio <= NARROW_BYTES:
+            continue
+        workload = Workload(**case["workload"])
+        whole = case["memory"][WHOLE]
+        results, saved, weights = needed = bytes_needed(workload)
+        paragraphs.append(
+            f"**Bytes of {name(workload)} in 16 bits**, {ratio:.2f} times float32's {_mb(whole)}; "
+            f"{NARROW_BYTES:g} times is {_mb(NARROW_BYTES * whole)}. Results are float32, as every rung's: "
+            f"y, which is also the h that is saved, dx and gradients take {_mb(results)}, "
+            f"{results / whole:.2f} times. In 16 bits are {_mb(saved)} of saved gates and cells and "
+            f"{_mb(weights)} of recurrent weights: {sum(needed) / whole:.2f} times in all."
+        )
+    return paragraphs
+
+
+def bytes_needed(workload: Workload) -> tuple[int, int, int]:
+    """Bytes of a training step in 16 bits that exist at its end: results, saved values, recurrent weights.
+
+    Results are float32, and y is the h that is saved; beside it gates and one more number a unit are.
+    """
+    cell, T, B, I, H, _ = workload
+    gates = len(find_cell(cell).gates)
+    saved = T * B * H * (gates + 1) if gates > 1 else 0
+    results = T * B * (H + I) + gates * H * (I + H + 2)
+    return NUMBER_BYTES * results, 2 * saved, 2 * gates * H**2
 
 
 def _narrow_steps(record: dict) -> list[str]:

@@ -14,9 +14,13 @@ MASKS = {
         "NPY_DISABLE_CPU_FEATURES": _NUMPY,
         "ATEN_CPU_CAPABILITY": "avx2",
         "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "FBGEMM_ENABLE_INSTRUCTIONS": "AVX2",
         "MKL_ENABLE_INSTRUCTIONS": "AVX2",
         "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
         "PYTENSOR_FLAGS": "gcc__cxxflags=-march=haswell",
     }
 }
-OUT = {"halide": "Halide asks the processor itself, and no variable masks what it finds"}
+OUT = {
+    "halide": "Halide asks the processor itself, and no variable masks what it finds",
+    "onnxruntime_int8": "ONNX Runtime asks the processor itself, and no variable masks what it finds",
+}

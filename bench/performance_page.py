@@ -53,8 +53,8 @@ def measured(path: Path, record: dict) -> str:
         parts += ["### One long sequence, by a loop and by a scan", *scans]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_tables.means(record))]
     parts += ["### First call", cpu_tables.first_calls(record)]
-    if absent := cpu_tables.absent(record):
-        parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
+    if absent := _absent(record):
+        parts += ["### Not in the tables", absent]
     if masked:
         parts += ["### AVX-512 masked", *_masked(*masked)]
     return "\n\n".join(parts) + "\n"
@@ -66,7 +66,15 @@ def _masked(path: Path, record: dict) -> list[str]:
     bounds = f"What bounds what is missed there:\n\n{cpu_bounds.missed(record)}"
     source = f"`rnnlab record show {path.stem}` prints all of it"
     heading = cpu_report.heading(record).replace("\n", "; ")
-    return [heading, source, bounds, *tables, *step_report.steps(record)]
+    parts = [heading, source, bounds, *tables, *step_report.steps(record)]
+    if absent := _absent(record):
+        parts += ["Not in the tables:", absent]
+    return parts
+
+
+def _absent(record: dict) -> str:
+    """Contestants that are not in the tables, and why, as a list."""
+    return "\n".join(f"- {line}" for line in cpu_tables.absent(record))
 
 
 def page(text: str) -> str:

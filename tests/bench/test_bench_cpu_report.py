@@ -216,6 +216,17 @@ def test_a_step_in_16_bits_that_gains_too_little_is_told_beside_its_products(ful
     assert holds(line, "500.0", f"{1e3 * whole:.1f}", f"{1e3 * whole - 250:.1f}", "800.0")
 
 
+def test_bytes_of_a_step_in_16_bits_are_told_beside_those_that_it_must_have(full):
+    (entry,) = cpu_targets._cases(full, [(50, 64, 512, 512)], ["gru"])
+    entry["memory"] = {"packed_weights": 50_000_000, "packed_bfloat16": 35_000_000}
+    assert cpu_targets.bytes_of_16_bits(full) == pytest.approx(0.7)
+    (line,) = (line for line in cpu_bounds.missed(full).splitlines() if "Bytes of" in line)
+    # y, dx 2 · 50 · 64 · 512 and gradients 3 · 512 · 1026 of 4 bytes; 4 numbers a unit, 3 · 512² weights of 2
+    assert holds(line, "0.70", "50.0", "30.0", "19.4", "0.39", "13.1", "1.6", "0.68")
+    entry["memory"]["packed_bfloat16"] = 30_000_000
+    assert "Bytes of" not in cpu_bounds.missed(full)
+
+
 def test_a_small_lstm_has_a_target_of_its_own(full):
     (small,) = cpu_targets._cases(full, [cpu_targets.SMALL], ["lstm"])
     ours = cpu_report.median(small, cpu_report.best_rung(full, small))
@@ -242,6 +253,17 @@ def test_a_target_whose_shape_was_not_measured_is_not_met():
     rows = {row[0]: row[1:] for row in (target.row([few]) for target in cpu_targets.TARGETS)}
     assert rows["rnn_tanh over PyTorch, at every shape"] == ["≥ 1.2", "not measured"]
     assert rows["part of the large GEMM's rate, H ≥ 256, B ≥ 32"] == ["≥ 0.85", "not measured"]
+
+
+def test_a_target_of_a_rung_that_a_machine_cannot_run_is_not_merely_unmeasured(full):
+    for entry in full["cases"]:
+        entry["left_out"] = {"packed_bfloat16": "no such instruction"}
+    rows = {row[0]: row[2] for row in (target.row([full]) for target in cpu_targets.TARGETS)}
+    assert [sentence for sentence, cell in rows.items() if cell == cpu_targets.LEFT_OUT] == [
+        target.sentence for target in cpu_targets.TARGETS if target.contestant
+    ]
+    text = performance_page.measured(performance_page.ROOT / "r.json", full)
+    assert "no such instruction" in text
 
 
 def test_the_picture_states_its_finding_and_can_be_drawn_with_gaps(full):

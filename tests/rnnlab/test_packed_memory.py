@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
-from bench import performance_page
+from bench import cpu_bounds, cpu_targets, performance_page
 from rnncourse.records.workload import Workload
 from rnnlab.kernels.packed import memory, propagation
 from rnnlab.ladder import find
@@ -26,7 +26,7 @@ CASES = {
 }
 
 
-def most_bytes(workload, threads, monkeypatch):
+def most_bytes(workload, threads, monkeypatch, storage=""):
     """Bytes of the arrays that exist at once in a training step; nothing is computed."""
     cell, T, B, I, H, L = workload
     network = Network.create(cell, I, H, L)
@@ -34,7 +34,7 @@ def most_bytes(workload, threads, monkeypatch):
     monkeypatch.setattr(propagation.team, "run", lambda task, members: None)
     tracemalloc.start()
     with np.errstate(all="ignore"):
-        y, _, saved = propagation.forward(network, x, None, threads)
+        y, _, saved = propagation.forward(network, x, None, threads, storage)
         results = propagation.backward(network, saved, dy, None, threads)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -52,6 +52,16 @@ def test_a_step_allocates_no_more_than_pytorch_needed_in_the_record(name, monkey
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].H == 1024])
 def test_one_thread_allocates_no_more_than_two(name, monkeypatch):
     assert most_bytes(CASES[name][0], 1, monkeypatch) <= most_bytes(CASES[name][0], 2, monkeypatch)
+
+
+WIDE = {name: workload for name, (workload, _) in CASES.items() if workload[1:5] in cpu_targets.WIDE_STEPS}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_a_step_in_16_bits_allocates_little_beside_what_it_must(name, monkeypatch):
+    most = most_bytes(WIDE[name], 2, monkeypatch, propagation.BFLOAT16)
+    assert most <= 1.3 * sum(cpu_bounds.bytes_needed(WIDE[name]))
+    assert most < most_bytes(WIDE[name], 2, monkeypatch)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is of GNU's C library")
