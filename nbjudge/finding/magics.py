@@ -13,7 +13,7 @@ from textwrap import dedent
 LINE_MAGIC = re.compile(r"^\s*([%!,;/]|\?\w|\?\?)|^\s*%?[\w.*]+\?{1,2}\s*$")
 ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)([%!])\s*(\w*)\s*(.*)$")
 ENVIRONMENT = re.compile(r"^(\s*)%(env|set_env)\s+(\S.*)$")
-RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:--?\w[\w-]*\s+)*)(?=\S)(?!-)")
+RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:--?\w[\w-]*\s+)*)(?=\S)(?!--?[A-Za-z])")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
 PROMPT = re.compile(r"^((?:(?:\[nav\]|\[ins\])? )?In \[\d+\]:(?: |$)|\s*\.{3,}: ?)")
 FIRST_PROMPT = re.compile(r"^\s*>>>")

@@ -111,6 +111,7 @@ def test_a_name_that_was_missing_gives_none():
         ("raise ValueError", "passed"),
         ("AT = [][1]", "passed"),
         ("AT = int('x')", "passed"),
+        ("AT = __import__('sys').exit()", "passed"),
         ("AT = open('/missing').read()", "failed"),  # what a grader lacks, a notebook may have had
         ("import missing_package as AT", "failed"),
     ],

@@ -35,6 +35,7 @@ def both(*cells):
         ("-1", "AT = Out[2]", TAKE, CHECK, "0"),
         ("(\n    'ü',\n    -1,\n)", "_, AT = _2", TAKE, CHECK),
         ("%%time\n-1", "AT = _", TAKE, CHECK),
+        ("%time -1", "AT = %time _", TAKE, CHECK),
         ("AT = 0\nif AT:\n    AT = -1", "exec(In[2].replace('if AT', 'if not AT'))", TAKE, CHECK),
         ("%env PLACE=-1", "import os\nAT = int(os.environ['PLACE'])", TAKE, CHECK),
         (

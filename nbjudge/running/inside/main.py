@@ -169,7 +169,7 @@ def load(cells: list, names: list[str], history: dict) -> tuple[dict, list]:
             error = None if is_below else _run(compiled, label, statement, namespace, history)
             if error is not None:
                 late.append(((label, statement), error))
-            if isinstance(error, Exception) and not isinstance(error, OF_GRADER):
+            if error is not None and not isinstance(error, OF_GRADER):
                 stopped.add(label)
         failures += [(part, error) for part, error in late if _missing(error) not in namespace]
         waiting = [part for part, error in late if _missing(error) in namespace]
