@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import TextIO
 
 LIMIT = 20_000  # characters, some 250 lines
@@ -77,15 +77,10 @@ def limited_output() -> Iterator[None]:
 @contextmanager
 def _descriptor_of_errors_to_output() -> Iterator[None]:
     """What a library in C writes to standard error goes to standard output, where both have descriptors."""
-    try:
-        saved = os.dup(2)
-    except OSError:
-        yield
-        return
-    try:
+    with ExitStack() as stack:
         with suppress(OSError):
+            saved = os.dup(2)
+            stack.callback(os.close, saved)
+            stack.callback(os.dup2, saved, 2)
             os.dup2(1, 2)
         yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)

@@ -56,8 +56,7 @@ class History:
 
     def is_shown(self, label: str, statement: ast.stmt) -> bool:
         """Is it the expression of its cell whose value is displayed?"""
-        shown = self.cells[label][1] if label in self.cells else None
-        return shown == [statement.lineno, statement.col_offset]
+        return label in self.cells and self.cells[label][1] == [statement.lineno, statement.col_offset]
 
     def keep(self, label: str) -> None:
         """Name the value that SHOWN has, as IPython does: none of these names if one is the learner's own."""
