@@ -20,7 +20,7 @@ rnnlab.banner()
 #
 # Each lesson opens with a drawing. The **banner** above says what is live (runs here), simulated (on the CPU) and recorded (measured earlier).
 #
-# Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook.
+# Run a cell with **Shift + Enter**, then the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook.
 #
 # Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find the reason. Write your prediction down first. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 

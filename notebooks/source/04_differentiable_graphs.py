@@ -334,7 +334,9 @@ for name, graph in {"reset before": gru, "reset after": after}.items():
 side_by_side(after)
 
 # %% [markdown]
-# The new dashed wire is h·U_nᵀ + c_n: the gradient of r needs it, as the other factor. A program that saves only r, z and n, the outputs of the gates, must compute that product again for every step in the backward pass.
+# <details><summary>Answer</summary>h·U_nᵀ + c_n: the gradient of r needs it, as the other factor.</details>
+#
+# A program that saves only r, z and n, the outputs of the gates, must compute the value on this wire again for every step in the backward pass.
 #
 # A **plan** says what is saved. Here are three plans for a step of 64 sequences and 512 units in float32. `alive` names what is in memory for another reason: the candidate's input product, if nothing overwrites it. (Those of r and z may stay, too; variant 4 does not need them.)
 

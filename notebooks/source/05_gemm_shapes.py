@@ -162,7 +162,9 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# The peaks are at multiples of 64 sequences: 75 % of the chip's peak with 128, 192 and 256, but 25, 33 and 42 % with 96, 160 and 224. A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. Zeros in the inner dimension change no sum. Further rows or columns, as when 125 sequences become 128, give further results, which you leave out. 1 024 units for 1 000 cost 5 % more arithmetic.
+# <details><summary>Answer</summary>At multiples of 64 sequences: 75 % of the chip's peak with 128, 192 and 256, but 25, 33 and 42 % with 96, 160 and 224.</details>
+#
+# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. Zeros in the inner dimension change no sum. Further rows or columns, as when 125 sequences become 128, give further results, which you leave out. 1 024 units for 1 000 cost 5 % more arithmetic.
 #
 # **Predict:** which of the sizes below reaches the highest rate on your machine, and which the lowest?
 
@@ -181,7 +183,7 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
       f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# The same product can differ by a third between the sections of this lesson, so take small factors for nothing. If yours is below 1.3, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 30 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 30 %?
+# The same product can differ by a third between the sections of this lesson, so small factors mean nothing. If yours is below 1.3, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 30 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 30 %?
 #
 # ## 4 · Which way the weights lie
 #

@@ -151,7 +151,9 @@ from rnncourse.views.access_map import explore_stride
 explore_stride()
 
 # %% [markdown]
-# At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing, since `x` begins at a sector; any other offset makes a row of 32 lanes straddle one sector more. Accesses of lanes to neighbouring elements are called **coalesced**. The rule: *let neighbouring threads touch neighbouring elements.*
+# <details><summary>Answer</summary>At stride 1 an offset of 8 elements, a whole sector, or of a multiple costs nothing, since x begins at a sector; any other offset makes a row of 32 lanes straddle one sector more.</details>
+#
+# Accesses of lanes to neighbouring elements are called **coalesced**. The rule: *let neighbouring threads touch neighbouring elements.*
 #
 # ### A map over a matrix
 #

@@ -341,11 +341,7 @@ from rnncourse.views.access_map import explore_banks
 explore_banks()
 
 # %% [markdown]
-# <details class="outcome"><summary>What came out</summary>
-#
-# **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again.
-#
-# </details>
+# <details><summary>Answer</summary>33, and every odd length: walking down a column then visits all 32 banks before it comes to the first one again.</details>
 #
 # One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
