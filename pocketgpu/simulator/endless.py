@@ -5,7 +5,7 @@ load it only once:
 
     while flag[0] == 0: pass
 
-What such a thread writes down is looked at every SECONDS.
+What such a thread writes down is looked at after FIRST seconds, then ever more seldom, up to every SECONDS.
 """
 
 import time
@@ -17,6 +17,8 @@ from pocketgpu.simulator.threads import machine
 from pocketgpu.simulator.trace import CHUNK, EVENT, KINDS, LOAD, TURN, Trace
 
 ROUNDS = 1_000  # of loops between two looks at the clock
+GLANCE = 0.02  # seconds of the clock between two questions for the processor's, which cost a system call
+FIRST = 0.1  # seconds of the processor before the trace is read
 SECONDS = 0.5  # between two readings of the trace; 20,000 loads take 0.1
 EVENTS = 20_000  # of one thread in a row, all loads: then it spins
 PLACES = 64  # most elements that a spinning thread loads in turn
@@ -31,15 +33,16 @@ class EndlessLaunch(Exception):
 
 
 class Clock:
-    """When the running thread's turn began, and when the trace was read last."""
+    """When the running thread's turn began, and when the trace is read next."""
 
     turn: object = None
-    began = read = 0.0
+    began = started = due = glanced = 0.0
 
     def start(self) -> None:
         """A launch begins."""
         self.turn = None
-        self.read = time.process_time()
+        self.started = time.process_time()
+        self.due = self.started + FIRST
         machine.ticks = 0
 
 
@@ -49,21 +52,24 @@ clock = Clock()
 def look_at_the_clock(can_spin: bool = True) -> None:
     """Raise SpinningThread or EndlessLaunch in a launch that would never end."""
     machine.ticks = ROUNDS
+    settings = current()
+    trace = machine.trace
+    if trace is not None and len(trace.entries) > min(CHUNK, settings.events):
+        if trace.events() > settings.events:
+            raise EndlessLaunch
+    if time.perf_counter() - clock.glanced < GLANCE:
+        return
+    clock.glanced = time.perf_counter()
     now = time.process_time()
     thread = machine.now
-    settings = current()
     turn = thread, thread.block.opened, machine.turns
     if turn != clock.turn:
         clock.turn = turn
         clock.began = now
-    trace = machine.trace
-    if trace is not None:
-        if now - clock.read > min(SECONDS, settings.seconds / 4):
-            clock.read = now
-            if can_spin and spins(trace):
-                raise SpinningThread
-        if len(trace.entries) > min(CHUNK, settings.events) and trace.events() > settings.events:
-            raise EndlessLaunch
+    if trace is not None and now > clock.due:
+        clock.due = now + min(SECONDS, now - clock.started)
+        if can_spin and spins(trace):
+            raise SpinningThread
     if now - clock.began > settings.seconds:
         raise EndlessLaunch
 
