@@ -12,8 +12,9 @@ import numpy as np
 from pocketgpu.simulator.arithmetic import Unset, as_bare, as_register
 from pocketgpu.simulator.memory import Local, Shared, Watched, row_for_element
 from pocketgpu.simulator.threads import INSIDE, machine
-from pocketgpu.simulator.trace import EVENT, KINDS
+from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, opens_event
 
+NOTE = 256  # entries of a record, more than the accesses of an expression have
 LARGEST = 100_000  # elements of an array that is kept in lists
 ALLOCATIONS = {id(word): INSIDE[id(word)] for word in (Shared.array, Local.array)}
 
@@ -62,7 +63,8 @@ def _nested(element: object, shape: tuple[int, ...]) -> list:
 class Unfit:
     """What stands in the place of a bare array where a name is not an array of so many dimensions.
 
-    The access has been written down already, as one to array 0; here it is taken back.
+    The access has been written down already, as one to array 0, and behind it those of the same expression
+    that are still to come; here it is taken back.
     """
 
     __slots__ = ("entries", "value")
@@ -84,9 +86,16 @@ class Unfit:
 
     def _site(self) -> int:
         entries = machine.trace.entries
-        mark = entries[-self.entries]
-        del entries[-self.entries :]
+        latest = range(max(0, len(entries) - NOTE), len(entries) - 1)
+        place = next(place for place in latest if is_of_array_0(*entries[place : place + 2]))
+        mark = entries[place]
+        del entries[place : place + self.entries]
         return (mark - EVENT) // KINDS
+
+
+def is_of_array_0(mark: object, number: object) -> bool:
+    """Do these two entries of a record open an access to array 0?"""
+    return opens_event(mark) and (mark - EVENT) % KINDS in (LOAD, STORE) and number == 0
 
 
 def bare(value: object, dimensions: int) -> tuple[object, int]:
