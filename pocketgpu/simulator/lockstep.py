@@ -12,15 +12,15 @@ Read: lockstep_values (numbers of many threads), lockstep_memory (arrays and the
 (those of numba.cuda), lockstep_execution (statements and expressions).
 """
 
+import ast
 import functools
 import math
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from pocketgpu.simulator.counts import SECTOR
-from pocketgpu.simulator.lockstep_execution import Execution, folded, stored_in
+from pocketgpu.simulator.lockstep_execution import Execution
 from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory, Region, Size
 from pocketgpu.simulator.lockstep_values import Fallback
 from pocketgpu.simulator.memory import Watched, watched
@@ -40,9 +40,8 @@ from pocketgpu.simulator.trace import (
 from pocketgpu.simulator.translation import look
 
 FEWEST_THREADS = 256  # of a launch: fewer are as fast one after another
-PATIENCE = 10  # a part of the time that one thread may run
 FIRST_CHUNK = 1 << 12  # threads, which show how many accesses a thread makes
-LARGEST_CHUNK = 1 << 16  # threads, whose numbers fit into a cache
+LARGEST_CHUNK = 1 << 18  # threads, whose numbers fit into a cache
 MOST_ACCESSES = 1 << 23  # of a chunk
 
 
@@ -70,16 +69,14 @@ class Run(Trace):
         self.limits = limits
         self.now = now
         self.look = functools.cache(look)
-        self.stored = functools.cache(stored_in)
-        self.folded = functools.cache(folded)
+        self.computing: dict[ast.AST, bool] = {}  # see Execution.only_computes
         self.kept: list[Chunk] = []  # of which a report can be made
         self.memories: dict[int, tuple[Watched, Memory]] = {}  # by id of the proxy
         self.span = 1  # sectors of global memory
         self.stores = 0  # or other events that change something
-        self.loops = 0  # that run now, one within another
         self.accesses = 0
         self.sectors = 0  # that warps moved
-        self.latest = 0.0
+        self.latest = 0.0  # second of the processor until which a loop may run that no thread leaves
 
     def start(self, function: Callable, values: Sequence, keep: bool) -> "Run":
         """Run the kernel; raises Fallback, with the arrays as they were, for the other engine to run it.
@@ -107,7 +104,7 @@ class Run(Trace):
         size = max(1, FIRST_CHUNK // threads)
         while first < blocks:
             chunk = Chunk(self.grid, self.block, first, min(size, blocks - first))
-            Execution(self, chunk, function, chunk.place).call(arguments)
+            Execution(self, chunk, function, chunk.place, []).call(arguments)
             self.sectors += chunk.end(self.span)
             accesses = sum(len(event.places) for event in chunk.events if event.memory)
             self.accesses += accesses
@@ -118,13 +115,6 @@ class Run(Trace):
                     raise Fallback(f"more than {self.now.events:,} accesses")
             first += size
             size = max(1, min(LARGEST_CHUNK // threads, MOST_ACCESSES * chunk.blocks // (accesses + 1)))
-
-    def is_over(self, is_same: bool) -> bool:
-        """Has a loop that no thread leaves run for long?"""
-        now = time.process_time()
-        if not is_same:
-            self.latest = now + self.now.seconds / PATIENCE
-        return now > self.latest
 
     # ------------------------------------------------------------------ arguments
 

@@ -5,9 +5,9 @@ A branch has names of its own, which are joined behind it.  What is not understo
 """
 
 import ast
-import operator
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import functools
+import time
+from collections.abc import Callable
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import NamedTuple
 
@@ -18,18 +18,21 @@ from pocketgpu.simulator.accesses import position_of
 from pocketgpu.simulator.arithmetic import as_register
 from pocketgpu.simulator.lockstep_functions import ATOMICS, INDICES, WORDS, index_of
 from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
+from pocketgpu.simulator.lockstep_threads import MOST_NODES, Part, Threads, stored_in
 from pocketgpu.simulator.lockstep_values import (
-    MANY,
+    AS_INDEX,
+    FUNCTIONS,
     OPERATORS,
+    PARTS,
     Fallback,
     Mixed,
-    Operation,
     Varying,
     apply,
     as_test,
     cut,
     merged,
 )
+from pocketgpu.simulator.operations import FLOATS
 from pocketgpu.simulator.operators import number_of
 from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
 from pocketgpu.simulator.source import definition_of
@@ -37,12 +40,14 @@ from pocketgpu.simulator.threads import INSIDE
 from pocketgpu.simulator.trace import LOAD, STORE, site_at
 from pocketgpu.simulator.translation import in_simulator, is_library
 
-AS_INDEX = Operation(operator.index, np.positive)
-DEEPEST = 50  # calls within calls
+PATIENCE = 10  # a part of the time that one thread may run
 ROUNDS = 64  # of a loop between two looks at the clock, and at what it changes
 OF_ARRAYS = ("shape", "size", "ndim", "dtype")
-Names = dict[object, object]  # what each name stands for in the running threads
-Part = tuple[np.ndarray, Names]  # threads, and their names
+COMPUTING = (
+    *(ast.Assign, ast.AugAssign, ast.Expr, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare),
+    *(ast.BoolOp, ast.Call, ast.Tuple, ast.Attribute, ast.operator, ast.unaryop, ast.cmpop, ast.boolop),
+    *(ast.expr_context,),
+)
 
 
 class Loop(NamedTuple):
@@ -53,49 +58,54 @@ class Loop(NamedTuple):
     waiting: list[Part]
 
 
-def stored_in(node: ast.AST) -> list[str]:
-    """Names that a statement may set."""
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return [*dict.fromkeys(part.id for part in names if isinstance(part.ctx, ast.Store))]
+@functools.lru_cache(MOST_NODES)
+def defined(function: FunctionType) -> tuple[ast.FunctionDef, set[str]]:
+    """A function's text, and the names that it binds."""
+    tree = definition_of(function)
+    return tree, bound_in(tree)
 
 
+@functools.lru_cache(MOST_NODES)
 def folded(node: ast.BinOp) -> object:
     """The number that Python's compiler makes of numbers alone; None for all else."""
     number = number_of(node)
     return None if number is None else as_register(number)
 
 
-class Execution(ast.NodeVisitor):
+class Execution(Threads):
     """One call of a function by some threads: what its names stand for, and its statements."""
 
-    def __init__(self, run: object, chunk: Chunk, function: FunctionType, places: np.ndarray, depth: int = 0):
+    def __init__(self, run: object, chunk: Chunk, function: FunctionType, places: np.ndarray, loops: list):
+        super().__init__(chunk, places)
         self.run = run
-        self.chunk = chunk
         self.function = function
-        self.places = places  # [n] of the running threads in the chunk, ascending
-        self.depth = depth
-        self.names: Names = {}
         self.own: set[str] = set()
-        self.loops: list[Loop] = []
+        self.loops: list[Loop] = loops  # that run now, one within another, those of its callers first
         self.results: list[tuple[np.ndarray, object]] = []
 
     def call(self, arguments: list) -> object:
         """What the function returns to each thread."""
         entered = self.places
-        tree = definition_of(self.function)
-        self.own = bound_in(tree)
-        if self.depth > DEEPEST or tree.args.vararg or tree.args.kwonlyargs:
-            raise Fallback("calls within calls, or arguments by name")
+        tree, self.own = defined(self.function)
+        if tree.args.vararg or tree.args.kwonlyargs:
+            raise Fallback("arguments by name")
         for name, value in zip([*tree.args.posonlyargs, *tree.args.args], arguments, strict=True):
             self.set(name.arg, value)
         self.block(tree.body)
+        self.settle()
         if not self.results:
             return None
         if len(self.places):
             raise Fallback("a function that returns a value to some threads")
         if len(self.results) == 1:
             return self.results[0][1]
-        return merged(len(entered), [(within(places, entered), value) for places, value in self.results])
+        return merged(
+            len(entered), [(self.chunk.within(places, entered), value) for places, value in self.results]
+        )
+
+    def visit(self, node: ast.AST) -> object:
+        """The value of an expression; the effect of a statement."""
+        return VISITORS.get(type(node), Execution.generic_visit)(self, node)
 
     def generic_visit(self, node: ast.AST) -> None:
         """Refuse what has no method here."""
@@ -103,12 +113,6 @@ class Execution(ast.NodeVisitor):
             raise Fallback(f"{type(node).__name__} on line {getattr(node, 'lineno', '?')}")
 
     # ------------------------------------------------------------------ names
-
-    def set(self, name: object, value: object) -> None:
-        """Give a name this value in the running threads."""
-        if isinstance(value, tuple) and any(type(member) in MANY for member in value):
-            raise Fallback("a name for a tuple that differs between threads")
-        self.names[name] = value
 
     def index(self, base: object, name: str) -> object:
         """threadIdx.x and the like."""
@@ -118,46 +122,29 @@ class Execution(ast.NodeVisitor):
         value = self.chunk.indices[key]
         return value if len(self.places) == len(self.chunk.place) else cut(value, self.places)
 
-    def keep(self, mask: np.ndarray, names: Iterable) -> None:
-        """Let only the threads of the mask run, which know these names."""
-        if mask.all():
-            self.names = dict(self.names)
-            return
-        chosen = np.flatnonzero(mask)
-        self.names = {name: cut(self.names[name], chosen) for name in names if name in self.names}
-        self.places = self.places[chosen]
+    # ------------------------------------------------------------------ threads
 
-    @contextmanager
-    def only(self, mask: np.ndarray, names: Iterable) -> Iterator[None]:
-        """The threads of the mask run, with names of their own."""
-        outer = self.places, self.names
-        self.keep(mask, names)
-        yield
-        self.places, self.names = outer
+    def prepare(self, node: ast.AST) -> None:
+        """Leave out the threads that no longer run, unless the node only computes."""
+        if self.running is not None and not self.only_computes(node.test if is_exit(node) else node):
+            self.settle()
 
-    def leave(self, parts: list[Part]) -> None:
-        """Let the running threads stop here."""
-        if len(self.places):
-            parts.append((self.places, self.names))
-        self.places = self.places[:0]
+    def only_computes(self, node: ast.AST) -> bool:
+        """Has this node no effect but on names, so that it may be computed for threads that have left?"""
+        if node not in self.run.computing:
+            calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+            is_simple = all(isinstance(part, COMPUTING) for part in ast.walk(node))
+            self.run.computing[node] = is_simple and all(is_of_numpy(self.visit(call)) for call in calls)
+        return self.run.computing[node]
 
-    def join(self, parts: list[Part], node: ast.stmt) -> None:
-        """Let threads that ran this statement, among those that run now, run together from here."""
-        if len(parts) == 1:
-            self.places, self.names = parts[0]
-            return
-        outer = self.places
-        count = sum(len(places) for places, _ in parts)
-        if count < len(outer):
-            self.places = np.sort(np.concatenate([outer[:0], *(places for places, _ in parts)]))
-            chosen = within(self.places, outer)
-            self.names = {name: cut(value, chosen) for name, value in self.names.items()}
-        chosen = [within(places, self.places) for places, _ in parts]
-        for name in self.run.stored(node):
-            pairs = zip(chosen, parts, strict=True)
-            values = [(places, names[name]) for places, (_, names) in pairs if name in names]
-            if values:
-                self.names[name] = merged(count, values)
+    def release(self, mask: np.ndarray) -> None:
+        """Let the threads of the mask leave the loop."""
+        loop = self.loops[-1]
+        with self.only(mask):
+            for name in self.names.keys() & stored_in(loop.node):
+                self.get(name)  # the round's numbers of all threads are not kept
+            self.leave(loop.left)
+        self.drop(mask)
 
     # ------------------------------------------------------------------ statements
 
@@ -165,6 +152,7 @@ class Execution(ast.NodeVisitor):
         """Run these statements as long as a thread is left."""
         for statement in body:
             if len(self.places):
+                self.prepare(statement)
                 self.visit(statement)
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -207,11 +195,15 @@ class Execution(ast.NodeVisitor):
             self.block(node.body if test else node.orelse)
             return
         parts: list[Part] = []
-        for mask, body in ((test, node.body), (~test, node.orelse)):
-            names = self.names if body or not parts else self.run.stored(node)
-            with self.only(mask, names):
-                self.block(body)
-                self.leave(parts)
+        with self.only(test):
+            self.block(node.body)
+            self.leave(parts)
+        if is_exit(node):
+            self.drop(test)
+            return
+        with self.only(~test):
+            self.block(node.orelse)
+            self.leave(parts)
         self.join(parts, node)
 
     def visit_Return(self, node: ast.Return) -> None:
@@ -220,7 +212,7 @@ class Execution(ast.NodeVisitor):
         self.places = self.places[:0]
 
     def visit_Break(self, node: ast.Break) -> None:
-        self.leave(self.loops[-1].left)
+        self.release(np.ones(len(self.places), bool))
 
     def visit_Continue(self, node: ast.Continue) -> None:
         self.leave(self.loops[-1].waiting)
@@ -239,14 +231,14 @@ class Execution(ast.NodeVisitor):
         steps = OPERATORS[ast.FloorDiv](OPERATORS[ast.Sub](first, stop), step)  # below zero
         if type(step) is Varying or not step:
             raise Fallback("a range whose step differs between threads")
-        self.names[id(node)] = steps
-        self.names[id(node.target)] = first
+        self.set(node, steps)
+        self.set(node.iter, first)
 
         def has_more(number: int) -> bool | np.ndarray:
-            return as_test(OPERATORS[ast.Lt](self.names[id(node)], -number))
+            return as_test(OPERATORS[ast.Lt](self.get(node), -number))
 
         def begin(number: int) -> None:
-            value = OPERATORS[ast.Add](self.names[id(node.target)], step * number)
+            value = OPERATORS[ast.Add](self.get(node.iter), step * number)
             self._bind(node.target, value if is_range else members[number])
 
         self._repeat(node, has_more, begin)
@@ -255,20 +247,20 @@ class Execution(ast.NodeVisitor):
         """Run rounds of a loop for the threads of which has_more(number of the round) holds."""
         if node.orelse:
             raise Fallback("else behind a loop")
+        self.settle()
         outer = self.places, dict(self.names)
         loop = Loop(node, [], [])
         self.loops.append(loop)
-        self.run.loops += 1
         number = 0
         state: list = []
         while len(self.places):
+            self.prepare(node.test if begin is None else node.target)
             more = has_more(number)
             if more is not True:
-                mask = np.broadcast_to(more, len(self.places))
-                with self.only(~mask, self.names):
-                    self.leave(loop.left)
-                self.keep(mask, self.names)
-            if begin is not None and len(self.places):
+                self.release(~more if type(more) is np.ndarray else np.ones(len(self.places), bool))
+            if not len(self.places):
+                break
+            if begin is not None:
                 begin(number)
             before = self.places, dict(self.names)
             self.block(node.body)
@@ -281,18 +273,20 @@ class Execution(ast.NodeVisitor):
             if begin is None and number % ROUNDS < 2:
                 state = self._check_progress(loop, state, number)
         self.loops.pop()
-        self.run.loops -= 1
         self.places, self.names = outer
         self.join(loop.left, node)
 
     def _check_progress(self, loop: Loop, before: list, number: int) -> list:
         """What a round may change; raise Fallback if it does not, or no thread has left for long."""
-        values = [self.names[name] for name in self.run.stored(loop.node) if name in self.names]
-        state = [id(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
-        if number % ROUNDS:
-            is_over = bool(before) and all(map(np.array_equal, before, state))
-        else:
-            is_over = self.run.is_over(before and before[0] == state[0])
+        self.settle()
+        values = [self.get(name) for name in stored_in(loop.node) if name in self.names]
+        state = [len(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
+        is_over = bool(before) and all(map(np.array_equal, before, state))
+        if number % ROUNDS == 0:
+            now = time.process_time()
+            if not before or before[0] != state[0]:
+                self.run.latest = now + self.run.now.seconds / PATIENCE
+            is_over = now > self.run.latest
         if is_over:
             raise Fallback("a loop that waits, or runs for long")
         return state
@@ -303,7 +297,7 @@ class Execution(ast.NodeVisitor):
         return as_register(node.value)
 
     def visit_Name(self, node: ast.Name) -> object:
-        value = self.names[node.id] if node.id in self.own else self.run.look(self.function, (node.id,))
+        value = self.get(node.id) if node.id in self.own else self.run.look(self.function, (node.id,))
         if value is UNKNOWN or (type(value) is Mixed and not value.is_whole()):
             raise Fallback(f"{node.id}, to which not all threads have given a value")
         return value
@@ -314,6 +308,8 @@ class Execution(ast.NodeVisitor):
             return self.index(base, node.attr)
         if isinstance(base, ModuleType | SimpleNamespace | type):
             return in_simulator(getattr(base, node.attr))
+        if node.attr in PARTS and not isinstance(base, Memory):
+            return PARTS[node.attr](base)
         if node.attr not in (OF_ARRAYS if isinstance(base, Memory) else getattr(base, "_fields", ())):
             raise Fallback(f".{node.attr}")
         return getattr(base, node.attr)
@@ -342,17 +338,21 @@ class Execution(ast.NodeVisitor):
     def note(self, kind: int, node: ast.AST, *memory_and_cells: object, detail: tuple = ()) -> None:
         """Write down what the running threads do."""
         self.run.stores += kind != LOAD
-        self.chunk.note(Event(kind, self.site(node), self.places, *memory_and_cells, detail=detail))
+        event = Event(kind, self.site(node), self.places, *memory_and_cells, detail=detail)
+        self.chunk.events.append(event)
+        self.chunk.since_barrier.append(event)
 
     def site(self, node: ast.AST) -> int:
         """The number of a place in the program."""
         return site_at(self.function.__code__, position_of(node))
 
     def visit_BinOp(self, node: ast.BinOp) -> object:
-        number = self.run.folded(node)
+        number = folded(node)
         if number is not None:
             return number
-        return OPERATORS[type(node.op)](self.visit(node.left), self.visit(node.right))
+        left = self.visit(node.left)
+        is_fresh = type(node.left) is ast.BinOp  # and no name's
+        return OPERATORS[type(node.op)](left, self.visit(node.right), reuse=is_fresh)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> object:
         return OPERATORS[type(node.op)](self.visit(node.operand))
@@ -368,15 +368,22 @@ class Execution(ast.NodeVisitor):
         return operations.truth(operation(self.visit(node.left), self.visit(node.comparators[0])))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> object:
-        """a and b, a or b: b only in the threads in which a leaves it open."""
-        first, *others = node.values
-        rest = ast.BoolOp(node.op, others) if len(others) > 1 else others[0]
-        test = self.visit(first)
-        if getattr(test, "kind", type(test)) is not bool:
-            raise Fallback("numbers joined by and, or")
-        if isinstance(node.op, ast.And):
-            return self._choose(test, rest, ast.Constant(False))
-        return self._choose(test, ast.Constant(True), rest)
+        """a and b, a or b: b only in the threads in which a leaves it open, or in all if it has no effect."""
+        value = self.visit(node.values[0])
+        for part in node.values[1:]:
+            if getattr(value, "kind", type(value)) is not bool:
+                raise Fallback("numbers joined by and, or")
+            is_and = isinstance(node.op, ast.And)
+            other = None
+            if type(value) is Varying and self.only_computes(part):
+                other = self.visit(part)
+            if getattr(other, "kind", type(other)) is bool:
+                value = OPERATORS[ast.BitAnd if is_and else ast.BitOr](value, other)
+            elif is_and:
+                value = self._choose(value, part, ast.Constant(False))
+            else:
+                value = self._choose(value, ast.Constant(True), part)
+        return value
 
     def visit_IfExp(self, node: ast.IfExp) -> object:
         return self._choose(self.visit(node.test), node.body, node.orelse)
@@ -388,7 +395,7 @@ class Execution(ast.NodeVisitor):
         parts = []
         for mask, part in ((test, body), (~test, orelse)):
             if mask.any():
-                with self.only(mask, self.names):
+                with self.only(mask):
                     parts.append((np.flatnonzero(mask), self.visit(part)))
         return merged(len(self.places), parts)
 
@@ -405,12 +412,23 @@ class Execution(ast.NodeVisitor):
         if options or not callable(function) or id(function) in INSIDE or function is range:
             raise Fallback(f"calls {ast.unparse(node.func)}")
         if isinstance(function, FunctionType) and not is_library(function):
-            return Execution(self.run, self.chunk, function, self.places, self.depth + 1).call(arguments)
+            return Execution(self.run, self.chunk, function, self.places, self.loops).call(arguments)
         return apply(function, arguments)
 
 
-def within(places: np.ndarray, outer: np.ndarray) -> np.ndarray:
-    """[n] Where these threads stand among others, of which they are some."""
-    if len(places) == len(outer) or outer[-1] < len(outer):  # the first threads of their chunk
-        return np.arange(len(places)) if len(places) == len(outer) else places
-    return np.searchsorted(outer, places)
+def is_exit(node: ast.AST) -> bool:
+    """Is it a condition whose threads all leave the loop, its round or the function?"""
+    exits = ast.Break | ast.Continue | ast.Return
+    return isinstance(node, ast.If) and isinstance(node.body[-1], exits) and not node.orelse
+
+
+def is_of_numpy(function: object) -> bool:
+    """Does NumPy compute this function, for any number?"""
+    return function in FLOATS or function in FUNCTIONS
+
+
+VISITORS = {  # by kind of node
+    getattr(ast, name.removeprefix("visit_")): method
+    for name, method in vars(Execution).items()
+    if name.startswith("visit_")
+}

@@ -27,17 +27,17 @@ INDICES = {id(word) for word in (threads.threadIdx, threads.blockIdx, threads.bl
 
 def index_of(chunk: Chunk, base: object, name: str) -> object:
     """threadIdx.x, blockIdx.x, blockDim.x, gridDim.x, or laneid, in all threads of the chunk."""
-    is_of_thread = base is threads.threadIdx or base is threads.blockDim
+    is_of_thread = base is threads.threadIdx or base is threads.blockDim or name == "laneid"
     size = chunk.block if is_of_thread else chunk.grid
     axis = AXES.find(name)
     if base is threads.blockDim or base is threads.gridDim:
         return size[axis]
-    number = chunk.local_of if is_of_thread else chunk.number_of
+    number = np.arange(chunk.size) if is_of_thread else np.arange(chunk.blocks) + chunk.first_block
     if name == "laneid":
-        number = chunk.local_of % WARP
+        number = number % WARP
     elif size[axis] < math.prod(size):
         number = number // math.prod(size[:axis]) % size[axis]
-    return Varying(number, int)
+    return Varying(np.tile(number, chunk.blocks) if is_of_thread else np.repeat(number, chunk.size), int)
 
 
 def grid(execution: object, node: ast.Call, dimensions: int) -> object:
@@ -51,9 +51,8 @@ def grid(execution: object, node: ast.Call, dimensions: int) -> object:
 
 def gridsize(execution: object, node: ast.Call, dimensions: int) -> object:
     """Threads of the grid."""
-    sizes = zip(execution.chunk.grid, execution.chunk.block, strict=True)
-    values = tuple(blocks * size for blocks, size in sizes)[:dimensions]
-    return values[0] if dimensions == 1 else values
+    sizes = tuple(map(math.prod, zip(execution.chunk.grid, execution.chunk.block, strict=True)))
+    return sizes[0] if dimensions == 1 else sizes[:dimensions]
 
 
 def length(execution: object, node: ast.Call, value: object) -> int:
@@ -117,7 +116,7 @@ def _change(
     ufunc: np.ufunc, execution: object, node: ast.Call, memory: Memory, index: object, value: object
 ) -> None:
     """An atomic whose old value nobody uses."""
-    if execution.run.loops and (ufunc not in ADDING or not np.all(memory.as_element(value))):
+    if execution.loops and (ufunc not in ADDING or not np.all(memory.as_element(value))):
         raise Fallback("an atomic in a loop that may wait for a change")
     cells = memory.locate(index, execution.places)
     execution.note(ATOMIC, node, memory, cells)

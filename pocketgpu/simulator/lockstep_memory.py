@@ -8,6 +8,7 @@ runs.
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy as np
 from pocketgpu.simulator.arithmetic import as_register
 from pocketgpu.simulator.counts import SECTOR
 from pocketgpu.simulator.lockstep_values import (
+    AS_INDEX,
     INTEGERS,
     MANY,
     Fallback,
+    Mixed,
     Varying,
     apart,
     as_varying,
@@ -26,7 +29,8 @@ from pocketgpu.simulator.lockstep_values import (
 )
 from pocketgpu.simulator.trace import ATOMIC, GLOBAL, LOADS, STORE, WARP
 
-MOST_WAITING = 1 << 22  # accesses to a region that are kept before their blocks are noted
+MOST_WAITING = 1 << 22  # accesses to a region that nobody writes which are kept, and not noted
+WRITTEN, PLAIN = 1, 2  # bits of a cell: by a store or an atomic; by an access that is not an atomic
 ADDING = {np.add, np.subtract}
 Size = tuple[int, int, int]
 
@@ -64,72 +68,67 @@ def _merged(events: list[Event]) -> list[Event]:
     return merged
 
 
-def _are_apart(accesses: list[Event]) -> bool:
-    """Is it certain that no two threads touch the same cell?"""
-    return len(accesses) == 1 and bool((np.diff(accesses[0].cells) > 0).all())
+def _bits_of(access: Event) -> int:
+    """What an access does to its cells."""
+    return WRITTEN * (access.kind not in LOADS) | PLAIN * (access.kind != ATOMIC)
 
 
-class Owners:
-    """For each cell a thread, or block, that touched it; did several, did one write, not by an atomic?"""
+def _check_owners(accesses: list[Event], owner_of: np.ndarray) -> None:
+    """Raise Fallback if several touch a cell, one writes it, and not all by atomics.
 
-    def __init__(self, first: int, cells: int):
-        self.first = first  # cell, of the region, that is the first one here
-        self.one = np.zeros(cells, np.int32)  # counted from 1; 0 where nobody has
-        self.several, self.written, self.plain = np.zeros((3, cells), bool)
-
-    def check(self, accesses: list[Event], owner_of: np.ndarray) -> None:
-        """Add accesses; raise Fallback if several touch a cell, one writes it, and not all by atomics.
-
-        owner_of: [places] the thread or block, counted from 1.
-        """
-        for access in accesses:
-            cells = access.cells + (access.memory.first - self.first)
-            owner = owner_of[access.places]
-            before = self.one[cells]
-            self.one[cells] = owner
-            differs = (self.one[cells] != owner) | ((before != owner) & (before != 0))
-            self.several[cells[differs]] = True
-            self.written[cells] |= access.kind not in LOADS
-            self.plain[cells] |= access.kind != ATOMIC
-            if (self.several[cells] & self.written[cells] & self.plain[cells]).any():
-                raise Fallback("threads may race")
+    owner_of: [places] the thread or block, counted from 1.
+    """
+    cells_of = [access.cells + access.memory.first for access in accesses]
+    first = min(cells.min() for cells in cells_of)
+    size = max(cells.max() for cells in cells_of) - first + 1
+    done, is_shared = np.zeros((2, size), np.uint8)
+    for access, cells in zip(accesses, cells_of, strict=True):
+        cells -= first
+        done[cells] |= _bits_of(access)
+    if len(accesses) == 1 and np.count_nonzero(done) == len(cells_of[0]):
+        return
+    owners = np.zeros(size, np.int32)
+    for access, cells in zip(accesses, cells_of, strict=True):
+        owner = owner_of[access.places]
+        before = owners[cells]
+        owners[cells] = owner
+        differs = (owners[cells] != owner) | ((before != owner) & (before != 0))
+        is_shared[cells[differs]] = True
+    if (is_shared & (done == WRITTEN | PLAIN)).any():
+        raise Fallback("threads may race")
 
 
 class Region:
     """Memory in which races are looked for: a global array and those that overlap it, or a shared one."""
 
     def __init__(self, cells: int, base: int = 0):
-        self.cells = cells
         self.base = base  # sectors of global memory before it
+        self.done = np.zeros(cells, np.uint8)  # what earlier chunks did to each cell
+        self.waiting: list[Event] = []  # accesses of theirs that are not in `done`
         self.is_written = False
-        self.waiting: list[tuple[list[Event], np.ndarray]] = []  # whose blocks were not compared yet
-        self.last: float = -1  # cell that is touched, if one thread after another touched those behind
-        self.by_block: Owners | None = None
 
-    def check_threads(self, accesses: list[Event], thread_of: np.ndarray) -> None:
-        """Look for races between threads among accesses before a barrier."""
+    def check(self, accesses: list[Event], owner_of: np.ndarray) -> None:
+        """Look for races between owners among these accesses."""
         accesses = _merged(accesses)
-        if any(access.kind not in LOADS for access in accesses) and not _are_apart(accesses):
-            first = min(int(access.cells.min()) + access.memory.first for access in accesses)
-            last = max(int(access.cells.max()) + access.memory.first for access in accesses)
-            Owners(first, last - first + 1).check(accesses, thread_of)
+        if any(access.kind not in LOADS for access in accesses):
+            self.is_written = True
+            _check_owners(accesses, owner_of)
 
-    def check_blocks(self, accesses: list[Event], block_of: np.ndarray) -> None:
-        """Look for races between blocks, where there may be one, with those of other chunks, too."""
+    def end_chunk(self, accesses: list[Event]) -> None:
+        """Look for races between the blocks of a chunk and those of earlier ones."""
         accesses = _merged(accesses)
-        self.waiting.append((accesses, block_of))
-        self.is_written |= any(access.kind not in LOADS for access in accesses)
-        first, last = (int(accesses[0].cells[end]) + accesses[0].memory.first for end in (0, -1))
-        is_behind = _are_apart(accesses) and first > self.last
-        self.last = last if is_behind else math.inf
-        count = sum(len(access.places) for of_chunk, _ in self.waiting for access in of_chunk)
-        if count < MOST_WAITING and (is_behind or not self.is_written):
-            return
-        if self.by_block is None:
-            self.by_block = Owners(0, self.cells)
-        for of_chunk in self.waiting:
-            self.by_block.check(*of_chunk)
-        self.waiting = []
+        if self.is_written or sum(len(access.places) for access in self.waiting) > MOST_WAITING:
+            for access in self.waiting:
+                self.done[access.cells + access.memory.first] |= _bits_of(access)
+            self.waiting = []
+            for access in accesses:
+                before = self.done[access.cells + access.memory.first]
+                if ((before != 0) & (before | _bits_of(access) == WRITTEN | PLAIN)).any():
+                    raise Fallback("threads may race")
+        self.waiting += accesses
+
+
+REGION = attrgetter("memory.region")
 
 
 class Chunk:
@@ -140,68 +139,79 @@ class Chunk:
         self.block = block
         self.blocks = blocks
         self.size = math.prod(block)
+        self.first_block = first_block
         self.first_thread = first_block * self.size
         self.place = np.arange(blocks * self.size, dtype=np.int64)
-        self.local_of = np.tile(self.place[: self.size], blocks)
+        local_of = np.tile(self.place[: self.size], blocks)
         self.block_of = np.repeat(np.arange(blocks, dtype=np.int64), self.size)
-        self.number_of = self.block_of + first_block  # in the grid
+        warps_per_block = -(-self.size // WARP)
+        self.warps = blocks * warps_per_block
+        self.warp_of = self.block_of * warps_per_block + local_of // WARP
         self.indices: dict[tuple, object] = {}  # threadIdx.x and the like
+        self.latest = self.place, self.place, self.place  # threads, others, and where they stand among those
+        self.ranked = self.place  # threads, and the number of each among them
+        self.rank = self.place.copy()
         self.events: list[Event] = []
         self.since_barrier: list[Event] = []
         self.shared: dict[tuple, Memory] = {}  # by the place that makes it, shape and dtype
 
-    def note(self, event: Event) -> None:
-        """Write an event down."""
-        self.events.append(event)
-        if event.memory is not None and event.memory.region is not None:
-            self.since_barrier.append(event)
+    def chosen(self, places: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Those of the threads for which the mask holds."""
+        (chosen,) = mask.nonzero()
+        self.latest = places[chosen], places, chosen
+        return self.latest[0]
+
+    def within(self, places: np.ndarray, outer: np.ndarray) -> np.ndarray:
+        """[n] Where these threads stand among others, of which they are some."""
+        if self.latest[0] is not places or self.latest[1] is not outer:
+            if self.ranked is not outer:
+                self.ranked = outer
+                self.rank[outer] = np.arange(len(outer))
+            self.latest = places, outer, self.rank[places]
+        return self.latest[2]
 
     def pass_barrier(self, comes: np.ndarray) -> None:
         """Look for races before a barrier to which these threads [places] come."""
-        before = self.since_barrier
+        before = [event for event in self.since_barrier if event.memory and event.memory.region]
         self.since_barrier = []
         if not comes.all():
             self.since_barrier = [event.part(~comes) for event in before]
             before = [event.part(comes) for event in before]
-        for accesses in _grouped([event for event in before if len(event.places)], _region_of):
-            _region_of(accesses[0]).check_threads(accesses, self.place + 1)
+        for accesses in _grouped([event for event in before if len(event.places)], REGION):
+            REGION(accesses[0]).check(accesses, self.place + 1)
 
     def end(self, span: int) -> int:
         """Look for races before the end, and between blocks.
 
         Returns how many sectors the warps moved of global memory, which has `span`, not counting atomics.
         """
+        has_barriers = len(self.since_barrier) < len(self.events)
         self.pass_barrier(np.ones(len(self.place), bool))
         in_global = [event for event in self.events if event.memory and event.memory.space == GLOBAL]
-        for accesses in _grouped(in_global, _region_of):
-            _region_of(accesses[0]).check_blocks(accesses, self.number_of + 1)
+        for accesses in _grouped(in_global, REGION):
+            if has_barriers:  # else no two threads race
+                REGION(accesses[0]).check(accesses, self.block_of + 1)
+            REGION(accesses[0]).end_chunk(accesses)
         moving = [event for event in in_global if event.kind != ATOMIC]
         by_place = _grouped(moving, lambda event: (event.site, event.kind))
         return sum(self._sectors_of(events, span) for events in by_place)
 
     def _sectors_of(self, events: list[Event], span: int) -> int:
         """Sectors of the accesses at one place of the program, each once for a request of a warp."""
-        warps_per_block = -(-self.size // WARP)
-        warp = self.block_of * warps_per_block + self.local_of // WARP
-        turns = np.zeros(len(self.place), np.int64)
         keys = []
+        turns = np.zeros(len(self.place), np.int64)
         for event in events:
             memory = event.memory
-            places = event.places
+            request = self.warp_of[event.places]
+            if len(events) > 1:
+                request += turns[event.places]
+                turns[event.places] += self.warps
             sector = (event.cells + memory.first) * memory.data.itemsize // SECTOR + memory.region.base
-            request = warp[places] + turns[places] * (self.blocks * warps_per_block)
             keys.append(request * span + sector)
-            turns[places] += 1
         key = np.concatenate(keys)
-        steps = np.diff(key)
-        if (steps < 0).any():
+        if (key[1:] < key[:-1]).any():
             key.sort()
-            steps = np.diff(key)
-        return 1 + int(np.count_nonzero(steps))
-
-
-def _region_of(event: Event) -> Region:
-    return event.memory.region
+        return 1 + np.count_nonzero(key[1:] != key[:-1])
 
 
 class Memory:
@@ -216,7 +226,7 @@ class Memory:
         written: np.ndarray | None = None,
         site: int = 0,
     ):
-        if data.dtype.kind not in "fiub" or not data.flags.c_contiguous:
+        if data.dtype.kind not in "fiubc" or not data.flags.c_contiguous:
             raise Fallback(f"an array of {data.dtype}, or one with gaps")
         self.space = space
         self.number = number  # in the trace; 0 where it has none yet
@@ -287,6 +297,8 @@ class Memory:
 
 def _within(index: object, size: int) -> np.ndarray | int:
     """An index, or those of all threads, counted from the first element."""
+    if type(index) is Mixed:
+        index = AS_INDEX(index)
     if type(index) is not Varying:
         if isinstance(index, bool) or not isinstance(index, int | np.integer) or not -size <= index < size:
             raise Fallback("an index that is not an integer, or beyond its array")

@@ -11,6 +11,7 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from pocketgpu.simulator.operations import FLOATS, within_64_bits
 
 EXACT = 1 << 53  # integers up to here are floats, too
 SAFE = 1 << 31  # floats below become integers without a limit in between
-OF_PYTHON = {int: np.dtype(np.int64), float: np.dtype(np.float64), bool: np.dtype(np.bool_)}
+OF_PYTHON = {kind: np.dtype(kind) for kind in (float, bool, complex)} | {int: np.dtype(np.int64)}
+COMPLEX = (complex, np.complex64, np.complex128)
 INTEGERS = (int, np.int64, UInt64, *(kind for kind in WIDENED.values() if issubclass(kind, np.integer)))
-NUMBERS = {bool, *INTEGERS, *FLOATS}
+NUMBERS = {bool, *INTEGERS, *FLOATS, *COMPLEX}
 
 
 class Fallback(Exception):
@@ -90,6 +92,8 @@ def _simplified(by_kind: dict[type, tuple[np.ndarray, np.ndarray]]) -> Varying |
 
 def cut(value: object, places: np.ndarray) -> object:
     """The value in the threads at these places."""
+    if type(value) is tuple:
+        return tuple(cut(member, places) for member in value)
     return value.at(places) if type(value) in MANY else value
 
 
@@ -100,6 +104,9 @@ def merged(count: int, parts: Sequence[tuple[np.ndarray, object]]) -> object:
     if is_one and all(value is first for _, value in parts):
         if sum(len(places) for places, _ in parts) == count:
             return first
+    if type(first) is tuple:
+        axes = range(len(first))
+        return tuple(merged(count, [(places, value[axis]) for places, value in parts]) for axis in axes)
     by_kind: dict[type, tuple[np.ndarray, np.ndarray]] = {}
     for places, value in parts:
         for kind, (data, mask) in _by_kind(value).items():
@@ -164,21 +171,27 @@ def each(function: Callable, *values: object) -> object:
         map(value.kind, value.data.tolist()) if type(value) is Varying else [value] * count
         for value in values
     ]
-    return _gathered([*map(function, *columns)])
-
-
-def _gathered(results: list) -> object:
-    """The results of single threads."""
+    results = [*map(function, *columns)]
     kinds = [*map(type, results)]
     parts = []
     for kind in {*kinds}:
         places = np.flatnonzero([other is kind for other in kinds])
         numbers = np.array([results[place] for place in places], dtype_of(kind))
         parts.append((places, Varying(numbers, kind)))
-    return merged(len(results), parts)
+    return merged(count, parts)
 
 
 # ---------------------------------------------------------------------- operations
+
+
+class Plan(NamedTuple):
+    """How NumPy computes an operation of numbers of certain types."""
+
+    kind: type  # of the result
+    of_result: np.dtype
+    dtype: np.dtype | None  # of the operands; None: each thread has to compute by itself
+    ufunc: Callable
+    wide: list[int]  # places of operands that become floats, and have to be the same numbers
 
 
 class Operation:
@@ -187,50 +200,62 @@ class Operation:
     def __init__(self, scalar: Callable, ufunc: np.ufunc | None = None):
         self.scalar = scalar
         self.ufunc = ufunc
-        self.plans: dict[tuple, tuple[type | None, np.dtype | None]] = {}
+        self.plans: dict[tuple[type, ...], Plan | None] = {}
 
-    def __call__(self, *values: object) -> object:
-        """The operation's result in all threads."""
+    def __call__(self, *values: object, reuse: bool = False) -> object:
+        """The operation's result in all threads; reuse: in the memory of the first operand, if that fits."""
+        if Varying not in map(type, values):
+            return apart(self, *values) if Mixed in map(type, values) else self.scalar(*values)
         kinds = tuple([value.kind if type(value) is Varying else type(value) for value in values])
-        if Mixed in kinds:
-            return apart(self, *values)
-        if not any(type(value) is Varying for value in values):
-            return self.scalar(*values)
         if kinds not in self.plans:
+            if Mixed in kinds:
+                return apart(self, *values)
             self.plans[kinds] = self._plan(kinds)
-        result, dtype = self.plans[kinds]
-        if dtype is None or not _is_exact(dtype, values, kinds):
+        plan = self.plans[kinds]
+        if plan is None or (plan.wide and not all(is_exact(values[place]) for place in plan.wide)):
             return each(self.scalar, *values)
-        operands = [
-            value.data.astype(dtype, copy=False) if type(value) is Varying else dtype.type(value)
-            for value in values
-        ]
-        return Varying(self.ufunc(*operands).astype(dtype_of(result), copy=False), result)
+        dtype = plan.dtype
+        operands = []
+        for value in values:
+            if type(value) is not Varying:
+                operands.append(dtype.type(value))
+            else:
+                operands.append(value.data if value.data.dtype is dtype else value.data.astype(dtype))
+        if reuse and plan.of_result is dtype and type(values[0]) is Varying and dtype.kind != "c":
+            operands.append(operands[0])
+        result = plan.ufunc(*operands)
+        return Varying(result.astype(plan.of_result, copy=False), plan.kind)
 
-    def _plan(self, kinds: tuple[type, ...]) -> tuple[type | None, np.dtype | None]:
-        """The result's type, and the dtype in which NumPy computes; None where each thread has to."""
+    def _plan(self, kinds: tuple[type, ...]) -> Plan | None:
+        """How NumPy computes it; None where each thread has to compute by itself."""
         if self.ufunc is None or not {*kinds} <= NUMBERS:
-            return None, None
-        result = type(self.scalar(*(kind(1) for kind in kinds)))
+            return None
+        ones = [kind(1) for kind in kinds]
+        result = type(self.scalar(*ones))
         result = bool if result is np.bool_ else result
-        if self.ufunc in OF_FLOATS and not (len({*kinds}) == 1 and kinds[0] in FLOATS):
-            return result, None
-        if self.ufunc in COMPARISONS:
-            both = type(operator.add(*(kind(1) for kind in kinds)))
-            return result, None if UInt64 in kinds else dtype_of(both)
-        if self.ufunc in (np.floor_divide, np.remainder) and result in FLOATS:
-            return result, None  # NumPy's loops need not round as its scalars do
+        dtype = dtype_of(result)
+        ufunc = self.ufunc
+        if ufunc in COMPARISONS:
+            dtype = dtype_of(type(operator.add(*ones)))
+        if {*kinds} & {*COMPLEX}:
+            ufunc = OF_COMPLEX.get(ufunc)
+        elif ufunc in OF_FLOATS and (len({*kinds}) > 1 or kinds[0] not in FLOATS):
+            ufunc = None
+        elif ufunc in COMPARISONS and UInt64 in kinds:
+            ufunc = None
+        elif ufunc in (np.floor_divide, np.remainder) and result in FLOATS:
+            ufunc = None  # NumPy's loops need not round as its scalars do
+        if ufunc is None:
+            return None
         if len(kinds) == 1 and kinds[0] is not bool:
-            return result, dtype_of(kinds[0])  # -x is computed in its own width, and widened
-        return result, dtype_of(result)
+            dtype = dtype_of(kinds[0])  # -x is computed in its own width, and widened
+        wide = [place for place, kind in enumerate(kinds) if dtype.kind == "f" and kind in (int, UInt64)]
+        return Plan(result, dtype_of(result), dtype, ufunc, wide)
 
 
-def _is_exact(dtype: np.dtype, values: Sequence, kinds: Sequence[type]) -> bool:
+def is_exact(value: object) -> bool:
     """Do integers of 64 bits stay what they are as floats?"""
-    if dtype.kind != "f" or not {int, UInt64} & {*kinds}:
-        return True
-    integers = [value for value, kind in zip(values, kinds, strict=True) if kind in (int, UInt64)]
-    return all(as_varying(value, 1).lies_within(-EXACT, EXACT) for value in integers)
+    return as_varying(value, 1).lies_within(-EXACT, EXACT)
 
 
 def _operators(*lines: str) -> dict[type, Operation]:
@@ -255,6 +280,9 @@ OPERATORS = _operators(
     *("UAdd pos positive", "Invert invert invert", "Not not_ logical_not"),
 )
 
+AS_INDEX = Operation(operator.index, np.positive)
+PARTS = {name: Operation(operator.attrgetter(name), getattr(np, name)) for name in ("real", "imag")}
+
 # ---------------------------------------------------------------------- functions
 
 
@@ -262,7 +290,7 @@ def apply(function: Callable, values: Sequence) -> object:
     """The function of numbers in each thread."""
     if not any(type(value) in MANY for value in values):
         return function(*values)
-    is_conversion = isinstance(function, operations.Number | Conversion) or function in FLOATS
+    is_conversion = isinstance(function, operations.Number | Conversion) or function in (*FLOATS, *COMPLEX)
     if is_conversion and len(values) == 1:
         return apart(functools.partial(_convert, function), *values)
     is_of_numbers = isinstance(function, np.ufunc) or getattr(function, "__module__", None) in MODULES
@@ -284,6 +312,8 @@ def converted(value: Varying, dtype: np.dtype) -> np.ndarray | None:
         limits = np.iinfo(dtype)
         if not value.lies_within(max(limits.min, -SAFE), min(limits.max, SAFE)):
             return None
+    if value.kind in COMPLEX and dtype.kind != "c":
+        raise Fallback("a complex number in the place of a real one")
     is_wide = dtype.kind == "f" and value.kind is int
     return (value.data.astype(np.float64) if is_wide else value.data).astype(dtype, copy=False)
 
@@ -297,6 +327,25 @@ def _fmin(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return -_fmax(-a, -b)
 
 
+def _complex(real: np.ndarray, imag: np.ndarray | complex = 0) -> np.ndarray:
+    """Complex numbers of their parts."""
+    numbers = np.empty(
+        np.broadcast_shapes(np.shape(real), np.shape(imag)), np.result_type(real, imag, np.complex64)
+    )
+    numbers.real = real.real
+    numbers.imag = imag.real
+    return numbers
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product of complex numbers, rounded as that of two; NumPy's loop rounds less often."""
+    return _complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+
+
+def _absolute(a: np.ndarray) -> np.ndarray:
+    return np.hypot(a.real, a.imag)
+
+
 FUNCTIONS = {  # whose results NumPy rounds to the same bits
     function: Operation(function, ufunc)
     for function, ufunc in (
@@ -308,6 +357,9 @@ FUNCTIONS = {  # whose results NumPy rounds to the same bits
         *((getattr(arithmetic.MATH, name), getattr(np, name)) for name in ("floor", "ceil", "trunc")),
     )
 }
+SAME = (np.add, np.subtract, np.negative, np.equal, np.not_equal, np.real, np.imag)
+OF_COMPLEX = {function: function for function in SAME} | {np.multiply: _product, np.abs: _absolute}
 OF_FLOATS = {operation.ufunc for operation in FUNCTIONS.values()}
+FUNCTIONS[complex] = Operation(complex, _complex)
 MODULES = {"math", *(f"pocketgpu.simulator.{name}" for name in ("arithmetic", "libdevice", "operations"))}
 BY_TEXT = {arithmetic.clz, arithmetic.popc, arithmetic.brev, Int32}  # their width depends on the text

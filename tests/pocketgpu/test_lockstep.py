@@ -235,3 +235,130 @@ def test_a_launch_of_many_accesses_runs_but_keeps_no_report(chunks):
         assert y.tolist() == [3] * len(y)
         with pytest.raises(RuntimeError, match=f"{3 * len(y):,}"):
             scaled.report()
+
+
+@cuda.jit
+def first_in_row(x, limit, places):
+    """A grid-stride loop with a loop that is left by a break behind other statements."""
+    for row in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        place = -1
+        seen = 0.0
+        for column in range(x.shape[1]):
+            seen += x[row, column]
+            if x[row, column] < 0:
+                seen -= 1.0
+                continue
+            if seen > limit:
+                place = column
+                break
+        places[row] = place
+
+
+def test_threads_that_have_left_a_loop_touch_nothing(chunks, engines):
+    x = np.random.default_rng(0).uniform(-0.2, 1, (2 * BLOCKS * THREADS - 30, 9))
+    places = np.zeros(len(x), np.int32)
+    cuda.observe(first_in_row, BLOCKS, THREADS, x, 2.0, places)
+    sums = np.cumsum(x - (x < 0), 1)
+    reached = (sums > 2.0) & (x >= 0)
+    np.testing.assert_array_equal(places, np.where(reached.any(1), reached.argmax(1), -1))
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
+
+
+@cuda.jit(device=True)
+def rounds_until(z, c, most):
+    for k in range(most):
+        if abs(z) > 2.0:
+            return k
+        z = z * z + c
+    return most
+
+
+@cuda.jit
+def complex_rounds(z, c, rounds, squares):
+    i = cuda.grid(1)
+    if i < z.size:
+        rounds[i] = rounds_until(z[i], c, 30)
+        squares[i] = -2 * z[i] * complex(z[i].imag, 1) if z[i].real > 0 else z[i] / c
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_have_the_bits_of_one_thread(chunks, engines, dtype):
+    draw = np.random.default_rng(0)
+    z = draw.normal(size=BLOCKS * THREADS).astype(dtype) + dtype(1j) * draw.normal(size=BLOCKS * THREADS)
+    z = z.astype(dtype)
+    c = 0.3 - 0.5j
+    rounds = np.zeros(z.size, np.int64)
+    squares = np.zeros_like(z)
+    cuda.observe(complex_rounds, BLOCKS, THREADS, z, c, rounds, squares)
+    expected = np.where(z.real > 0, -2 * z * (z.imag + 1j), z / c)
+    np.testing.assert_allclose(squares, expected, rtol=1e-5)
+    exact = dtype is np.complex128
+    assert [rounds_until.py_func(number, c, 30) for number in z.tolist()] == rounds.tolist() or not exact
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
+
+
+@cuda.jit
+def sorted_rows(a):
+    """Quicksort with a stack; `low` is an element of it, and behind a branch a number of Python."""
+    row = cuda.grid(1)
+    if row >= a.shape[0]:
+        return
+    stack = cuda.local.array((16, 2), np.int32)
+    stack[0, 0] = 0
+    stack[0, 1] = a.shape[1] - 1
+    top = 1
+    while top > 0:
+        top -= 1
+        first = stack[top, 0]
+        last = stack[top, 1]
+        if first >= last:
+            continue
+        low = first
+        high = last
+        pivot = a[row, (first + last) // 2]
+        while low <= high:
+            while a[row, low] < pivot:
+                low += 1
+            while a[row, high] > pivot:
+                high -= 1
+            if low <= high:
+                a[row, low], a[row, high] = a[row, high], a[row, low]
+                low += 1
+                high -= 1
+        stack[top, 0] = first
+        stack[top, 1] = high
+        stack[top + 1, 0] = low
+        stack[top + 1, 1] = last
+        top += 2
+
+
+def test_an_index_may_have_several_types_of_integers(chunks, engines):
+    a = np.random.default_rng(0).integers(0, 50, (BLOCKS * THREADS - 9, 11))
+    expected = np.sort(a, 1)
+    cuda.observe(sorted_rows, BLOCKS, THREADS, a)
+    np.testing.assert_array_equal(a, expected)
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
+
+
+@cuda.jit
+def largest_of_each(a, places):
+    position = cuda.grid(2)
+    if position[0] < a.shape[0] and position[1] < a.shape[1]:
+        best = position[0], position[1], 0
+        for k in range(a.shape[2]):
+            candidate = position[0], position[1], k
+            if a[candidate] > a[best]:
+                best = candidate
+        places[position] = best[2]
+
+
+def test_a_name_may_stand_for_a_tuple_that_differs_between_threads(engines):
+    a = np.random.default_rng(0).random((13, 21, 6))
+    places = np.zeros(a.shape[:2], np.int8)
+    cuda.observe(largest_of_each, (2, 3), (8, 8), a, places)
+    np.testing.assert_array_equal(places, a.argmax(2))
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
