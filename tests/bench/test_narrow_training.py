@@ -6,7 +6,16 @@ import pytest
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
 from bench.narrow_training import RUNGS, held_out_loss, train
-from rnnlab.tasks import text
+from rnnlab.tasks import adding, image_filters, text
+
+
+@pytest.mark.parametrize(
+    ("task", "cell", "rate"), [(adding.task(6), "lstm", 2e-2), (image_filters.task(), "gru", 5e-3)]
+)
+def test_losses_in_16_bits_follow_those_in_float32(task, cell, rate):
+    whole, narrow = (np.array(train(task, cell, 16, 60, rate, rung)[1]) for rung in RUNGS.values())
+    assert whole[-1] < 0.4 * whole[0]
+    np.testing.assert_allclose(narrow, whole, rtol=1e-2)
 
 
 def test_training_in_16_bits_and_answering_with_8_cost_half_a_percent_at_most():
