@@ -277,9 +277,12 @@ class Operators(ast.NodeTransformer):
 def number_of(node: ast.expr) -> int | float | None:
     """What Python's compiler makes of numbers alone: of 2 ** -3 it is 0.125.
 
-    None for all else, and for what the compiler leaves to the kernel, as a division by zero.
+    None for all else, and for what the compiler leaves to the kernel, as a division by zero or a shift by
+    many bits: its code has two numbers on the stack at once.
     """
     if all(isinstance(part, NUMBERS) for part in ast.walk(node)):
-        with suppress(ArithmeticError, TypeError, ValueError):
-            return eval(compile(ast.Expression(node), "", "eval"))
+        code = compile(ast.Expression(node), "", "eval")
+        if code.co_stacksize < 2:
+            with suppress(TypeError):  # of a sign before a text
+                return eval(code)
     return None

@@ -1,11 +1,14 @@
 """Conversions to integers in a kernel wrap, and what follows is as wide, as in Numba's compiled code."""
 
+import ast
+
 import numpy as np
 import pytest
 from launches import BOTH
 from numba import int32, njit, uint32
 
 from pocketgpu import cuda
+from pocketgpu.simulator.operators import number_of
 
 NAMES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 NUMBERS = np.array(
@@ -243,3 +246,10 @@ def test_a_truth_value_divides_as_the_number_that_it_is():
     assert floors.tolist() == [0, 7]  # Numba: an integer divided by zero gives 0
     assert np.isnan(rests[0])
     assert rests[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    "text, number", [("-(2**2) ** -1", -0.25), ("1 << (1 << 43)", None), ("9**9**9", None)]
+)
+def test_a_number_that_pythons_compiler_would_not_work_out_is_not_worked_out(text, number):
+    assert number_of(ast.parse(text, mode="eval").body) == number
