@@ -60,7 +60,7 @@ class Inference:
             from rnnlab.ladder.narrow_weights import NarrowWeights
 
             self._narrow = NarrowWeights(network, weights)
-            self._next_state = self._narrow.step
+            self._next_step = self._narrow.step
 
     @property
     def nbytes(self) -> int:
@@ -84,16 +84,16 @@ class Inference:
         Raises ValueError for an x or a state that does not fit the network.
         """
         if self._write_step and state is not None and self._fits(x, state):
-            final = self._next_state(x, state)
-            if final is not None:
-                return final[0][-1].copy(), final
+            results = self._next_step(x, state)
+            if results is not None:
+                return results
         y, state = self.run(x[None], state)
         return y[0], state
 
-    def _next_state(self, x: np.ndarray, state: State) -> State | None:
-        """The state after a compiled step; None if x or the state is not finite."""
+    def _next_step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
+        """y and the state after a compiled step; None if x or the state is not finite."""
         final = tuple(map(np.empty_like, state))
-        return final if self._write_step(x, state, final) else None
+        return (final[0][-1].copy(), final) if self._write_step(x, state, final) else None
 
     def run(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [T,B,H] and the state after the last step, from x [T,B,I].
@@ -105,12 +105,12 @@ class Inference:
         if self._narrow:
             x, *state = (np.require(array, requirements=("C", "A", "W")) for array in (x, *state))
             for t, inputs in enumerate(x):
-                state = self._narrow.step(inputs, state)
-                if state is None:
+                results = self._narrow.step(inputs, state)
+                if results is None:
                     raise ValueError(
                         f"the state before step {t} of {len(x)} is not finite: it has grown too large"
                     )
-                y[t] = state[0][-1]
+                y[t], state = results
             return y, state
         for start in range(0, len(x), CHUNK):
             part = slice(start, start + CHUNK)

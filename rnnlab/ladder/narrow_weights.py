@@ -100,19 +100,20 @@ class NarrowWeights:
         self._blocks: dict[str, Blocks] = {}
         self._step = layers_step(network.cell)
         rows = network.gates * network.hidden_size
-        self._head = np.zeros(narrow.FIRST, np.int64)
+        self._plan = np.zeros(narrow.FIRST + 2 * narrow.FIELDS * network.layers, np.int64)
+        self._head, layers = np.split(self._plan, [narrow.FIRST])
         self._head[narrow.GATE_ROWS] = rows
         self._head[narrow.BLOCKS] = -(-rows // ROWS)
         self._head[narrow.IS_BYTES] = precision == "int8"
-        self._layers = np.zeros((network.layers, 2, narrow.FIELDS), np.int64)
+        layers = layers.reshape(network.layers, 2, narrow.FIELDS)
         self._fields = {
-            f"{kind}_{product}_l{layer}": self._layers[layer, number]
+            f"{kind}_{product}_l{layer}": layers[layer, number]
             for layer in range(network.layers)
             for number, product in enumerate(("ih", "hh"))
             for kind in ("weight", "bias")
         }
         self.refresh()
-        words = self._layers[:, :, narrow.STEPS].max() * (2 - self._head[narrow.IS_BYTES])
+        words = layers[:, :, narrow.STEPS].max() * (2 - self._head[narrow.IS_BYTES])
         self._row = int(words) + 1  # 32-bit words of an input and its scale
         self._members = max(1, min(team.count(), self.nbytes // network.layers // SHARE))
 
@@ -155,13 +156,15 @@ class NarrowWeights:
         self._frozen.clear()
         self._sources.clear()
 
-    def step(self, x: np.ndarray, state: State) -> State | None:
-        """The state after one step, each [L,B,H], from x [B,I] and a state, all float32 and contiguous.
+    def step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
+        """y [B,H] and the next state, each [L,B,H], from x [B,I] and a state, all float32 and contiguous.
 
         None if one of them holds a number that is not finite.
         """
         self.refresh()
-        final = tuple(map(np.empty_like, state))
+        h = state[0]
+        L, B, H = h.shape
+        out = np.empty((len(state) * L + 1, B, H), np.float32)
         place = workplace()
         if not place.lock.acquire(False):
             place = Workplace(1)  # another thread steps, too
@@ -171,11 +174,13 @@ class NarrowWeights:
             size = 2 * len(x) * self._row
             if size > place.room.size:
                 place.room = np.empty(size, np.uint32)
-            states = state[0], state[-1], final[0], final[-1]
-            is_finite = self._step(x, *states, self._head, self._layers, place.room, place.job)
+            is_finite = self._step(x, h, state[-1], out, self._plan, place.room, place.job)
         finally:
             place.lock.release()
-        return final if is_finite else None
+        if not is_finite:
+            return None
+        final = (out[:L], out[L:-1]) if len(state) > 1 else (out[:L],)
+        return out[-1], final
 
     def _freeze(self, array: np.ndarray | None) -> None:
         """Make an array, and those whose memory it shows, read-only."""

@@ -249,7 +249,7 @@ def test_a_truth_value_divides_as_the_number_that_it_is():
 
 
 @pytest.mark.parametrize(
-    "text, number", [("-(2**2) ** -1", -0.25), ("1 << (1 << 43)", None), ("9**9**9", None)]
+    ("text", "number"), [("-(2**2) ** -1", -0.25), ("1 << (1 << 43)", None), ("9**9**9", None)]
 )
 def test_a_number_that_pythons_compiler_would_not_work_out_is_not_worked_out(text, number):
     assert number_of(ast.parse(text, mode="eval").body) == number

@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -173,11 +173,18 @@ def test_threads_that_share_blocks_give_the_same_steps(monkeypatch, weights):
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no system call binds a thread here")
 def test_a_thread_that_is_started_runs_on_other_cores_and_has_its_own_back(monkeypatch):
-    calls = SimpleQueue()
+    calls = []  # of the test's own thread: helpers of an earlier test may end only now
     own = os.sched_getaffinity(0)
-    monkeypatch.setattr(os, "sched_setaffinity", lambda process, cores: calls.put(cores))
-    threads.start(calls.put, "task")
-    first, task, last = (calls.get(timeout=30) for _ in range(3))
+
+    def bind(process, cores):
+        if threading.current_thread().name.startswith("tested"):
+            calls.append(cores)
+
+    with ThreadPoolExecutor(1, "tested") as pool:
+        monkeypatch.setattr(threads, "_pool", lambda process: pool)
+        monkeypatch.setattr(os, "sched_setaffinity", bind)
+        threads.start(calls.append, "task")
+    first, task, last = calls
     assert task == "task"
     assert first <= last == own
     assert len(first) == max(1, len(own) - 1)

@@ -20,6 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rnnlab.kernels.compiled.nonlinear import IN_ORDER
+from rnnlab.kernels.compiled.one_step import is_finite
 from rnnlab.kernels.compiled.rows import OPTIONS
 from rnnlab.kernels.packed.host import BYTE_PRODUCTS, FUSED
 from rnnlab.kernels.packed.kernel import Form, emit_multiply_add
@@ -179,26 +180,36 @@ def multiply_block(job, block):
 
 @njit(**OPTIONS)
 def write_inputs(inputs, is_bytes, steps, room, scale):
-    """Write inputs [B,K] to the flat room [B,words] of uint32, and to scale [B] if they become bytes."""
+    """Write inputs [B,K] to the flat room [B,words] of uint32, and to scale [B] if they become bytes.
+
+    False if one of them is not finite: then what was written has no meaning.
+    """
     words = steps if is_bytes else 2 * steps
+    if not is_bytes and not is_finite(inputs):
+        return False
     for b in range(len(inputs)):
         own = room[b * words : (b + 1) * words]
         if is_bytes:
             scale[b] = _quantize(inputs[b], own.view(np.uint8))
+            if not scale[b] < np.inf:
+                return False
         else:
             numbers = own.view(np.float32)
             for k in range(inputs.shape[1]):
                 numbers[k] = inputs[b, k]
             numbers[inputs.shape[1] :] = 0
+    return True
 
 
 @njit(**EXACT)
 def _quantize(row, out):
-    """Write finite numbers as unsigned bytes to `out`, which may be longer; their scale."""
+    """Write numbers as unsigned bytes to `out`, which may be longer; their scale, finite if they are."""
     largest_bits = np.uint32(0)  # those of a magnitude: their order is that of the numbers
     for bits in row.view(np.uint32):
         largest_bits = np.uint32(max(largest_bits, bits & np.uint32(0x7FFFFFFF)))
     largest = np.uint32(largest_bits).view(np.float32)
+    if not largest < np.inf:
+        return largest
     factor = np.float32(LARGEST) / largest if largest > 0 else np.float32(0)
     for k in range(row.size):
         out[k] = np.uint8(np.int32(np.rint(row[k] * factor)) + np.int32(OFFSET))

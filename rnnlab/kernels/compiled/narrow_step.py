@@ -20,49 +20,66 @@ finish = None  # of the cell: `layers_step` gives each copy of the function belo
 def layers_step(cell: str) -> Callable:
     """A step of a cell's layers, compiled, on x [B,I] and their state; False if a number is not finite.
 
-    (x, h, c, h_next, c_next, head, layers, room, job): h_next and c_next [L,B,H] are written.  head and
-    layers [L,2,FIELDS] hold a job's numbers, those before its products and those of its products: see
-    narrow.multiply_block; each call changes head's IS_BACKWARD.  room is for inputs: 2·B rows of uint32, with
-    one number more than the words of a product.  A cell without c takes h twice.
+    (x, h, c, out, plan, room, job): out [S·L+1,B,H] is written, S states of all layers and y.  plan holds the
+    FIRST numbers of a job, then FIELDS for each of the two products of each layer: see narrow.multiply_block;
+    each call changes its IS_BACKWARD.  room is for inputs: 2·B rows of uint32, with one number more than the
+    words of a product.  A cell without c takes h twice.
     """
     return compiled_for(cell, _layers_step, finish=one_step.one_step(cell).finish)
 
 
-def _layers_step(x, h, c, h_next, c_next, head, layers, room, job):
+def _layers_step(x, h, c, out, plan, room, job):
     B = len(x)
-    rows = head[narrow.GATE_ROWS]
-    head[narrow.IS_BACKWARD] = 1 - head[narrow.IS_BACKWARD]
-    gates_x = np.empty((1, B, head[narrow.BLOCKS] * ROWS), np.float32)
-    gates_h = np.empty((B, head[narrow.BLOCKS] * ROWS), np.float32)
+    L = len(h)
+    rows = plan[narrow.GATE_ROWS]
+    plan[narrow.IS_BACKWARD] = 1 - plan[narrow.IS_BACKWARD]
+    gates_x = np.empty((1, B, plan[narrow.BLOCKS] * ROWS), np.float32)
+    gates_h = np.empty((B, plan[narrow.BLOCKS] * ROWS), np.float32)
+    has_c = len(out) > L + 1
+    room_h = room[room.size // 2 :]
     inputs = x
-    for layer in range(len(layers)):
-        if not (one_step.is_finite(inputs) and one_step.is_finite(h[layer]) and one_step.is_finite(c[layer])):
+    for layer in range(L):
+        at = FIRST + 2 * FIELDS * layer
+        first = plan[at : at + FIELDS]
+        second = plan[at + FIELDS : at + 2 * FIELDS]
+        are_finite = _write_inputs(plan, first, inputs, room) and _write_inputs(
+            plan, second, h[layer], room_h
+        )
+        if not are_finite or (has_c and not one_step.is_finite(c[layer])):
             return False
         shared_blocks.begin(job)
-        job[:FIRST] = head
+        job[:FIRST] = plan[:FIRST]
         job[narrow.SEQUENCES] = B
-        own = layers[layer]
-        _write_product(job, FIRST, own[0], inputs, room, gates_x.ctypes.data)
-        _write_product(job, FIRST + FIELDS, own[1], h[layer], room[room.size // 2 :], gates_h.ctypes.data)
+        _write_product(job, FIRST, first, B, room, gates_x.ctypes.data)
+        _write_product(job, FIRST + FIELDS, second, B, room_h, gates_h.ctypes.data)
         shared_blocks.compute(job)
-        bias_ih = carray(_numbers(own[0, narrow.BIAS]), (rows,))
-        bias_hh = carray(_numbers(own[1, narrow.BIAS]), (rows,))
+        bias_ih = carray(_numbers(first[narrow.BIAS]), (rows,))
+        bias_hh = carray(_numbers(second[narrow.BIAS]), (rows,))
         part = slice(layer, layer + 1)
-        finish(gates_x, gates_h, bias_ih, bias_hh, h[part], c[part], h_next[part], c_next[part])
-        inputs = h_next[layer]
+        following = len(out) - 1 - L + layer
+        c_next = out[following : following + 1]
+        finish(gates_x, gates_h, bias_ih, bias_hh, h[part], c[part], out[part], c_next)
+        inputs = out[layer]
+    for b in range(B):
+        for j in range(inputs.shape[1]):
+            out[-1, b, j] = inputs[b, j]
     return True
 
 
 @njit(**OPTIONS)
-def _write_product(job, first, fields, inputs, room, out):
-    """Write a product's numbers to a job, and its inputs to their room, whose first numbers are scales."""
+def _write_inputs(plan, fields, inputs, room):
+    """Write inputs to their room, whose first numbers are scales; False if one of them is not finite."""
     B = len(inputs)
     scale = room[:B].view(np.float32)
-    room = room[B:]
-    narrow.write_inputs(inputs, job[narrow.IS_BYTES], fields[narrow.STEPS], room, scale)
+    return narrow.write_inputs(inputs, plan[narrow.IS_BYTES], fields[narrow.STEPS], room[B:], scale)
+
+
+@njit(**OPTIONS)
+def _write_product(job, first, fields, B, room, out):
+    """Write a product's numbers to a job."""
     job[first : first + FIELDS] = fields
-    job[first + narrow.INPUTS] = room.ctypes.data
-    job[first + narrow.INPUT_SCALE] = scale.ctypes.data
+    job[first + narrow.INPUTS] = room[B:].ctypes.data
+    job[first + narrow.INPUT_SCALE] = room.ctypes.data
     job[first + narrow.OUT] = out
 
 
