@@ -20,7 +20,7 @@ def test_published_rates_stay_below_the_cards_peak_and_have_their_teeth():
 
 
 def test_a_size_or_a_library_that_was_not_measured_is_refused_with_those_that_were():
-    with pytest.raises(ValueError, match="size is 512; measured were 1024, 2048, 2560"):
+    with pytest.raises(ValueError, match="size is 512; the measured ones are 1024, 2048, 2560"):
         svail_gemm.forward(512, "cuBLAS")
     with pytest.raises(ValueError, match=r"'MKL'.*cuBLAS"):
         svail_gemm.forward(1024, "MKL")
