@@ -1,4 +1,4 @@
-"""The commands of grading: grade, check, progress. What they need is imported when they run: --help
+"""The commands of grading: grade, check, progress, hint. What they need is imported when they run: --help
 must answer at once, and what reads settings from the working directory must not find a stranger's.
 """
 
@@ -25,7 +25,7 @@ STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add grade, check and progress to the command line."""
+    """Add grade, check, progress and hint to the command line."""
     grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
     grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
@@ -44,6 +44,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     progress.add_argument("lesson", nargs="?", help="one lesson, for instance 02 or bptt")
     progress.add_argument("--lesson", dest="named", help=argparse.SUPPRESS)  # as for the other commands
     progress.set_defaults(handler=_progress)
+    hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
+    hint.add_argument("exercise", help="its name, for instance bptt_linear")
+    hint.set_defaults(handler=_hint)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +106,22 @@ def _progress(chosen: argparse.Namespace) -> int:
         print(f"{current().command} progress: {printable(unknown)}", file=sys.stderr)
         return UNUSABLE
     return ALL_PASSED
+
+
+def _hint(chosen: argparse.Namespace) -> int:
+    from nbjudge.exercise import UnknownExercise
+    from nbjudge.grading.learner import open_hint
+
+    try:
+        print(open_hint(*current().find(chosen.exercise)))
+        return ALL_PASSED
+    except UnknownExercise as unknown:
+        sentence = str(unknown)
+    with suppress(UnknownLesson):
+        names = ", ".join(current().catalogue(lesson_named(chosen.exercise)))
+        sentence = f"{chosen.exercise} is a lesson; its exercises are {names}."
+    print(f"{current().command} hint: {printable(sentence, 2000)}", file=sys.stderr)
+    return UNUSABLE
 
 
 def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:

@@ -142,7 +142,11 @@ class Hint:
 
 def hint(function: Callable) -> Hint:
     """One hint more each time: where to look, the key idea, nearly the code."""
-    lesson, exercise = _exercise(function, "hint")
+    return open_hint(*_exercise(function, "hint"))
+
+
+def open_hint(lesson: str, exercise: Exercise) -> Hint:
+    """The next hint to an exercise, which then counts as opened."""
     _hints[exercise.name] = _hints.get(exercise.name, 0) + 1
     opened = progress_file.open_hint(exercise.name, _hints[exercise.name])
     return Hint(exercise, min(opened, len(exercise.hints)), _solved(lesson, exercise))

@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## How to work
 #
-# Each lesson opens with a drawing. The **banner** above says what is live (runs here), simulated (on the CPU) and recorded (measured earlier).
+# The **banner** above says what is live (runs here), simulated (on the CPU) and recorded (measured earlier).
 #
 # Run a cell with **Shift + Enter**, then the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook.
 #

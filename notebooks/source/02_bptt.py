@@ -8,7 +8,7 @@
 # A **loss** is a number that says how wrong an answer is, such as the squared error of lesson 01. You will count and time two ways, and you will test gradients without trusting the code that computes them.
 #
 # - **Time:** 120 minutes, exercises included.
-# - **You need:** [01 · a recurrent network runs](01_rnn_forward.ipynb), the chain rule, matrix products, and for section 10 what eigenvalues and orthogonal matrices are.
+# - **You need:** [01 · A recurrent network runs](01_rnn_forward.ipynb), the chain rule, matrix products, and for section 10 what eigenvalues and orthogonal matrices are.
 # - **Afterwards you can** derive and write one step backward, write back-propagation through time in one sweep, compare any gradient with differences, tell the two kinds of truncation apart, and say when a gradient vanishes.
 
 # %%
@@ -54,7 +54,7 @@ def problem(T, B=4, seed=0):
 # %% [markdown]
 # First in numbers: input 2, state 0.1, $W_{ih} = 0.3$, $W_{hh} = -1$ and bias 0.05 give $a = 0.55$ and $h' = 0.5$ (rounded); $dh = 2$ arrives. The slope of tanh there is 1 − 0.5² = 0.75, so $da = 1.5$. Each factor of a product gets 1.5 times the other factor: $dx = 0.45$, $dh_{before} = -1.5$, $dW_{ih} = 3$, $dW_{hh} = 0.15$. The bias is only added: it gets 1.5.
 #
-# For arrays, five lines lead back. In each of them, write down one number of the result first, and then look for the array operation that computes all of them:
+# For arrays, the way back takes five lines. For each of them, write down one number of the result first, and then look for the array operation that computes all of them:
 
 # %% [markdown]
 # 1. **Through tanh.** If $a$ changes by a little $\delta$, $h'$ changes by $\tanh'(a)\,\delta$, and $\tanh' = 1 - \tanh^2$. So $da = dh \circ (1 - h'^2)$, where ∘ multiplies element by element. This slope needs only the output $h'$, which is saved anyway; $a$ need not be saved.

@@ -33,7 +33,7 @@ drawings.show("grid_block_warp")
 #
 # A **kernel** is a function that a GPU runs once for every **thread**. You launch it on a **grid**: so many **blocks** of so many threads each. All threads run the same lines; each one finds out its place in the grid and does its own part.
 #
-# `from rnnlab import cuda` gives Numba's CUDA words. With a GPU they are `numba.cuda`. Without one, or if Jupyter is started with `RNNLAB_CUDA=simulator`, they are a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both, but only the simulator counts.
+# `from rnnlab import cuda` gives you what programs use as `numba.cuda`. With a GPU, it is `numba.cuda`. Without one, or if Jupyter is started with `RNNLAB_CUDA=simulator`, it is a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both, but only the simulator counts.
 
 # %%
 import numpy as np
@@ -73,7 +73,7 @@ print(y)
 #
 # </details>
 #
-# (Blocks this small are for reading; real ones have multiples of 32 threads.) The next kernel lacks that line, so it runs in the simulator only.
+# (Blocks this small are for reading; real ones have multiples of 32 threads.) The next kernel lacks the line with `if`, so it runs in the simulator only.
 
 # %%
 @cuda.jit
@@ -91,7 +91,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# The simulator stops at the first of them. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies beyond its end. **So run a kernel in the simulator before you run it on a GPU.**
+# The simulator stops at the first access beyond the end. A GPU usually would not: it checks no array's bounds, and the two threads would read and overwrite whatever lies beyond its end. **So run a kernel in the simulator before you run it on a GPU.**
 #
 # ### Exercise: saxpy
 #

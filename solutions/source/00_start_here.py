@@ -3,7 +3,7 @@
 #
 # Run the first cell. Then replace each `raise NotImplementedError` by your answer, run its cell, and run the `check` below it.
 # A check draws new numbers every time, so an answer that passes is right for more than one example.
-# Stuck? `hint(last_step)` opens one hint, and once more the next one. Nothing leaves this machine.
+# Stuck? `hint(last_step)` shows the first hint, and the next one when you call it again. Nothing leaves this machine.
 
 # %%
 import time

@@ -3,7 +3,7 @@
 #
 # One step, then a sequence; weights that you set by hand, without any training; at last a minibatch of sequences.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(rnn_step)` opens one hint, and once more the next one.
+# Stuck? `hint(rnn_step)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

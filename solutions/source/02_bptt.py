@@ -3,7 +3,7 @@
 #
 # One step backward, a whole sequence backward, a test that any gradient must pass, and a sequence cut short.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(relu_step_backward)` opens one hint, and once more the next one.
+# Stuck? `hint(relu_step_backward)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

@@ -3,7 +3,7 @@
 #
 # Four pieces make a network learn: the gradient that starts the sweep, a limit on its size, a rule that turns it into
 # a step, and the loop around them. Replace each `raise NotImplementedError` by your answer, run the cell, then
-# the `check` below it. Stuck? `hint(clip_by_global_norm)` opens one hint, and once more the next one.
+# the `check` below it. Stuck? `hint(clip_by_global_norm)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

@@ -3,7 +3,7 @@
 #
 # Six rules, a cell backward, products counted, a GRU with fewer of them, and its gradient.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(graph_rules)` opens one hint, and once more the next one.
+# Stuck? `hint(graph_rules)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

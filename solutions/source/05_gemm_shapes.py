@@ -3,7 +3,7 @@
 #
 # Work for each byte, and products over several steps at once.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(arithmetic_intensity)` opens one hint, and once more the next one.
+# Stuck? `hint(arithmetic_intensity)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

@@ -3,7 +3,7 @@
 #
 # A GRU's gates in one loop, and a tanh of multiplications. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(fused_gates)` opens one hint, and once more the next one.
+# Stuck? `hint(fused_gates)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

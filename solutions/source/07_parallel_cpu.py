@@ -3,7 +3,7 @@
 #
 # A minibatch in shares, the sum of their gradients, and what more threads can gain.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(split_minibatch)` opens one hint, and once more the next one.
+# Stuck? `hint(split_minibatch)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

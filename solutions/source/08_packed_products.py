@@ -3,7 +3,7 @@
 #
 # A tile that fits into registers, the instructions that compute it, and calls in an order that suits the caches.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(choose_tile)` opens one hint, and once more the next one.
+# Stuck? `hint(choose_tile)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

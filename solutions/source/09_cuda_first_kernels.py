@@ -3,7 +3,7 @@
 #
 # Three kernels of your own, and one that somebody left with a race in it. Replace each `raise NotImplementedError` by your
 # answer, run the cell, then the `check` below it. Without a GPU the kernels run in the simulator, thread by thread; with one,
-# they run there. Stuck? `hint(saxpy_kernel)` opens one hint, and once more the next one.
+# they run there. Stuck? `hint(saxpy_kernel)` shows the first hint, and the next one when you call it again.
 
 # %%
 import math

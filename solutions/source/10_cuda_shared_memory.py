@@ -3,7 +3,7 @@
 #
 # A product from tiles, a sum within a block, a sum within a warp, and a tile whose columns do not queue for one bank.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(tiled_matmul_kernel)` opens one hint, and once more the next one.
+# Stuck? `hint(tiled_matmul_kernel)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

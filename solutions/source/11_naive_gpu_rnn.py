@@ -3,7 +3,7 @@
 #
 # A GRU step as four small kernels, and the model of a product's time that lessons 11 to 14 use.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(step_kernels)` opens one hint, and once more the next one.
+# Stuck? `hint(step_kernels)` shows the first hint, and the next one when you call it again.
 
 # %%
 import math

@@ -3,7 +3,7 @@
 #
 # All gates from two products, an LSTM's pointwise work in one kernel, and its backward pass.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(group_gates)` opens one hint, and once more the next one.
+# Stuck? `hint(group_gates)` shows the first hint, and the next one when you call it again.
 
 # %%
 import math

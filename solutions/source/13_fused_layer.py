@@ -3,7 +3,7 @@
 #
 # Which operations must keep their order, and which of them may leave the loop over time.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(must_wait)` opens one hint, and once more the next one.
+# Stuck? `hint(must_wait)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

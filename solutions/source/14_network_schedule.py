@@ -3,7 +3,7 @@
 #
 # An order along diagonals, streams with their events, and how many inputs to multiply at once.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(wavefront_order)` opens one hint, and once more the next one.
+# Stuck? `hint(wavefront_order)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

@@ -3,7 +3,7 @@
 #
 # Which thread stores which weight, blocks that synchronise, a kernel that reads its weights once, and the minibatch that lets a network be deep.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(tile_for_thread)` opens one hint, and once more the next one.
+# Stuck? `hint(tile_for_thread)` shows the first hint, and the next one when you call it again.
 
 # %%
 import math

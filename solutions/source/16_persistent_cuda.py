@@ -3,7 +3,7 @@
 #
 # Rounding to 16 bits, a line of CUDA C++, the words of a tile that a lane holds, and the weights that a thread can store.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(index_of_sums)` opens one hint, and once more the next one.
+# Stuck? `hint(index_of_sums)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

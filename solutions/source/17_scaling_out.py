@@ -3,7 +3,7 @@
 #
 # A sum around a ring, the mean over unequal shares, the moment at which a gradient may be sent, a prediction that is held against published runs, and a program that survives the loss of ranks.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(ring_allreduce)` opens one hint, and once more the next one.
+# Stuck? `hint(ring_allreduce)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

@@ -3,7 +3,7 @@
 #
 # Two maps as one, a scan by chunks, a block's scan on a GPU, a backward pass by one scan, and the states of a nonlinear network all at once.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(compose_affine)` opens one hint, and once more the next one.
+# Stuck? `hint(compose_affine)` shows the first hint, and the next one when you call it again.
 
 # %%
 import numpy as np

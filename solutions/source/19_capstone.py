@@ -3,7 +3,7 @@
 #
 # The gradient of a skip, layers that are recomputed, an interval for a median, and a schedule of your own.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(my_schedule)` opens one hint, and once more the next one.
+# Stuck? `hint(my_schedule)` shows the first hint, and the next one when you call it again.
 
 # %%
 from math import comb

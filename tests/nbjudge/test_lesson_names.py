@@ -68,6 +68,13 @@ def test_a_lesson_in_place_of_its_notebook_is_told_where_that_is(text, capsys, t
     assert holds(capsys.readouterr().err, str(tmp_path / "work/02_bptt.ipynb"))
 
 
+def test_a_hint_to_a_lesson_names_its_exercises(capsys):
+    assert cli.main(["hint", "02"]) == 2
+    error = capsys.readouterr().err
+    assert holds(error, "bptt_linear", "gradient_check")
+    assert "rnn_step" not in error
+
+
 def test_a_lesson_is_called_by_its_first_line(tmp_path, monkeypatch):
     assert lesson_title("bptt") == "02 · Back through time"
     monkeypatch.setattr(lesson_names, "ROOT", tmp_path)

@@ -9,6 +9,7 @@ from test_imports import SLOW, loaded_by
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
+from nbjudge.grading import learner
 from rnncourse import cli
 
 COMMANDS = next(a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
@@ -131,6 +132,18 @@ def test_the_nearest_command_is_offered(command, meant, capsys):
     with pytest.raises(SystemExit):
         cli.main(command.split())
     assert re.findall(r"did you mean ([\w-]+)\?", capsys.readouterr().err) == [meant] * bool(meant)
+
+
+def test_hints_are_opened_one_by_one_by_an_exercises_name(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    monkeypatch.setattr(learner, "_hints", {})
+    shown = []
+    for _ in range(4):
+        assert cli.main(["hint", "bptt_linear"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert [text[:11] for text in shown] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 3 of 3"]
+    assert cli.main(["hint", "bptt_liner"]) == 2
+    assert "bptt_linear" in capsys.readouterr().err
 
 
 def test_grading_the_lesson_itself_names_the_notebook_with_the_answers(capsys):
