@@ -89,6 +89,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     if not options.module and not Path(options.program).is_file():
         parser().error(f"there is no file {options.program}")
+    _refuse_to_replace("--json", options.json, ".json")
+    _refuse_to_replace("--html", options.html, ".html")
     collector = Collector(options.tool, with_reports=COUNTS in options.tool or bool(options.html))
     try:
         # a replay shows one thread after another
@@ -117,6 +119,19 @@ def main(arguments: list[str] | None = None) -> int:
     if options.html:
         write_replay(options.html, [*collector.reports.values()])
     return status or (options.error_exitcode if faults else 0)
+
+
+def _refuse_to_replace(option: str, file: str | None, suffix: str) -> None:
+    """End with status 2 where an option names a file of another kind, or a folder that is missing."""
+    if file in (None, "-"):
+        return
+    path = Path(file)
+    if path.is_file() and path.suffix.lower() != suffix:
+        parser().error(
+            f"{option} {file} would replace that file: name one that ends in {suffix}, then PROGRAM"
+        )
+    if not path.absolute().parent.is_dir():
+        parser().error(f"{option} {file}: there is no folder {path.absolute().parent}; make it first")
 
 
 def write_replay(file: str, reports: list) -> None:

@@ -62,12 +62,23 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
         place = f"{source.resolve().parent.name}/" if names[source.name] > 1 else ""
         section = f"{place}{source.stem}" if len(sources) > 1 else None
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
+    new = _without_forgetting(new, known)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
     listed = _choose(listed, _taken(folder, assignment, listed), folder)
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
     return listed
+
+
+def _without_forgetting(new: list[Submission], known: list[Submission]) -> list[Submission]:
+    """The new entries; a file whose lesson is not requested now stays what it was collected as."""
+    before = {(entry.source, entry.sha256): entry for entry in known if entry.lesson}
+    is_unwanted = submissions.NOT_WANTED.match
+    return [
+        before.get((entry.source, entry.sha256), entry) if is_unwanted(entry.reason or "") else entry
+        for entry in new
+    ]
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:

@@ -141,6 +141,19 @@ def test_a_notebook_of_another_lesson_does_not_count(tmp_path):
     assert "defines no exercise" in reason(listed, "eve/")
 
 
+def test_the_same_download_collected_for_one_lesson_after_the_other_counts_for_both(tmp_path):
+    files = {f"Student {number}_{number}_assignsubmission_file/{name}.ipynb": book(exercise)
+             for number in (201, 202)
+             for name, exercise in (("02_bptt", BPTT), ("01_rnn_forward", FORWARD))}  # fmt: skip
+    source = packed(tmp_path / "all.zip", files)
+    for lesson in ("bptt", "rnn_forward", "bptt"):
+        _, listed = collected(tmp_path / "class", source, "--lesson", lesson)
+    counting = submissions.graded(listed)
+    assert [entry.place for entry in counting] == [
+        (student, lesson) for student in ("201", "202") for lesson in ("bptt", "rnn_forward")
+    ]
+
+
 def test_a_broken_notebook_with_the_lessons_name_counts_and_says_why_it_is_broken(tmp_path):
     _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": "{oops"}))
     assert listed[0].graded

@@ -95,6 +95,15 @@ def test_a_programs_own_error_is_printed_as_python_does_and_the_findings_behind_
     assert rest.startswith("program.py:")
 
 
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_file_of_another_kind_is_not_replaced(tmp_path, option):
+    done = run(tmp_path, SOUND, option, "program.py")
+    assert done.returncode == 2
+    assert holds(done.stderr, option, "program.py")
+    assert (tmp_path / "program.py").read_text() == SOUND
+    assert run(tmp_path, SOUND, option, "missing/page").returncode == 2
+
+
 def test_tools_that_were_not_asked_for_are_silent_and_the_status_can_be_chosen(tmp_path):
     program = RACE + LAUNCHES + "beyond[1, 64](x)"
     done = run(tmp_path, program, "--tool", "mem", "--error-exitcode", "7", "--json", "found.json")
