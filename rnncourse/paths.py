@@ -115,7 +115,7 @@ PATHS = {
             Question("00", "How many FLOP do all products h·W take, for 20 steps of 8 sequences and one "
                      "layer of 32 units?",
                      lambda: 2 * 20 * 8 * 32 * 32),
-            Question("01", "How many numbers do both weights of an LSTM layer of 5 inputs and 7 units hold?",
+            Question("04", "How many numbers do both weights of an LSTM layer of 5 inputs and 7 units hold?",
                      weights_of_an_lstm),
             Question("02", "A loss at each of 10 steps; every loss is sent back alone to the first step. "
                      "How many cells run backward?",
