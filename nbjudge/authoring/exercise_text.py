@@ -3,7 +3,7 @@
 solutions/source/<lesson>/<exercise>.py is a py:percent text. Its prose and code cells go into the notebooks;
 the cells of the other kinds do not:
 
-    # %% [properties]                     points, difficulty (1 to 5), minutes and lines of the answer
+    # %% [properties]                points, difficulty (1 to 5), minutes and lines of the answer
     # %% [hint]                      three of them: orient, key idea, near-code
     # %% [mistake] forgets tanh      an edit of the answer, by lines: `# - old` becomes `# + new`
     # %% [right]                     another right answer, as a program

@@ -65,8 +65,8 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     new = _without_forgetting(new, known)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
-    listed = _choose(listed, _taken(folder, assignment, listed), folder)
     keys.class_key(folder, create=True)
+    listed = _choose(listed, _taken(folder, assignment, listed), folder)
     submissions.save(folder, listed)
     return listed
 

@@ -59,7 +59,7 @@ def class_key(folder: Path, create: bool = False) -> bytes:
     if len(key) != KEY_BYTES:
         count = sum(1 for _ in folder.glob("results/*/*.json"))
         raise Unusable(
-            f"{path} is missing, or its key is not {2 * KEY_BYTES} hexadecimal digits. Nothing was graded: "
+            f"{path} is missing, or its key is not {2 * KEY_BYTES} hexadecimal digits. Nothing was done: "
             f"another key changes the seeds of {count} results, and variants that students were given. Bring "
             "it back from a copy, or collect into a new class folder."
         )

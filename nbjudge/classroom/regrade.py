@@ -37,7 +37,7 @@ class Selection:
 def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = False) -> list[tuple]:
     """[(old result, new result), ...] of the selection, graded again; no mark of the class is changed.
 
-    Raises Unusable where the selection is empty.
+    Raises Unusable where the selection is empty, or the class key is not the one that it was graded with.
     """
     run.refuse_without_sandbox(plain)
     chosen = {result.place: result for result in results.load(folder) if selection.takes(result)}
@@ -48,6 +48,7 @@ def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = 
             "named by the identifier that class.html shows, and must have been graded."
         )
     jobs = [job for job in run.jobs_of(folder, plain, PENDING) if job.place in chosen]
+    run.refuse_other_key(folder, jobs, chosen)
     done = {result.place: result for result in results.load(folder, PENDING)}
     run.grade_all([job for job in jobs if not _is_done(job, done.get(job.place))], mapped)
     new = {result.place: result for result in results.load(folder, PENDING)}

@@ -214,18 +214,14 @@ def grade_class(
     mapped: `map`, or one that works like it and keeps more than one core busy (processes.py).
 
     Raises Unusable where the class has results and `resume` is not set, where answers would not run in the
-    sandbox, or where the disk refuses a result; all earlier ones are kept.
+    sandbox, or where the disk refuses a result; all earlier ones are kept. Raises what refuse_other_key does.
     """
     refuse_without_sandbox(plain)
     jobs = jobs_of(folder, plain)
     known = {result.place: result for result in results.load(folder)}
     graded = [job for job in jobs if job.place in known]
     missing = [job for job in jobs if job.place not in known]
-    if changed := sum(known[job.place].seed != job.seed for job in graded):
-        raise Unusable(
-            f"{changed} results are of another class key than that of {folder / 'class.json'}: bring the key "
-            "back from a copy, or remove these results, whose seeds and variants are then others."
-        )
+    refuse_other_key(folder, graded, known)
     if graded and not resume:
         raise Unusable(
             f"{len(graded)} of {len(jobs)} submissions are graded: --resume grades the rest, "
@@ -243,6 +239,15 @@ def grade_class(
     tell(f"{len(missing)} to grade")
     grade_all(missing, mapped)
     return results.load(folder)
+
+
+def refuse_other_key(folder: Path, jobs: list[Job], known: dict[tuple[str, str], Result]) -> None:
+    """Raise Unusable where results were drawn from another class key than these jobs are."""
+    if changed := sum(known[job.place].seed != job.seed for job in jobs):
+        raise Unusable(
+            f"{changed} results are of another class key than that of {folder / 'class.json'}: bring the key "
+            f"back from a copy, or remove them from {folder / 'results'}; seeds and variants then differ."
+        )
 
 
 def grade_all(jobs: list[Job], mapped: Callable) -> None:

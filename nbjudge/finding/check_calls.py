@@ -1,7 +1,7 @@
 """Where a notebook calls `check` on an answer, under whatever name it calls it.
 
 `from course import check as c`, `course.check`, `test = check`, `partial(check)`, `map(check, answers)` and a
-function of the notebook's own that calls check are all the same to a learner.
+function (not a method) of the notebook's own that calls check are all the same to a learner.
 """
 
 import ast
@@ -54,4 +54,5 @@ def _other_names(statement: ast.stmt, scope: Scope) -> list[tuple[str, ast.AST]]
     kinds = ast.Name | ast.Attribute
     others = [s for s in scope.sites if isinstance(s.source, kinds) or is_call_of("partial", s.source)]
     named = [(site.name, site.source) for site in others]
-    return [*imported, *named, *scope.functions]
+    functions = [(name, node) for name, node in scope.functions if name.isidentifier()]
+    return [*imported, *named, *functions]

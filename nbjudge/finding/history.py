@@ -18,7 +18,7 @@ KEPT = re.compile(rf"(?<!\w)(?:{'|'.join(RESULTS | SOURCES)}|_\d+)(?!\w)")
 
 def counts(cells: Iterable[CodeCell]) -> dict[int, int]:
     """{number of a cell: its count}."""
-    cells = [cell for cell in cells if cell.text.strip()]
+    cells = [cell for cell in cells if cell.kind == "code" and cell.text.strip()]
     saved = {cell.number: cell.count for cell in cells if cell.count is not None}
     return saved or {cell.number: place for place, cell in enumerate(cells, 1)}
 

@@ -166,7 +166,8 @@ def _plain(line: str) -> str:
     line = RUNS_ITS_LINE.sub(r"\1", line)
     if assigned := ASSIGNED_MAGIC.match(line):
         target, sign, magic, rest = assigned.groups()
-        values = {"time": rest, "env": f"__import__('os').environ[{rest!r}]"}
+        timed = RUNS_ITS_LINE.sub("", f"%time {rest}") if rest else "None"
+        values = {"time": timed, "env": f"__import__('os').environ[{rest!r}]"}
         return target + (values.get(magic, "None") if sign == "%" else f"output_of_program({line.strip()!r})")
     if setting := ENVIRONMENT.match(line):
         indent, magic, rest = setting.groups()

@@ -22,7 +22,7 @@ from nbjudge.finding.effects import (
     is_constant,
     roots,
     shares_of,
-)  # fmt: skip
+)
 
 SHOWING = {  # packages that draw and print, beside the course's own
     *("matplotlib", "pylab", "seaborn", "plotly", "bokeh"),

@@ -158,7 +158,8 @@ class Notebook:
                 count = self.counts.get(statement.cell.number)
                 history.follow_result(statement.scope, statement.tree.value, count)
             if (history.SOURCES - own) & statement.scope.reads:
-                history.follow_sources(statement.scope, [cell.text for cell in self.cells])
+                sources = [cell.text for cell in self.cells if cell.kind == "code"]
+                history.follow_sources(statement.scope, sources)
 
     @cached_property
     def counts(self) -> dict[int, int]:

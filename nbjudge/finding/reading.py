@@ -25,6 +25,7 @@ MAGIC_CALL = "get_ipython().run_"  # begins what IPython has made of a magic
 INSIDE = re.compile(r"^File <(?:timed exec|string)>:(\d{1,6})", re.MULTILINE)  # what %%time, %%prun run
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 DEFINITION = re.compile(r"^\s*(?:(?:async\s+)?def\s+|(?=\w+\s*=[^=]))(\w+)", re.MULTILINE)
+IN_PROSE = re.compile(DEFINITION.pattern.replace("[^=]", r"\s*lambda\b"), re.MULTILINE)  # not a formula
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 
 
@@ -50,7 +51,8 @@ class CodeCell(NamedTuple):
     @property
     def named(self) -> list[str]:
         """Functions that its text defines, where it does not run or cannot be parsed."""
-        return [] if self.statements else DEFINITION.findall(self.text)
+        pattern = DEFINITION if self.kind == "code" else IN_PROSE
+        return [] if self.statements else pattern.findall(self.text)
 
 
 def cells(text: str, path: Path) -> list[CodeCell]:

@@ -53,7 +53,7 @@ class LearnerAnswer(NamedTuple):
         A note for the teacher, never a verdict: what an answer finds there is its own process.
         """
         lines = {}
-        lines_of = cache(str.splitlines)  # a cell may hold a megabyte, and many such lines
+        lines_of = cache(lambda text: text.split("\n"))  # a cell may hold a megabyte, and many such lines
         # for speed: most answers name nothing of it
         cells = [c for c in self.cells if not c[1].isascii() or any(word in c[1] for word in LOOKING)]
         for label, source, _, statement in self._replace(cells=cells).statements():

@@ -65,15 +65,22 @@ def make_entry(name: str, program: str, box: Sandbox) -> BoardEntry:
     return BoardEntry(name, max(ratios), max(score.saved_bytes for score in scores), ratios)
 
 
-def add(folder: Path, name: str, program: str, box: Sandbox) -> None:
-    """Put a program on the board, in the place of an earlier one of this pseudonym.  Raises Unusable."""
+def add(folder: Path, name: str, program: str, box: Sandbox) -> bool:
+    """Put a program on the board; does it take the place of an earlier one of this pseudonym?
+
+    Raises Unusable.
+    """
     if not PSEUDONYM.fullmatch(name):
         raise Unusable(
-            f"the pseudonym is {name!r:.60}, expected 1 to 40 letters, digits, spaces, dots or dashes"
+            f"the pseudonym is {name!r:.60}, expected 1 to 40 letters, digits, spaces, dots or dashes, "
+            "the first a letter or a digit"
         )
     make_entry(name, program, box)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / f"{name}.py", program.encode())
+    path = folder / f"{name}.py"
+    replaces = path.exists()
+    write_whole(path, program.encode())
+    return replaces
 
 
 def read(path: Path) -> str:

@@ -48,10 +48,13 @@ def _board(chosen: argparse.Namespace) -> int:
         with clean_start():
             box = sandbox.choose(chosen.plain)
             if notebook:
-                board.add(folder, chosen.name, _program_in(notebook), box)
+                if board.add(folder, chosen.name, _program_in(notebook), box):
+                    print(f"The earlier program of {chosen.name} was replaced.")
             return _show(folder, box)
     except (board.Unusable, NoNotebook) as error:
         return _refuse("board", error)
+    except OSError as error:
+        return _refuse("board", f"{error.filename or folder} cannot be written: {error.strerror}")
 
 
 def _program_in(notebook: Path) -> str:
@@ -78,12 +81,12 @@ def _show(folder: Path, box: object) -> int:
         except board.Unusable as why:
             left_out.append(f"left out: {path.name}: {why}.")
     table = board.table(entries)
+    print(table, *map(printable, left_out), sep="\n")
+    print(f"{len(entries)} scored, {len(left_out)} left out · sandbox: {box.name}")
     if folder.is_dir():
         write_whole(folder / board.FILE, table.encode())
     else:
         print(f"{folder} does not exist: these are the course's own. --add NOTEBOOK --as NAME begins yours.")
-    print(table, *map(printable, left_out), sep="\n")
-    print(f"{len(entries)} scored, {len(left_out)} left out · sandbox: {box.name}")
     return LEFT_OUT if left_out else DONE
 
 

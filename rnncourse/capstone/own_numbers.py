@@ -13,7 +13,7 @@ from nbjudge import course
 from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook
 from rnncourse.capstone import board
-from rnncourse.capstone.launches import Illegal, Problem
+from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import PROBLEMS, score_all
 from rnncourse.figures.pen import QUIET, ROLES, Sheet
@@ -63,7 +63,7 @@ def own_row(notebook: Path | None = None) -> ComparedSchedule | None:
         return None
     try:
         worst = max(score.ratio for score in score_all(own, PROBLEMS))
-    except Illegal as error:
+    except Exception as error:  # whatever a learner's code raises
         print(f"Your schedule is left out: {error}")
         return None
     roomy = SHOWN._replace(memory=3 * SHOWN.layers * SHOWN.steps)
@@ -85,7 +85,7 @@ def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Ca
         return {"yours": own}
     except Exception as error:  # whatever a learner's code raises
         sentence = str(error).partition("\n")[0]
-        print(f"The picture shows the course's standard schedule. Yours cannot be shown: {sentence}")
+        print(f"Your schedule cannot be scored, so a picture shows the course's own: {sentence}")
     return {"the course's standard": course.current().answers("capstone")[board.FUNCTION].call}
 
 

@@ -52,9 +52,9 @@ def residual(measured: dict[str, dict | str]) -> str:
         return f"residual RNN: {measured['left_out']}"
 
     def sentence(network):
-        first, *_, last = network["losses"]
+        losses = network["losses"]
         size = f"{network['layers']} layers at minibatch {network['sequences']}"
-        return f"{size} in {network['bytes'] / 1e9:.2f} GB, loss {first:.4g} → {last:.4g}"
+        return f"{size} in {network['bytes'] / 1e9:.2f} GB, loss {losses[0]:.4g} → {losses[-1]:.4g}"
 
     return f"residual RNN: {sentence(measured['shallow'])}; {sentence(measured['deep'])}"
 

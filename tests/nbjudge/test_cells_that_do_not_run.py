@@ -58,6 +58,12 @@ def test_a_text_that_does_not_run_is_named_before_the_stub(written, kind, text, 
         assert f"ell {len(cells)}" in outcome.message
 
 
+def test_a_formula_in_prose_is_no_answer(written):
+    stub = "def last_step(y):\n    raise NotImplementedError"
+    outcome = verdict(written(("markdown", "    last_step = y_T - 0"), ("code", stub)))
+    assert "NotImplementedError" in outcome.message
+
+
 def test_a_code_cell_counts_more_than_a_text_that_shows_it(written):
     assert verdict(written(("markdown", RIGHT), ("code", RIGHT))).passed
 

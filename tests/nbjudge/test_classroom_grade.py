@@ -154,11 +154,12 @@ def test_a_lost_or_another_key_stops_grading_and_counts_the_results(folder, caps
     graded(folder)
     before = bare(folder)
     keys.save_settings(folder, keys.settings(folder) | change)
-    assert cli.main(["class", "grade", str(folder), "--plain", "--resume"]) == 2
-    printed = capsys.readouterr().err
-    assert holds(printed, "5 results")
-    assert "class.json" in printed
-    assert bare(folder) == before
+    for command in (["grade", str(folder), "--resume"], ["regrade", str(folder), "--write"]):
+        assert cli.main(["class", *command, "--plain"]) == 2
+        printed = capsys.readouterr().err
+        assert holds(printed, "5 results")
+        assert "class.json" in printed
+        assert bare(folder) == before
 
 
 def test_results_of_other_checks_stay_until_a_regrade_is_written(folder, monkeypatch):

@@ -1,11 +1,12 @@
 """An answer may read what IPython keeps of earlier cells: results, sources, and the environment."""
 
 import json
+from pathlib import Path
 
 import pytest
 import style_verdicts
 
-from nbjudge.finding import reading
+from nbjudge.finding import history, reading
 from nbjudge.finding.notebook import Notebook
 from nbjudge.grading.grade import grade
 from nbjudge.running.inside.notebook import History
@@ -49,6 +50,12 @@ def both(*cells):
 def test_what_ipython_keeps_is_the_same_in_a_grade(cells):
     pytest.importorskip("IPython")
     assert both(*cells) == ["passed"] * 2
+
+
+def test_prose_has_no_place_in_out_and_in():
+    source = [("markdown", "# Title"), ("code", "1 + 1"), ("raw", "text"), ("code", "x = Out[1]")]
+    book = {"cells": [{"cell_type": kind, "source": text, "outputs": []} for kind, text in source]}
+    assert history.counts(reading.cells(json.dumps(book), Path("x.ipynb"))) == {2: 1, 4: 2}
 
 
 def test_an_underscore_of_the_learner_stays():

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from nbjudge.finding.magics import tidied
+from nbjudge.finding.magics import blanked, tidied
 
 CELLS = {
     "below a comment": "# from my terminal\n\n>>> def f(y):\n...     return y[-1]",
@@ -39,3 +39,9 @@ def test_every_line_keeps_its_number():
     text = "# from my terminal\n\n  >>> def f(y):\n  ...     return y[-1]\n"
     (function,) = ast.parse(tidied(text)).body
     assert function.body[0].lineno == 4
+
+
+@pytest.mark.parametrize("line", ["x = %time 1 + 1", "x = %time --no-raise-error 1 + 1", "x = %time"])
+def test_what_a_timed_line_assigns_is_python(line):
+    (assignment,) = ast.parse(blanked(line)).body
+    assert ast.unparse(assignment) == ("x = None" if line == "x = %time" else "x = 1 + 1")
