@@ -156,26 +156,22 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--side", type=int, default=1000, help="threads are its square")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="launches thread by thread; three times as many in lockstep"
+    )
     parser.add_argument("only", nargs="?", default="", help="part of a kernel's name")
     chosen = parser.parse_args(arguments)
     print(f"{chosen.side**2:,} threads; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores")
     for name, make in CASES.items():
         if chosen.only in name:
             seconds(make, chosen.side, True)  # the first launch imports the analysis
-            times = [
-                (seconds(make, chosen.side, False), *_of_three(make, chosen.side))
-                for _ in range(chosen.rounds)
-            ]
-            one_by_one = statistics.median(first for first, *_ in times)
-            lockstep = statistics.median(taken for _, *others in times for taken in others)
-            print(
-                f"{name:20} {one_by_one:7.2f} s {lockstep:7.3f} s {one_by_one / lockstep:6.1f} ×", flush=True
-            )
-
-
-def _of_three(make: Callable, side: int) -> list[float]:
-    return [seconds(make, side, True) for _ in range(3)]
+            one_by_one = []
+            lockstep = []
+            for _ in range(chosen.rounds):
+                one_by_one.append(seconds(make, chosen.side, False))
+                lockstep += [seconds(make, chosen.side, True) for _ in range(3)]
+            first, second = map(statistics.median, (one_by_one, lockstep))
+            print(f"{name:20} {first:7.2f} s {second:7.3f} s {first / second:6.1f} ×", flush=True)
 
 
 if __name__ == "__main__":

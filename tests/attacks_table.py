@@ -134,8 +134,9 @@ def attacks() -> list[Attack]:
 
 def page() -> str:
     """The table as Markdown, a row for each file."""
-    introduction = INTRODUCTION.format(answers=len(attacks()), around=len(surroundings()))
-    answers = _rows((attack.kind, attack.deserves) for attack in attacks() if attack.name != "honest")
+    tried = [attack for attack in attacks() if attack.name != "honest"]
+    introduction = INTRODUCTION.format(answers=len(tried), around=len(surroundings()))
+    answers = _rows((attack.kind, attack.deserves) for attack in tried)
     around = _rows((_surroundings()[name].kind, outcome) for name, _, outcome in surroundings())
     return f"{introduction}{answers}{BETWEEN}{around}{LIMITS}"
 

@@ -115,11 +115,8 @@ def _places() -> list[Path]:
             top = Path(re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), fields[4]))
             group = top / own.removeprefix(UNIFIED).lstrip("/")
             places += [place for place in (group, group.parent) if place.is_relative_to(top)]
-    return [place for place in places if {"memory", "pids"} <= _handed_on(place)]
-
-
-def _handed_on(place: Path) -> set[str]:
-    return {*_text(place / "cgroup.subtree_control").split()}
+    wanted = {"memory", "pids"}
+    return [place for place in places if wanted <= {*_text(place / "cgroup.subtree_control").split()}]
 
 
 def _abandoned(place: Path) -> Iterator[Path]:

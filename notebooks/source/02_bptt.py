@@ -265,13 +265,13 @@ for name, guess in my_exponents.items():
           f"your guess {guess}")
 
 # %% [markdown]
-# ## 6 · What the counts predict
-#
 # <details class="outcome"><summary>What came out</summary>
 #
 # T(T+1)/2 is T²/2 **plus** T/2, and both sweeps run once forward as well, which costs T steps. For short sequences the parts that grow like T matter, and make the fitted exponent of the quadratic sweep smaller than 2. Each sweep also has a cost that it pays once, whatever T; it makes the exponent of the linear sweep smaller than 1.
 #
 # </details>
+#
+# ## 6 · What the counts predict
 #
 # Take the time of a step from the forward pass and that of a cell-backward from the *linear* sweep, and predict the *quadratic* times from the counts alone.
 

@@ -213,7 +213,7 @@ print(f"your guess: step {my_guess}; largest error: step {largest}; mean "
 show_prediction(trained["text"], tasks[3])
 
 # %% [markdown]
-# **Predict:** what does it write before it has learned anything, after 100 updates, after 400, and after 3,000? What does it learn first: letters, spaces, words, indentation, or Python's rules? The first three were written while your network trained. The last one is a **recording**: 3,000 updates with the same settings took 20 s of one core of an AMD EPYC (Python 3.11.7, NumPy 2.4.6). Another Python has other source text and would write something else.
+# **Predict:** what does it write before it has learned anything, after 100 updates, after 400, and after 3,000? What does it learn first: letters, spaces, words, indentation, or Python's rules? The first three were written while your network trained. The last one is a **recording**: 3,000 updates with the same settings took 20 s of one core of an AMD EPYC (Python 3.11.7, NumPy 2.4.6). Another Python has other source text and would write something else. The baseline for text is a **bigram table**: for each character, how often each other one follows.
 
 # %%
 import re
@@ -260,7 +260,7 @@ print(f"least below:    {least} (your guess: {my_guess_least})")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# In our run all four were below 100 %: the filter at 0.01 %, frame differences at 5 %, rotated digits at 6 %, and text at 88 %. For text the baseline is a **bigram table**: for each character, how often each other one follows. It is hard to beat, because one character says much about the next, and 400 updates are few. Do not compare 88 % with the others too closely: a squared error can come near 0, but the next character is not always certain, so the loss of text does not.
+# In our run all four were below 100 %: the filter at 0.01 %, frame differences at 5 %, rotated digits at 6 %, and text at 88 %. The bigram table is hard to beat, because one character says much about the next, and 400 updates are few. Do not compare 88 % with the others too closely: a squared error can come near 0, but the next character is not always certain, so the loss of text does not.
 #
 # </details>
 #

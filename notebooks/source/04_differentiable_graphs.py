@@ -93,11 +93,11 @@ drawings.show("graph_and_mirror")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. A product becomes a node with two products, one for the gradient of each factor. We call the result the **mirror** of the graph; it computes the backward pass.
+# The same nodes in the same places, with every arrow reversed: a sum becomes a copy, and a copy becomes a sum. A product becomes a node with two products, one for the gradient of each factor.
 #
 # </details>
 #
-# Now the same for the graph that you drew.
+# The graph of the gradients is called the **mirror** of the graph; it computes the backward pass. Now the same for the graph that you drew.
 #
 # A solid green wire carries a value that the backward pass does not need. A **dashed orange** wire carries a value that the backward pass reads. In the mirror, each node names the values that it reads.
 

@@ -78,7 +78,7 @@ drawings.show("equal_arithmetic")
 #
 # For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the highest rate of its BLAS, here called the peak, and its bandwidth times the intensity. For arrays that come from memory the lower one holds.
 #
-# **Predict** for H = 1024: from which minibatch on does your machine reach four fifths of its best rate at this H? Then move the slider: where do the bounds meet?
+# **Predict** for H = 1024: from which minibatch on does your machine reach four fifths of its best rate at this H? Then move the slider: where do the bounds meet? The crosses are your measurements.
 
 # %%
 from rnncourse.lab import roofline
@@ -113,7 +113,7 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# The crosses are your measurements. Some may lie above the slope, mostly that of one row: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 on two cores that we tried), and four fifths of the best rate can need many more (32 or 64 there: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
+# Some crosses may lie above the slope, mostly that of one row: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: for more than one row most BLAS libraries first copy (*pack*) the weights into an order of their own, at every call. With few rows the copying can take longer than the product (lesson 00). So the bounds can meet at few sequences (5 to 9 on two cores that we tried), and four fifths of the best rate can need many more (32 or 64 there: a few percent move the answer to the next size). The last lines show how much of section 1's last product can be reading and arithmetic. Unless another program disturbed it, we take the rest for copying, but have not measured that.
 #
 # </details>
 #

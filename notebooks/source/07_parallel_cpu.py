@@ -97,7 +97,7 @@ from rnncourse.views.thread_timeline import (STEP, barrier_every_step,
 
 my_guess = ...
 left = 8 * STEP / barrier_every_step(4, 8, barrier=10, uneven=20).makespan
-print(f"{left:.2f} times one thread is left; you guessed {my_guess}")
+print(f"{left:.2f} times as fast as one thread; you guessed {my_guess}")
 drawings.show("threads_and_barriers")
 explore_threads()
 
@@ -106,7 +106,7 @@ explore_threads()
 #
 # <details class="outcome"><summary>What came out</summary>
 #
-# 2.60 times one thread is left, and 2.86 with even shares.
+# With a barrier at every step, four threads are 2.60 times as fast as one; with even shares 2.86 times. So the barriers alone cost 1.14 of the fourfold speed, and waiting at them 0.26 more.
 #
 # </details>
 #
@@ -357,7 +357,7 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; "
 #
 # In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. Compiled ahead of time, the best took 2.9 s an epoch in the long run (3.7 s in their table of schedules), and NumPy 0.95 s, says their progress report. (Their web page has other times; NumPy is ahead there, too.)
 #
-# **Predict:** what was missing: threads, vectors, tiles, or something else? The answer stands below the picture.
+# **Predict:** what was missing: threads, vectors, tiles, or something else? The answer is folded below the picture. The picture shows one run on one machine; diamonds are the project's own table.
 
 # %%
 my_guess = ...
@@ -376,7 +376,7 @@ else:
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# One machine, one run. Diamonds are the project's table. Their schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such loads are worth; with Numba the sums still go through a cache.
+# The project's schedules have threads, vectors and tiles. What they lack is a tile whose loads serve **several rows**, with its sums in registers: they load a vector of weights, multiply once, and load the next. So the loads set the pace. The experiment below shows what such loads are worth; with Numba the sums still go through a cache.
 #
 # </details>
 #

@@ -125,11 +125,11 @@ print(f"at 512 units {table['three loops'][512][1]:.1%} of NumPy's rate; you "
 drawings.show("cache_lines")
 
 # %% [markdown]
-# The second number of a pair is the part of NumPy's rate, measured in the same turns. Where a row says *disturbed*, another program used the cores: run it again.
+# The second number of a pair is the part of NumPy's rate, measured in the same turns. Where a row says *disturbed*, another program used the cores: run it again. Memory is read in **cache lines**, often of 64 bytes or 16 float32.
 #
 # <details class="outcome"><summary>What came out</summary>
 #
-# The first row's part is small for three reasons. Memory comes in **cache lines**, often of 64 bytes or 16 float32, and the loop over k goes down a column of weights: it reads a line for each number. All k add to one sum, so each addition waits some cycles for the one before it. And for both reasons no vectors are used. The second row mends all three: with j innermost the loop goes along rows, and its sums are independent. (`fastmath` also allows fused multiply-adds.)
+# The first row's part is small for three reasons. The loop over k goes down a column of weights, so it reads a cache line for each number. All k add to one sum, so each addition waits some cycles for the one before it. And for both reasons no vectors are used. The second row mends all three: with j innermost the loop goes along rows, and its sums are independent. (`fastmath` also allows fused multiply-adds.)
 #
 # </details>
 #

@@ -257,7 +257,7 @@ for name, order in (("as issued", None), ("layer 1 first", layer_1_first)):
 # %% [markdown]
 # ## 4 · Two steps of inputs, or all?
 #
-# The sources of lesson 13 made different choices: SVAIL multiplies the inputs of all steps at once, Appleyard and his colleagues those of two steps. Here are three networks with 32 sequences. **Predict** the best k for each.
+# The sources of lesson 13 made different choices: SVAIL multiplies the inputs of all steps at once, Appleyard and his colleagues those of two steps. Here are three networks with 32 sequences, predicted for an M40. **Predict** the best k for each.
 
 # %%
 networks = {"one layer, one stream": (1, "one for all"),
@@ -278,7 +278,7 @@ for name, (layers, streams) in networks.items():
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# Predicted, for an M40. In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
+# In one stream the input products delay the recurrence, so few large products are best. In a stream of their own they run beside it, and k matters less; but with k = T nothing runs beside the product, for which the first step waits. With several layers and k = T, the second layer's product begins only when the first layer has finished, so the layers run in turn again; with k = 2 it begins after two steps.
 #
 # Which k is best depends on streams, layers and minibatch: with 64 sequences and four layers k = 1 is better than k = 2, on an M40 and on an H200 (section 6).
 #

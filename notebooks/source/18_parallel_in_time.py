@@ -390,9 +390,11 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. **Where differences fade quickly, the steps can run in parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025). So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
+# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
 #
 # </details>
+#
+# **Where differences fade quickly, the steps can run in parallel; near zero and above, this method gains nothing** (Gonzalez and others 2025).
 #
 # ## 8 · Is it faster?
 #
@@ -422,11 +424,11 @@ print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In docs/performance.md a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2. No GPU has run this yet: there is only a model of exchanges, bytes and operations.
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In [docs/performance.md](../docs/performance.md) a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2.
 #
 # </details>
 #
-# The GRU's loop takes at least T times lesson 16's bound; with 64 units it fits one cluster, whose exchange is shorter. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs), and the bytes of its maps. In each round of Newton's method, a step's full Jacobian is written once and read twice, 3·H² words, and takes 2·2·H³ operations. Diagonals take a scan and one product of all states with the weights. Words have 16 bits; the peak is float32's, in the last line that of tensor cores, on which the loop's bound counts.
+# No GPU has run this yet: what follows is a model of exchanges, bytes and operations. The GRU's loop takes at least T times lesson 16's bound; with 64 units it fits one cluster, whose exchange is shorter. A scan takes two levels for each doubling of T, each one exchange over the whole chip (0.302 µs), and the bytes of its maps. In each round of Newton's method, a step's full Jacobian is written once and read twice, 3·H² words, and takes 2·2·H³ operations. Diagonals take a scan and one product of all states with the weights. Words have 16 bits; the peak is float32's, in the last line that of tensor cores, on which the loop's bound counts.
 
 # %%
 from rnnlab.kernels.persistence.floor import tensor_peak

@@ -36,7 +36,7 @@ def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value
 
 
 def load_function(instruction: str) -> Callable:
-    """A word(array, index) of kernels that is this PTX load, such as ld.cg, done each time and in order."""
+    """A kernel's function(array, index) that is this PTX load, such as ld.cg, done each time and in order."""
 
     def load(typing_context, array, index):
         ptx = _operand(array.dtype)
@@ -53,7 +53,7 @@ def load_function(instruction: str) -> Callable:
     return intrinsic(load)
 
 
-def _store_function(word: str) -> Callable:
+def _store_function(instruction: str) -> Callable:
     def store(typing_context, array, index, value):
         ptx = _operand(array.dtype)
 
@@ -61,7 +61,7 @@ def _store_function(word: str) -> Callable:
             pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
             stored = context.cast(builder, arguments[2], value, array.dtype)
             kind = ir.FunctionType(ir.VoidType(), [pointer.type, stored.type])
-            text = f"st.{word[2:]}.{ptx} [$0], $1;"
+            text = f"{instruction}.{ptx} [$0], $1;"
             constraint = f"{POINTER},{REGISTERS[ptx]},~{{memory}}"
             builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer, stored])
             return context.get_dummy_value()
@@ -72,7 +72,7 @@ def _store_function(word: str) -> Callable:
 
 
 FUNCTIONS = {name: load_function(f"ld.{name[2:]}") for name in LOADS}
-FUNCTIONS |= {name: _store_function(name) for name in STORES}
+FUNCTIONS |= {name: _store_function(f"st.{name[2:]}") for name in STORES}
 
 
 @contextmanager

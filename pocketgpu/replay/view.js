@@ -415,7 +415,7 @@ function render({ model, el }) {
   const list = make("details", { ontoggle: () => showList() }, make("summary", {}, "the events as a list"), make("div"));
   const size = `${plural(trace.grid[0] * trace.grid[1] * trace.grid[2], "block")} of ${plural(launch.perBlock, "thread")}, ${plural(trace.total, "event")}`;
   const cut = steps < trace.total ? ` The first ${number(steps)} are shown; launch fewer threads, or fewer steps, to see them all.` : "";
-  const head = make("div", { class: "pgr-head" }, make("b", {}, `${trace.kernel}[${sizeInWords(trace.grid)}, ${sizeInWords(trace.block)}]`), make("span", { class: "pgr-dim" }, `${size}: ${trace.summary}.${cut}`));
+  const head = make("div", { class: "pgr-head" }, make("b", {}, `${trace.kernel}[${sizeInWords(trace.grid)}, ${sizeInWords(trace.block)}]`), make("span", { class: "pgr-dim" }, `${size}: ${trace.summary}.${trace.findings.length ? "" : " No findings."}${cut}`));
   const root = make("div", { class: "pgr", role: "group", "aria-label": `Replay of ${trace.kernel}` },
     make("style", {}, STYLE), head, time, says, make("div", { class: "pgr-body" }, left, right), found, list);
   const views = new Map(); // of arrays: place -> {title, view}

@@ -76,7 +76,6 @@ class Run(Trace):
         self.stores = 0  # or other events that change something
         self.accesses = 0
         self.sectors = 0  # that warps moved
-        self.latest = 0.0  # second of the processor until which a loop may run that no thread leaves
 
     def start(self, function: Callable, values: Sequence, keep: bool) -> "Run":
         """Run the kernel; raises Fallback, with the arrays as they were, for the other engine to run it.

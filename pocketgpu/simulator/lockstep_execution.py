@@ -5,7 +5,6 @@ A branch has names of its own, which are joined behind it.  What is not understo
 """
 
 import ast
-import functools
 import time
 from collections.abc import Callable
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -16,9 +15,10 @@ import numpy as np
 from pocketgpu.simulator import operations
 from pocketgpu.simulator.accesses import position_of
 from pocketgpu.simulator.arithmetic import as_register
-from pocketgpu.simulator.lockstep_functions import ATOMICS, INDICES, WORDS, index_of
+from pocketgpu.simulator.lockstep_functions import ATOMICS, FUNCTIONS_OF_CUDA, INDICES, index_of
 from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
-from pocketgpu.simulator.lockstep_threads import MOST_NODES, Part, Threads, stored_in
+from pocketgpu.simulator.lockstep_text import defined, folded, joined, stored_in
+from pocketgpu.simulator.lockstep_threads import Part, Threads
 from pocketgpu.simulator.lockstep_values import (
     AS_INDEX,
     FUNCTIONS,
@@ -33,9 +33,7 @@ from pocketgpu.simulator.lockstep_values import (
     merged,
 )
 from pocketgpu.simulator.operations import FLOATS
-from pocketgpu.simulator.operators import number_of
-from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
-from pocketgpu.simulator.source import definition_of
+from pocketgpu.simulator.rewriting import UNKNOWN
 from pocketgpu.simulator.threads import INSIDE
 from pocketgpu.simulator.trace import LOAD, STORE, site_at
 from pocketgpu.simulator.translation import in_simulator, is_library
@@ -56,20 +54,6 @@ class Loop(NamedTuple):
     node: ast.stmt
     left: list[Part]
     waiting: list[Part]
-
-
-@functools.lru_cache(MOST_NODES)
-def defined(function: FunctionType) -> tuple[ast.FunctionDef, set[str]]:
-    """A function's text, and the names that it binds."""
-    tree = definition_of(function)
-    return tree, bound_in(tree)
-
-
-@functools.lru_cache(MOST_NODES)
-def folded(node: ast.BinOp) -> object:
-    """The number that Python's compiler makes of numbers alone; None for all else."""
-    number = number_of(node)
-    return None if number is None else as_register(number)
 
 
 class Execution(Threads):
@@ -277,19 +261,20 @@ class Execution(Threads):
         self.join(loop.left, node)
 
     def _check_progress(self, loop: Loop, before: list, number: int) -> list:
-        """What a round may change; raise Fallback if it does not, or no thread has left for long."""
+        """Until when the loop may run, and what a round may change.
+
+        Raise Fallback if a round changes nothing, or no thread has left for long.
+        """
         self.settle()
         values = [self.get(name) for name in stored_in(loop.node) if name in self.names]
         state = [len(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
-        is_over = bool(before) and all(map(np.array_equal, before, state))
-        if number % ROUNDS == 0:
-            now = time.process_time()
-            if not before or before[0] != state[0]:
-                self.run.latest = now + self.run.now.seconds / PATIENCE
-            is_over = now > self.run.latest
-        if is_over:
+        now = time.process_time()
+        has_left = not before or before[1] != state[0]
+        latest = now + self.run.now.seconds / PATIENCE if has_left else before[0]
+        is_same = number % ROUNDS and before and all(map(np.array_equal, before[1:], state))
+        if is_same or now > latest:
             raise Fallback("a loop that waits, or runs for long")
-        return state
+        return [latest, *state]
 
     # ------------------------------------------------------------------ expressions
 
@@ -361,9 +346,7 @@ class Execution(Threads):
         if len(node.ops) > 1:
             if not all(isinstance(part, ast.Name | ast.Constant) for part in node.comparators[:-1]):
                 self.generic_visit(node)
-            pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
-            parts = [ast.Compare(left, [operator], [right]) for left, operator, right in pairs]
-            return self.visit_BoolOp(ast.BoolOp(ast.And(), parts))
+            return self.visit_BoolOp(joined(node))
         operation = OPERATORS[type(node.ops[0])]
         return operations.truth(operation(self.visit(node.left), self.visit(node.comparators[0])))
 
@@ -406,9 +389,11 @@ class Execution(Threads):
         function = self.visit(node.func)
         arguments = [self.visit(part) for part in node.args]
         options = {part.arg: self.visit(part.value) for part in node.keywords}
-        word = WORDS.get(id(function)) or (ATOMICS.get(id(function)) if is_statement else None)
-        if word is not None:
-            return word(self, node, *arguments, **options)
+        known = FUNCTIONS_OF_CUDA.get(id(function))
+        if known is None and is_statement:
+            known = ATOMICS.get(id(function))
+        if known is not None:
+            return known(self, node, *arguments, **options)
         if options or not callable(function) or id(function) in INSIDE or function is range:
             raise Fallback(f"calls {ast.unparse(node.func)}")
         if isinstance(function, FunctionType) and not is_library(function):

@@ -1,4 +1,4 @@
-"""Words of numba.cuda for n threads at once: indices [n], memory, barriers, atomics, shuffles.
+"""Functions of numba.cuda for n threads at once: indices [n], memory, barriers, atomics, shuffles.
 
 Each takes the execution, the call in the kernel's text, and the arguments.
 """
@@ -171,7 +171,7 @@ SHUFFLES = {
     "shfl_xor_sync": lambda lane, operand, first, width: lane ^ operand,
 }
 ATOMICS = {id(getattr(atomic, name)): functools.partial(_change, ufunc) for name, ufunc in UFUNCS.items()}
-WORDS: dict[int, Callable] = {
+FUNCTIONS_OF_CUDA: dict[int, Callable] = {
     id(len): length,
     id(threads.grid): grid,
     id(threads.gridsize): gridsize,

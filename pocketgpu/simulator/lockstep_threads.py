@@ -6,16 +6,15 @@ are computed on as long as they are few: cutting all names in each round would t
 """
 
 import ast
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
 from pocketgpu.simulator.lockstep_memory import Chunk
+from pocketgpu.simulator.lockstep_text import stored_in
 from pocketgpu.simulator.lockstep_values import MANY, cut, merged
 
-MOST_NODES = 1 << 12  # of texts, of which something is known
 FULL_ENOUGH = 0.75  # a part of the threads that are computed, which still run
 Entry = tuple[object, np.ndarray]  # a value, and the threads that have it
 Names = dict[object, Entry]
@@ -24,13 +23,6 @@ Part = tuple[np.ndarray, Names]  # threads, and their names
 
 class Parts(tuple):
     """Parts of the threads, and the value that a name has in each."""
-
-
-@functools.lru_cache(MOST_NODES)
-def stored_in(node: ast.AST) -> list[str]:
-    """Names that a statement may set."""
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return [*dict.fromkeys(part.id for part in names if isinstance(part.ctx, ast.Store))]
 
 
 class Threads:

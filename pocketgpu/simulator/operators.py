@@ -274,7 +274,7 @@ class Operators(ast.NodeTransformer):
         return node
 
 
-def number_of(node: ast.expr) -> int | float | None:
+def number_of(node: ast.expr) -> complex | None:
     """What Python's compiler makes of numbers alone: of 2 ** -3 it is 0.125.
 
     None for all else, and for what the compiler leaves to the kernel, as a division by zero or a shift by
@@ -284,5 +284,6 @@ def number_of(node: ast.expr) -> int | float | None:
         code = compile(ast.Expression(node), "", "eval")
         if code.co_stacksize < 2:
             with suppress(TypeError):  # of a sign before a text
-                return eval(code)
+                number = eval(code)
+                return number if isinstance(number, int | float | complex) else None
     return None

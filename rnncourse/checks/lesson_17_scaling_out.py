@@ -317,12 +317,10 @@ def check_survive(submission, rng, ranks, updates, every, losses):
         refuse("It returns None, although ranks are left that could continue.", case)
     elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
         updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
-        problem = _repeats(updates, fewest) if updates > fewest else None
-        refuse(problem, case, result=updates, detail=trace.count("list"))
-
-
-def _repeats(count: int, fewest: int) -> str:
-    return f"It makes {count} updates in all, those that are repeated included; {fewest} are possible."
+        repeats = (
+            f"It makes {updates} updates in all, those that are repeated included; {fewest} are possible."
+        )
+        refuse(repeats if updates > fewest else None, case, result=updates, detail=trace.count("list"))
 
 
 EXERCISES = (

@@ -210,7 +210,7 @@ class Sheet:
         self.element("text", _spans(label, size), x=x, y=y, **look, fill=colour)
 
     def note(self, x: float, y: float, label: str, role: str = "plain", *, bold: bool = False) -> None:
-        """A small label that begins at x, in the colour of what they are about."""
+        """A small label that begins at x, in the colour of what it is about."""
         self.text(x, y, label, anchor="start", bold=bold, colour=ROLES[role].text)
 
     def heading(self, x: float, label: str, line: str = "", y: float = 34) -> None:

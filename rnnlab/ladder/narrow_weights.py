@@ -164,23 +164,23 @@ class NarrowWeights:
         self.refresh()
         h = state[0]
         L, B, H = h.shape
-        out = np.empty((len(state) * L + 1, B, H), np.float32)
+        out = np.empty((len(state) * L, B, H), np.float32)
         place = workplace()
         if not place.lock.acquire(False):
             place = Workplace(1)  # another thread steps, too
             place.lock.acquire()
         try:
-            self._head[narrow.MEMBERS] = place.wake(self._members)
+            members = place.wake(self._members)
             size = 2 * len(x) * self._row
             if size > place.room.size:
                 place.room = np.empty(size, np.uint32)
-            is_finite = self._step(x, h, state[-1], out, self._plan, place.room, place.job)
+            is_finite = self._step(x, h, state[-1], out, self._plan, place.room, place.job, members)
         finally:
             place.lock.release()
         if not is_finite:
             return None
-        final = (out[:L], out[L:-1]) if len(state) > 1 else (out[:L],)
-        return out[-1], final
+        final = (out[:L], out[L:]) if len(state) > 1 else (out,)
+        return out[L - 1].copy(), final  # a copy: whoever keeps y keeps no states
 
     def _freeze(self, array: np.ndarray | None) -> None:
         """Make an array, and those whose memory it shows, read-only."""

@@ -254,6 +254,36 @@ def first_in_row(x, limit, places):
         places[row] = place
 
 
+@pytest.mark.parametrize("rounds", [63, 64, 1000])
+def test_a_loop_may_keep_its_threads_for_any_number_of_rounds(engines, rounds):
+    @cuda.jit
+    def kernel(out, n):
+        k = 0
+        while k < n:
+            k += 1
+        out[cuda.grid(1)] = k
+
+    out = np.zeros(BLOCKS * THREADS)
+    cuda.observe(kernel, BLOCKS, THREADS, out, rounds)
+    np.testing.assert_array_equal(out, rounds)
+    assert engines.reasons[""] == 1
+
+
+def test_an_endless_loop_around_a_loop_that_threads_leave_ends():
+    @cuda.jit
+    def kernel(out):
+        k = 0
+        while k >= 0:
+            k = (k + 1) % 7
+            j = 0
+            while j < 1 + cuda.grid(1) % 20:
+                j += 1
+        out[0] = k
+
+    with cuda.settings(seconds=0.3), pytest.raises(RuntimeError, match=r"ended|never"):
+        kernel[BLOCKS, THREADS](np.zeros(1))
+
+
 def test_threads_that_have_left_a_loop_touch_nothing(chunks, engines):
     x = np.random.default_rng(0).uniform(-0.2, 1, (2 * BLOCKS * THREADS - 30, 9))
     places = np.zeros(len(x), np.int32)

@@ -11,7 +11,7 @@ import pytest
 
 from rnnlab import Inference, Network, reference
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.compiled import threads
+from rnnlab.kernels.compiled import narrow, threads
 from rnnlab.kernels.packed import team
 from rnnlab.ladder import narrow_weights
 from rnnlab.narrow import quantize, to_bfloat16, widen
@@ -200,6 +200,29 @@ def test_steps_in_two_threads_at_once_give_the_same_as_one_after_the_other():
         ]
     for result, y in zip(results, expected, strict=True):
         np.testing.assert_array_equal(result.result()[0], y)
+
+
+def test_a_job_says_how_many_share_it_whatever_other_threads_of_the_same_network_say(monkeypatch):
+    network, x, state = problem("lstm", 1, 1)
+    answer = Inference(network, weights="int8")
+    first = answer.step(x[0], state)[0]
+    place = narrow_weights.workplace()
+    answer._narrow._plan[narrow.MEMBERS] = 7  # as another thread, with more room, may leave it
+    np.testing.assert_array_equal(answer.step(x[0], state)[0], first)
+    with place.lock:
+        seen = []
+        alone = narrow_weights.Workplace(1)
+        monkeypatch.setattr(narrow_weights, "Workplace", lambda members: seen.append(members) or alone)
+        np.testing.assert_array_equal(answer.step(x[0], state)[0], first)
+    assert seen == [1]
+    assert alone.job[narrow.MEMBERS] == 1
+
+
+def test_y_of_a_step_keeps_no_states():
+    network, x, state = problem("lstm", 1, 1)
+    y, (h, _) = Inference(network, weights="int8").step(x[0], state)
+    np.testing.assert_array_equal(y, h[-1])
+    assert y.base is None
 
 
 def test_another_matrix_of_another_shape_is_refused():

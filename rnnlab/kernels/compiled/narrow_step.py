@@ -20,35 +20,37 @@ finish = None  # of the cell: `layers_step` gives each copy of the function belo
 def layers_step(cell: str) -> Callable:
     """A step of a cell's layers, compiled, on x [B,I] and their state; False if a number is not finite.
 
-    (x, h, c, out, plan, room, job): out [S·L+1,B,H] is written, S states of all layers and y.  plan holds the
-    FIRST numbers of a job, then FIELDS for each of the two products of each layer: see narrow.multiply_block;
-    each call changes its IS_BACKWARD.  room is for inputs: 2·B rows of uint32, with one number more than the
-    words of a product.  A cell without c takes h twice.
+    (x, h, c, out, plan, room, job, members): out [S·L,B,H] is written, S states of all layers.  plan holds
+    the FIRST numbers of a job, then FIELDS for each of the two products of each layer: see
+    narrow.multiply_block; each call changes its IS_BACKWARD.  room is for inputs: 2·B rows of uint32, with
+    one number more than the words of a product.  As many members share the work as this job has room for,
+    whatever other callers of the same plan have.  A cell without c takes h twice.
     """
     return compiled_for(cell, _layers_step, finish=one_step.one_step(cell).finish)
 
 
-def _layers_step(x, h, c, out, plan, room, job):
+def _layers_step(x, h, c, out, plan, room, job, members):
     B = len(x)
     L = len(h)
     rows = plan[narrow.GATE_ROWS]
     plan[narrow.IS_BACKWARD] = 1 - plan[narrow.IS_BACKWARD]
     gates_x = np.empty((1, B, plan[narrow.BLOCKS] * ROWS), np.float32)
     gates_h = np.empty((B, plan[narrow.BLOCKS] * ROWS), np.float32)
-    has_c = len(out) > L + 1
     room_h = room[room.size // 2 :]
     inputs = x
     for layer in range(L):
         at = FIRST + 2 * FIELDS * layer
         first = plan[at : at + FIELDS]
         second = plan[at + FIELDS : at + 2 * FIELDS]
-        are_finite = _write_inputs(plan, first, inputs, room) and _write_inputs(
-            plan, second, h[layer], room_h
-        )
-        if not are_finite or (has_c and not one_step.is_finite(c[layer])):
+        if not (
+            _write_inputs(plan, first, inputs, room)
+            and _write_inputs(plan, second, h[layer], room_h)
+            and (len(out) == L or one_step.is_finite(c[layer]))
+        ):
             return False
         shared_blocks.begin(job)
         job[:FIRST] = plan[:FIRST]
+        job[narrow.MEMBERS] = members
         job[narrow.SEQUENCES] = B
         _write_product(job, FIRST, first, B, room, gates_x.ctypes.data)
         _write_product(job, FIRST + FIELDS, second, B, room_h, gates_h.ctypes.data)
@@ -56,13 +58,10 @@ def _layers_step(x, h, c, out, plan, room, job):
         bias_ih = carray(_numbers(first[narrow.BIAS]), (rows,))
         bias_hh = carray(_numbers(second[narrow.BIAS]), (rows,))
         part = slice(layer, layer + 1)
-        following = len(out) - 1 - L + layer
+        following = len(out) - L + layer
         c_next = out[following : following + 1]
         finish(gates_x, gates_h, bias_ih, bias_hh, h[part], c[part], out[part], c_next)
         inputs = out[layer]
-    for b in range(B):
-        for j in range(inputs.shape[1]):
-            out[-1, b, j] = inputs[b, j]
     return True
 
 
