@@ -9,7 +9,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
   regraded/               results of `regrade` that are shown and not yet written
-  exported.json    what `export` wrote into gradebooks of nbgrader, so that it never replaces what others did
+  exported.json    what was written for people, so that nothing is replaced that they changed: exported.py
   lock                    held by the process that collects or grades
   by_hand.csv, prose.csv    the teacher's own, each optional; by_hand.py has their columns
 

@@ -9,21 +9,19 @@ Grading never reads them, so a mark by hand outlives every regrade. A cell that 
 command with its file, line, value and remedy before anything is written.
 """
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from nbjudge.classroom.export_tables import FORMULA, number_in, plain_identifier, read_table
+from nbjudge.classroom.export_tables import bare_cell, number_in, plain_identifier, read_table
 from nbjudge.classroom.report_summary import Mark, Paper
 from nbjudge.classroom.submissions import Submission
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.lesson_names import UnknownLesson, lesson_named
-from nbjudge.printable import LONGEST, MOST_LINES, printable
+from nbjudge.printable import LONGEST, MOST_LINES, printable, quantity
 from nbjudge.verdict import Status, Verdict
 
 COLUMNS = {  # of each file; those in the second tuple may be missing
@@ -69,8 +67,8 @@ def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
         prose.setdefault(lesson, {})[name] = points
     marks = _checked(_rows(folder, "by_hand.csv", faults), lambda row: _mark(row, known, prose), faults)
     if faults:
-        more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
-        raise Unusable("\n".join([f"{folder}: nothing was written.", *faults[:MOST_FAULTS], *more]))
+        head = f"{folder}: nothing was written, {quantity(len(faults), 'cell')} cannot be used:"
+        raise Unusable("\n".join([head, *faults[:MOST_FAULTS]]))
     by_place: dict[tuple[str, str], dict[str, Mark]] = {}
     for (student, lesson, exercise), mark in marks.items():
         if mark.points is not None or mark.comment:
@@ -93,24 +91,16 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[TableRow]:
             f"{path}, line 1: the columns are {', '.join(header)}; expected {', '.join(needed + others)}."
         )
     rows = []
-    line = 1 + _breaks(table.rows[0])
-    for cells in table.rows[1:]:
-        line += 1
+    for cells, above in zip(table.rows[1:], table.lines, strict=False):
         stated = dict(zip(header, map(str.strip, cells), strict=False))
         cells_of_row = dict.fromkeys(header, "") | stated  # a spreadsheet may leave out empty cells
-        row = TableRow(name, line, cells_of_row)
+        row = TableRow(name, above + 1, cells_of_row)
         if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
             remedy = f"{len(cells)} cells below {len(header)} columns: put a text with a comma between quotes"
             faults.append(str(row.fault(header[-1], remedy)))
         elif any(row.cells.values()):
             rows.append(row)
-        line += _breaks(cells)
     return rows
-
-
-def _breaks(cells: Sequence[str]) -> int:
-    """Line ends within the cells of a row."""
-    return sum(len(re.findall(r"\r\n|\r|\n", cell)) for cell in cells)
 
 
 def _checked(rows: Iterable[TableRow], check: Callable[[TableRow], tuple], faults: list[str]) -> dict:
@@ -164,14 +154,8 @@ def _mark(
     return (student, lesson, exercise), mark
 
 
-def _identifier(text: str) -> str:
-    """A student's identifier; exported tables put one that a spreadsheet would compute behind '."""
-    text = unicodedata.normalize("NFC", text)
-    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
-
-
 def _student(row: TableRow, column: str, known: Mapping[str, str]) -> str:
-    name = _identifier(row.cells.get(column, ""))
+    name = bare_cell(row.cells.get(column, ""))
     if plain_identifier(name) in known:
         return known[plain_identifier(name)]
     meant = _meant(plain_identifier(name), known)
@@ -200,49 +184,37 @@ def _meant(text: str, names: Iterable[str]) -> str:
     return f"did you mean {near[0]}? " if near else ""
 
 
-def applied(hand: ByHand, papers: Sequence[Paper], entries: Iterable[Submission]) -> list[Paper]:
+def applied(
+    hand: ByHand, papers: Mapping[tuple, Paper], entries: Iterable[Submission], waiting: Collection[tuple]
+) -> list[Paper]:
     """All papers with the teacher's marks.
 
     A student whose file could not be graded, or who handed in none, has a paper where one was marked by hand.
+    papers: by student and lesson; waiting: (student, lesson) of the files that are still to be graded, whose
+    other marks nobody knows.
     """
     names = {entry.student: printable(entry.name or "") for entry in entries if entry.student}
-    known = {(paper.student, paper.lesson): paper for paper in papers}
     bare = {
-        (student, lesson): _bare(student, names.get(student, ""), lesson)
-        for student, lesson in hand.marks.keys() - known.keys()
+        place: _bare(*place, names)
+        for place in hand.marks.keys() - waiting
+        if place not in papers or papers[place].problem
+        if any(mark.points is not None for mark in hand.marks[place].values())
     }
-    return [_marked(hand, paper) for _, paper in sorted((known | bare).items())]
+    return [_marked(hand, paper) for _, paper in sorted((papers | bare).items())]
 
 
-def _bare(student: str, name: str, lesson: str) -> Paper:
+def _bare(student: str, lesson: str, names: Mapping[str, str]) -> Paper:
     """A paper of which the check saw nothing."""
     verdicts = (
         Verdict(exercise, Status.not_attempted, 0, n) for exercise, n in current().catalogue(lesson).items()
     )
-    return Paper(student, name, lesson, tuple(verdicts), note="marked by hand alone")
+    return Paper(student, names.get(student, ""), lesson, tuple(verdicts), note="marked by hand alone")
 
 
 def _marked(hand: ByHand, paper: Paper) -> Paper:
-    """A paper with the marks by hand; a cell of prose without one waits for it."""
-    prose = hand.prose.get(paper.lesson, {})
+    """A paper with the marks by hand; a cell of prose without one waits for it, unless nothing was graded."""
+    prose = {} if paper.problem else hand.prose.get(paper.lesson, {})
     awaited = {name: Mark(name, None, points, "", True) for name, points in prose.items()}
-    marks = awaited | hand.marks.get((paper.student, paper.lesson), {})
+    own = hand.marks.get((paper.student, paper.lesson), {})
+    marks = awaited | own
     return paper._replace(marks=tuple(marks.values()))
-
-
-def open_matters(papers: Sequence[Paper]) -> Iterator[str]:
-    """Sentences on the prose that is not marked yet, for the end of a report or an export."""
-    awaited: dict[tuple[str, str], list[str]] = {}
-    for paper in papers:
-        for name in paper.awaited:
-            awaited.setdefault((paper.lesson, name), []).append(paper.student)
-    for (lesson, name), students in awaited.items():
-        yield f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
-
-
-def kept_marks(hand: ByHand, changed: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """A line for each verdict that changes below a mark by hand. changed: (student, lesson, exercise)."""
-    for student, lesson, exercise in changed:
-        mark = hand.marks.get((student, lesson), {}).get(exercise)
-        if mark and mark.points is not None:
-            yield f"{student}, {exercise}: the mark by hand, {mark.points:g} of {mark.max_points:g}, stays"

@@ -8,22 +8,24 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
+from typing import TextIO
 
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.lesson_names import UnknownLesson, lesson_named
 from nbjudge.printable import printable
 
+LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 DONE = 0
 NOT_ALL = 1
 UNUSABLE = 2
 OWN_FAULT = 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
 LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
-PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place
     "class.json", "submissions.jsonl", "files", "results", "regraded",
     "exported.json",
@@ -39,8 +41,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     _add_collect(own)
     _add_grade(own)
     _add_regrade(own)
-    for part in PARTS:
-        import_module(f"nbjudge.classroom.{part}").add_commands(own)
+    import_module("nbjudge.classroom.hand_back").add_commands(own)
 
 
 def _add_collect(subparsers: argparse._SubParsersAction) -> None:
@@ -100,11 +101,11 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
     try:
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
-        _refuse_own_file(getattr(chosen, "out", None), chosen.folder)
+        for option in "out", "programs":
+            _refuse_own_file(option, getattr(chosen, option, None), chosen.folder)
         _name_lessons(chosen)
-        return action(chosen)
-    except BrokenPipeError:  # nobody reads on; no fault of anyone's
-        raise
+        with lasting_output():
+            return action(chosen)
     except Unusable as unusable:
         sentence = str(unusable)
     except OSError as error:
@@ -123,12 +124,43 @@ def _name_lessons(chosen: argparse.Namespace) -> None:
         raise Unusable(f"{unknown}.") from None
 
 
-def _refuse_own_file(out: Path | None, folder: Path | None) -> None:
+@contextmanager
+def lasting_output() -> Iterator[None]:
+    """Standard output and error may be closed, or lose their reader, as before `| head -1`: the work is done
+    all the same."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # else a file of ours has this number, and a program that is started writes into it
+            os.open(os.devnull, os.O_RDWR)
+    with redirect_stdout(_Lasting(sys.stdout)), redirect_stderr(_Lasting(sys.stderr)):
+        yield
+
+
+class _Lasting:
+    """A stream that takes text whether anybody reads it or not."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self.stream = stream or StringIO()
+
+    def write(self, text: str) -> None:
+        """Write at once; from the day that nobody reads, to nowhere."""
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.stream, name)
+
+
+def _refuse_own_file(option: str, out: Path | None, folder: Path | None) -> None:
     """Unusable where what is to be written would take the place of a file of the class itself."""
     if out and folder and out.resolve().is_relative_to(folder.resolve()):
         first = (*out.resolve().relative_to(folder.resolve()).parts, "")[0]
         if first in OWN_FILES:
-            raise Unusable(f"--out {out} is a part of the class itself: name another place.")
+            raise Unusable(f"--{option} {out} is a part of the class itself: name another place.")
 
 
 def written(path: Path, write: Callable) -> object:
@@ -151,7 +183,7 @@ def _collect(chosen: argparse.Namespace) -> int:
     about = Assignment(chosen.layout, tuple(chosen.lesson), tuple(chosen.take))
     with made(chosen.folder), locked(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
-    _print(describe(listed))
+    say(*describe(listed))
     return DONE if all(entry.graded for entry in listed) else NOT_ALL
 
 
@@ -191,8 +223,8 @@ def _grade(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import run
 
     with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
-        listed = run.grade_class(chosen.folder, mapped, _say, resume=chosen.resume, plain=chosen.plain)
-    _print(run.describe(listed))
+        listed = run.grade_class(chosen.folder, mapped, say, resume=chosen.resume, plain=chosen.plain)
+    say(*run.describe(listed))
     return DONE if run.without_faults(listed) else OWN_FAULT
 
 
@@ -203,13 +235,12 @@ def _regrade(chosen: argparse.Namespace) -> int:
     hand = by_hand.read(chosen.folder, submissions.load(chosen.folder))  # before hours of grading
     with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
         pairs = regrade.regrade(chosen.folder, mapped, selection, chosen.plain)
-        _print(regrade.describe(pairs))
-        _print(by_hand.kept_marks(hand, regrade.changed_exercises(pairs)))
+        say(*regrade.describe(pairs, hand.marks))
         if chosen.write:
             regrade.take_over(chosen.folder, pairs)
-            _say("written")
+            say("written")
         else:
-            _say("nothing is written: repeat the command with --write to take it over")
+            say("nothing is written: repeat the command with --write to take it over")
     return DONE if run.without_faults([new for _, new in pairs]) else OWN_FAULT
 
 
@@ -222,10 +253,7 @@ def _mapped(chosen: argparse.Namespace) -> AbstractContextManager[Callable]:
     return processes.here(chosen.jobs or processes.most())
 
 
-def _print(lines: object) -> None:
+def say(*lines: str) -> None:
+    """Print lines, whatever a submission has put into them."""
     for line in lines:
-        _say(line)
-
-
-def _say(line: str) -> None:
-    print(printable(line), flush=True)
+        print(printable(line, LONGEST))

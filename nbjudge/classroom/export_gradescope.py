@@ -9,7 +9,6 @@ happens: without one, Gradescope shows a student nothing but an error.
 
 import hashlib
 import json
-import os
 import secrets
 import stat
 import sys
@@ -18,6 +17,7 @@ import traceback
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
     @property
     def faults(self) -> list[str]:
         """Exercises that were not judged, by no fault of the student."""
-        return [verdict.name for verdict in self.verdicts if verdict.status is Status.grader_error]
+        return [verdict.name for verdict in self.verdicts if _is_open(verdict)]
 
 
 def grade_folder(
@@ -109,7 +109,8 @@ def grade_folder(
                 numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
                 left = budget - (now() - start)
                 if left < exercise.seconds + 1:
-                    verdicts.append(_out_of_time(exercise.name, exercise.points))
+                    why = "the platform's time for one submission was over"
+                    verdicts.append(_not_judged(exercise.name, exercise.points, why))
                     continue
                 patient = replace(exercise, seconds=min(SLOWER * exercise.seconds, left))
                 verdicts.append(grade_one(patient, notebook, chosen, box))
@@ -160,10 +161,8 @@ def _describe_variants(numbers: list[str]) -> str:
     return f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
 
 
-def _out_of_time(name: str, points: int) -> Verdict:
-    message = (
-        "Not judged: the platform's time for one submission was over. This is not a fault of your answer."
-    )
+def _not_judged(name: str, points: int, why: str) -> Verdict:
+    message = f"Not judged: {why}. This is not a fault of your answer."
     return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
 
 
@@ -173,24 +172,18 @@ def digest_seed(*parts: object) -> int:
     return int(hashlib.sha256(text).hexdigest(), 16) >> 203  # 53 bits: every reader of JSON keeps them
 
 
-def write_autograder(lesson: str, path: Path) -> Path:
-    """Write the zip that a teacher uploads as the autograder of one lesson.
+def autograder(lesson: str) -> bytes:
+    """The zip that a teacher uploads as the autograder of one lesson.
 
-    Raises Unusable where the course's own sources are not there, or something else has the file's name.
+    Raises Unusable where the course's own sources are not there.
     """
-    if path.exists():
-        raise Unusable(f"{path} is there already; move it away, then export again.")
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
-            add(archive, "setup.sh", SETUP.encode(), executable=True)
-            add(archive, "run_autograder", RUN.format(lesson=lesson).encode(), executable=True)
-            add(archive, "seed.key", secrets.token_hex(32).encode())
-            add_course(archive)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return path
+    content = BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        add(archive, "setup.sh", SETUP.encode(), executable=True)
+        add(archive, "run_autograder", RUN.format(lesson=lesson).encode(), executable=True)
+        add(archive, "seed.key", secrets.token_hex(32).encode())
+        add_course(archive)
+    return content.getvalue()
 
 
 def add_course(archive: zipfile.ZipFile, root: Path = ROOT) -> None:
@@ -214,19 +207,20 @@ def add(archive: zipfile.ZipFile, name: str, content: bytes, executable: bool = 
 
 
 def results_of(outcome: Outcome, lesson: str) -> dict:
-    """The results as Gradescope reads them: one test for each exercise."""
+    """The results as Gradescope reads them: one test for each exercise, without a score if it is not judged.
+
+    Gradescope shows a sum in any case; where a part of it is missing, the first line says so.
+    """
     points = current().catalogue(lesson)
-    tests = [_test(number, verdict) for number, verdict in enumerate(outcome.verdicts, 1)]
-    if outcome.problem:
-        tests = [
-            {"name": name, "number": str(number), "score": 0, "max_score": points[name], "status": "failed",
-             "output": "Not graded.", "output_format": "text", "visibility": "visible"}
-            for number, name in enumerate(points, 1)
-        ]  # fmt: skip
+    unread = (Verdict(name, Status.not_attempted, 0, points[name], "Not graded.") for name in points)
+    verdicts = unread if outcome.problem else outcome.verdicts
+    tests = [_test(number, verdict) for number, verdict in enumerate(verdicts, 1)]
     lines = [outcome.problem, outcome.variants, outcome.sandbox]
     if outcome.faults:
-        lines.append(f"Not judged, by no fault of yours: {', '.join(outcome.faults)}. Ask your teacher.")
+        missing = f"not judged, by no fault of yours: {', '.join(outcome.faults)}"
+        lines.insert(0, f"These points are not final; {missing}. Submit again, or ask your teacher.")
     return {
+        "score": outcome.score,
         "output": "\n".join(filter(None, lines)),
         "output_format": "text",
         "test_output_format": "text",
@@ -238,15 +232,19 @@ def results_of(outcome: Outcome, lesson: str) -> dict:
     }
 
 
+def _is_open(verdict: Verdict) -> bool:
+    """Whether the grader could not judge it; a fault that is proven to be its own gives full points."""
+    return verdict.status is Status.grader_error and verdict.points < verdict.max_points
+
+
 def _test(number: int, verdict: Verdict) -> dict:
+    mark = {"score": verdict.points, "status": "passed" if verdict.points else "failed"}
     return {
         "name": verdict.name,
         "number": str(number),
-        "score": verdict.points,
+        **({} if _is_open(verdict) else mark),
         "max_score": verdict.max_points,
-        "status": "passed" if verdict.passed else "failed",
         "output": "\n".join([verdict.headline(), *verdict.details()]),
-        "output_format": "text",
         "visibility": "visible",
         "extra_data": {"verdict": str(verdict.status), "misconception": verdict.misconception},
     }
@@ -257,11 +255,14 @@ def main(arguments: list[str]) -> int:
     lesson = arguments[0]
     folder = Path(arguments[1])
     try:
-        results = results_of(_graded(lesson, folder), lesson)
+        outcome = _graded(lesson, folder)
     except (Exception, Overtime):  # whatever it is, the student must see that it is not theirs
         traceback.print_exc()  # standard output and error are shown to the teacher
-        fault = "The grader failed; this is not a fault of your answer. Submit again, or ask your teacher."
-        results = results_of(Outcome((), fault, "", 0.0), lesson)
+        points = current().catalogue(lesson)
+        outcome = Outcome(
+            tuple(_not_judged(name, points[name], "the grader failed") for name in points), "", "", 0.0
+        )
+    results = results_of(outcome, lesson)
     (folder / "results").mkdir(exist_ok=True)
     write_whole(folder / "results" / "results.json", json.dumps(results, ensure_ascii=False).encode())
     return 0

@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from nbjudge.classroom.export_tables import Table, fault_in, mark_of, number_in, plain_identifier
+from nbjudge.classroom.export_tables import Table, mark_of, number_in, plain_identifier
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.lesson_names import lesson_title
@@ -24,16 +23,6 @@ TEST_STUDENT = "Student, Test"  # of Canvas' own, in every gradebook whose teach
 CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID")  # in the order in which Canvas looks
 
 
-class Filling(NamedTuple):
-    """What was filled into a template, and what was not."""
-
-    table: Table
-    filled: int  # students who got a mark
-    replaced: int  # of those, whose cell held another mark before
-    remarks: list[str]  # sentences about who got none, and how marks were scaled
-    missing: list[str]  # identifiers in rows of which nothing was handed in
-
-
 def fill_moodle(
     table: Table,
     papers: Sequence[Paper],
@@ -41,7 +30,7 @@ def fill_moodle(
     feedback: str | None,
     out_of: float | None,
     others: Iterable[str] = (),
-) -> Filling:
+) -> "Filling":
     """The offline grading worksheet of one Moodle assignment, with marks and comments.
 
     Moodle finds a row by the number in its first column, "Participant 123456", whatever the language. The
@@ -71,10 +60,11 @@ def fill_moodle(
         return lock < len(row) and row[lock].strip().casefold() in NO
 
     numbers = [(re.findall(r"\d+$", row[0].strip())[0], row) for row in rows]
-    filling = _Filling(table.path, papers, out_of, possible)
+    filling = Filling(table, papers, out_of, possible)
     filling.fill([*numbers, *((cell, row) for row in rows for cell in row[1:mark])], mark, is_locked, comment)
-    remarks = [*filling.remarks("Locked in Moodle"), *_moodle_remarks(table, comment)]
-    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(numbers, others))
+    filling.finish("Locked in Moodle", numbers, others)
+    filling.remarks += _moodle_remarks(table, comment)
+    return filling
 
 
 def _moodle_remarks(table: Table, comment: int | None) -> list[str]:
@@ -112,7 +102,7 @@ def fill_canvas(
     column: str | None,
     out_of: float | None,
     others: Iterable[str] = (),
-) -> Filling:
+) -> "Filling":
     """A gradebook that was exported from Canvas, with marks in one assignment's column.
 
     others: students who handed in and have no mark.
@@ -131,12 +121,12 @@ def fill_canvas(
     def is_excused(row):
         return mark < len(row) and row[mark].strip().upper() == "EX"
 
-    filling = _Filling(table.path, papers, out_of, number_in(possible))
+    filling = Filling(table, papers, out_of, number_in(possible))
     cells = [(row[place], row) for row in rows for place in places if place < len(row)]
     filling.fill(cells, mark, is_excused)
-    remarks = filling.remarks("Excused in the template")
     people = [(row[own].strip(), row) for row in rows if row[0].strip() != TEST_STUDENT]
-    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(people, others))
+    filling.finish("Excused in the template", people, others)
+    return filling
 
 
 def _check_canvas_header(table: Table, header: list[str]) -> None:
@@ -176,10 +166,10 @@ def _position(table: Table, header: list[str], title: str, option: str) -> int:
     raise Unusable(f"{table.path} has no single column {title!r}; it has {', '.join(header)}. {remedy}.")
 
 
-class _Filling:
-    """Marks on their way into a template."""
+class Filling:
+    """Marks on their way into a template: what was filled in, and what was not."""
 
-    def __init__(self, path: Path, papers: Sequence[Paper], out_of: float | None, possible: float | None):
+    def __init__(self, table: Table, papers: Sequence[Paper], out_of: float | None, possible: float | None):
         lessons = {paper.lesson for paper in papers}
         if len(lessons) > 1:
             raise Unusable(
@@ -187,20 +177,21 @@ class _Filling:
             )
         if out_of is None and possible is not None and possible <= 0:
             raise Unusable(
-                f"{path}: the assignment has {possible:g} points, to which no mark can be scaled. Set its "
-                "points there, and download the file anew."
+                f"{table.path}: the assignment has {possible:g} points, to which no mark can be scaled. Set "
+                "its points there, and download the file anew."
             )
-        self.path = path
-        self.filled = 0
-        self.replaced = 0
+        self.table = table
+        self.path = table.path
+        self.filled = 0  # students who got a mark
+        self.replaced: list[str] = []  # of those, whose cell held another mark before
         self.students = [paper.student for paper in papers]
-        self.markable = [paper for paper in papers if not fault_in(paper)]
+        self.markable = [paper for paper in papers if not paper.is_withheld]
         self.withheld = [paper.student for paper in papers if paper.open_points]
         self.awaited = [paper.student for paper in papers if paper.awaited]
         self.absent: list[str] = []
         self.unclear: list[str] = []
         self.untouched: list[str] = []
-        self.comments: list[str] = []  # students whose row held another comment
+        self.comments: list[str] = []  # students whose row held another comment of an export
         self.out_of = possible if out_of is None else out_of
         self.most = max((paper.max_score for paper in papers), default=0)
 
@@ -243,24 +234,26 @@ class _Filling:
         row += [""] * (max(place, comment or 0) + 1 - len(row))
         mark = mark_of(paper, self.out_of)
         before = row[place].strip()
-        self.replaced += before not in ("", "-") and number_in(before) != float(mark)
+        if before not in ("", "-") and number_in(before) != float(mark):
+            self.replaced.append(paper.student)
         row[place] = mark
         self.filled += 1
         if comment is not None:
-            if row[comment].strip() and not row[comment].startswith(_beginning(paper)):
+            own, begin, earlier = row[comment].partition(_beginning(paper))  # a teacher's words stay in front
+            row[comment] = own + feedback_html(paper)
+            if begin and not row[comment].endswith(begin + earlier):
                 self.comments.append(paper.student)
-            row[comment] = feedback_html(paper)
 
-    def missing(self, people: Iterable[tuple[str, list[str]]], others: Iterable[str]) -> list[str]:
-        """Identifiers in rows of which nothing was handed in. people: (identifier, row), others: students
-        without a mark who handed something in."""
+    def finish(self, untouched: str, people: Iterable[tuple[str, list[str]]], others: Iterable[str]) -> None:
+        """Find the identifiers in rows of which nothing was handed in, and write sentences for the teacher.
+
+        untouched: why rows that are to stay as they were do so; people: (identifier, row); others: students
+        without a mark who handed something in.
+        """
         known = {*map(plain_identifier, others), *map(plain_identifier, self.students)}
         present = {key for name in known for key in self._rows.get(name, ())}
-        return [identifier for identifier, row in people if id(row) not in present]
-
-    def remarks(self, untouched: str) -> list[str]:
-        """Sentences for the teacher. untouched: why rows that are to stay as they were do so."""
-        lines = []
+        self.missing = [identifier for identifier, row in people if id(row) not in present]
+        lines = self.remarks = []
         if self.out_of is None:
             lines.append(
                 f"Marks are not scaled: {self.most} points are full marks here, and {self.path.name} does "
@@ -274,15 +267,18 @@ class _Filling:
                 self.unclear,
                 f"Without a mark, because {self.path.name} has two rows for a student or one row for two",
             ),
-            (self.withheld, "Withheld: an exercise was not judged, by a fault of the grader; grade again"),
-            (self.awaited, "Withheld: not all prose is marked in by_hand.csv"),
+            (
+                self.withheld,
+                "Withheld, rows as they were: the grader could not judge an exercise; grade again",
+            ),
+            (self.awaited, "Withheld, rows as they were: not all prose is marked in by_hand.csv"),
             (self.untouched, f"{untouched}, left as they are"),
-            (self.comments, "Another comment stood in the template, which these marks' comments replace"),
+            (self.replaced, "Another mark stood in the template, which is replaced"),
+            (self.comments, "Another comment of an export, and what was added to it, is replaced"),
         ):
             if students:
                 is_all = len(students) == len(self.students) > 1
                 lines.append(f"{why}: {'all' if is_all else ', '.join(students)}.")
-        return lines
 
 
 def _beginning(paper: Paper) -> str:
@@ -293,7 +289,6 @@ def _beginning(paper: Paper) -> str:
 def feedback_html(paper: Paper) -> str:
     """The verdicts as Moodle shows a comment: text of strangers is escaped, and no formula begins it."""
     parts = [f"{_beginning(paper)}{paper.score} of {paper.max_score} points</p>"]
-    parts += [f"<p>{html.escape('; '.join(paper.remarks))}</p>"] if paper.remarks else []
     for entry in paper.entries:
         verdict = entry.verdict
         lines = "\n".join(verdict.details()) if verdict is not None and not verdict.passed else ""

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.authoring.percent import BEGIN, END
-from nbjudge.classroom.export_tables import fault_in, plain_identifier
+from nbjudge.classroom.export_tables import plain_identifier
 from nbjudge.classroom.report_summary import BY_HAND, Paper
 from nbjudge.course import current
-from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 
 SCHEMA = 3  # of nbgrader's metadata
@@ -37,22 +36,15 @@ class Pushed(NamedTuple):
     others: list[str]  # what somebody else has written there, in words
 
 
-def write_source(lesson: str, exercises: Path, course: Path) -> Path:
-    """Write a lesson's exercises as an assignment in the folder `source` of an nbgrader course.
+def source(lesson: str, exercises: Path) -> bytes:
+    """A lesson's exercises as an assignment for the folder `source` of an nbgrader course.
 
-    `nbgrader generate_assignment` makes the release from it. Raises Unusable where a notebook is
-    there already.
+    `nbgrader generate_assignment` makes the release from it.
     """
-    stem = current().lessons[lesson]
-    path = course / "source" / stem / f"{stem}.ipynb"
-    if path.exists():
-        raise Unusable(f"{path} is there already; move it away, then export again.")
     if not exercises.exists():
         raise Unusable(f"{exercises} is missing: export from a clone of the course, which has the exercises.")
     book = with_metadata(json.loads(exercises.read_bytes()), current().catalogue(lesson))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode())
-    return path
+    return (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def with_metadata(book: Mapping, points: Mapping[str, int]) -> dict:
@@ -110,7 +102,7 @@ def push_marks(
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is not a file: run nbgrader generate_assignment first.")
     prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
-    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose, [])
+    pushed = Pushed(0, [], [paper.student for paper in papers if paper.is_withheld], prose, [])
     try:
         _require_gradebook(gradebook)
         with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
@@ -122,7 +114,7 @@ def push_marks(
                     f"{gradebook} has no student of this class, such as {papers[0].student}: add them with "
                     "nbgrader db student import, or name the gradebook of this course."
                 )
-            chosen = [paper for paper in papers if paper.student in ids and not fault_in(paper)]
+            chosen = [paper for paper in papers if paper.student in ids and not paper.is_withheld]
             places = _Places(gradebook, {} if ours is None else ours, pushed.others)
             for paper in chosen:
                 name = assignment or current().lessons[paper.lesson]

@@ -13,9 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from nbjudge.classroom.report_summary import AWAITED, Paper, plain_number
+from nbjudge.classroom.report_summary import Paper, plain_number
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.verdict import Status
 
 LARGEST = 64 << 20  # bytes of a template
 BOM = "\ufeff"
@@ -30,6 +29,7 @@ class Table(NamedTuple):
     delimiter: str = ","
     newline: str = "\r\n"
     bom: bool = False
+    lines: Sequence[int] = ()  # in which the rows end, from 1
 
     def to_bytes(self) -> bytes:
         """The file, with the delimiter, line ends and mark of the original."""
@@ -53,24 +53,15 @@ def read_table(path: Path) -> Table:
     csv.field_size_limit(LARGEST)  # a worksheet holds whole texts of students
     try:
         delimiter = max(",;\t", key=lambda sign: _fit(plain, sign))
-        rows = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True))
+        reader = csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True)
+        numbered = [(row, reader.line_num) for row in reader]
     except csv.Error as error:
         raise Unusable(f"{path} is not a CSV file: {error}. Export it anew.") from None
+    rows = [row for row, _ in numbered]
     if not any(rows):
         raise Unusable(f"{path} is empty. Export it anew.")
-    return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
-
-
-def refuse_to_replace(path: Path, header: Sequence[str]) -> None:
-    """Unusable where a file is there that is not an earlier export with such a header, and not empty."""
-    if not path.is_file() or not path.stat().st_size:
-        return
-    try:
-        known = {*read_table(path).rows[0]}
-    except Unusable:
-        known = set()
-    if not known or not (known <= {*header} or known >= {*header}):  # with names or without
-        raise Unusable(f"{path} is there already and no earlier export like this one: name another file.")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return Table(path, rows, delimiter, newline, text != plain, [line for _, line in numbered])
 
 
 def _fit(text: str, delimiter: str) -> tuple[bool, int]:
@@ -78,11 +69,6 @@ def _fit(text: str, delimiter: str) -> tuple[bool, int]:
     rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), 3)
     lengths = [len(row) for row in rows] or [0]
     return len({*lengths}) == 1 < lengths[0], lengths[0]
-
-
-def fault_in(paper: Paper) -> bool:
-    """Whether a fault of the grader, or prose that nobody has read, would cost this student marks."""
-    return bool(paper.open_points or paper.awaited)
 
 
 def plain_identifier(text: str) -> str:
@@ -93,15 +79,15 @@ def plain_identifier(text: str) -> str:
 def mark_of(paper: Paper, out_of: float | None) -> str:
     """The points, scaled to `out_of`, with at most two decimals."""
     points = paper.score if out_of is None else paper.score * out_of / max(1, paper.max_score)
-    return f"{points:.2f}".rstrip("0").rstrip(".")
+    return str(plain_number(points))
 
 
 def marks_table(papers: Iterable[Paper], names: bool) -> Table:
-    """One row for each student and lesson."""
+    """One row for each student and lesson; no score where a part of it is still to come."""
     rows = []
     for paper in papers:
-        faults = sum(entry.status in (Status.grader_error, AWAITED) for entry in paper.entries)
-        rows.append((paper, (paper.score, paper.max_score, faults)))
+        score = "" if paper.is_withheld else paper.score
+        rows.append((paper, (score, paper.max_score, sum(entry.is_open for entry in paper.entries))))
     return _table(("score", "max_score", "not_judged"), rows, names)
 
 
@@ -113,7 +99,8 @@ def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
         return (e.verdict.misconception if e.verdict is not None else None) or ""
 
     def cells(e):
-        return (e.name, e.status, e.points, plain_number(e.max_points), misconception(e), e.comment)
+        points = "" if e.is_open else e.points
+        return (e.name, e.status, points, plain_number(e.max_points), misconception(e), e.comment)
 
     return _table(titles, [(paper, cells(entry)) for paper in papers for entry in paper.entries], names)
 
@@ -132,6 +119,12 @@ def plain_cell(value: object) -> str:
     if isinstance(value, int | float):
         return text
     return f"'{text}" if text.lstrip(" \u00a0\ufeff").startswith(FORMULA) else text
+
+
+def bare_cell(text: str) -> str:
+    """What a cell of an exported table holds, without the apostrophe of plain_cell, in Unicode form NFC."""
+    text = unicodedata.normalize("NFC", text)
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
 
 
 def number_in(text: str) -> float | None:

@@ -4,15 +4,15 @@ What they need is imported when they run: --help must answer at once.
 """
 
 import argparse
-import json
 import os
 from pathlib import Path
 
-from nbjudge.classroom.commands import DONE, guarded, locked, made, written
+from nbjudge.classroom import exported
+from nbjudge.classroom.commands import DONE, guarded, locked, made, say
 from nbjudge.course import current
-from nbjudge.files import ROOT, write_whole
+from nbjudge.files import ROOT
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.printable import printable, quantity
+from nbjudge.printable import quantity
 
 TARGETS = {  # what --to may name, and what is written
     "csv": "a table with a row for each student and lesson",
@@ -22,7 +22,6 @@ TARGETS = {  # what --to may name, and what is written
     "nbgrader": "the exercises of a lesson below an nbgrader course's `source`; marks into its --gradebook",
     "gradescope": "an autograder for one lesson, a zip to upload",
 }
-EXPORTED = "exported.json"  # in the class folder: what earlier exports wrote into gradebooks
 COMMENTS = "Feedback comments"  # Moodle's title of that column in English
 NEEDS_LESSON = ("nbgrader", "gradescope")
 BELONGS_TO = {  # an option of export: the targets that read it
@@ -34,7 +33,6 @@ BELONGS_TO = {  # an option of export: the targets that read it
     "assignment": ("nbgrader",),
 }
 OWN_TABLES = "Marks follow by_hand.csv and prose.csv in the class folder: see docs/teachers.md."
-LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -80,6 +78,7 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
     students = "one identifier a line, or the file that Moodle or Canvas exports"
     variants.add_argument("--students", type=Path, required=True, help=students)
     variants.add_argument("--out", type=Path, help="folder for the notebooks; else `handout` in the class's")
+    _add_overwrite(variants)
     variants.set_defaults(handler=lambda chosen: guarded(chosen, _variants))
 
 
@@ -89,23 +88,30 @@ def _variants(chosen: argparse.Namespace) -> int:
     students = variants.students_in(chosen.students)
     out = chosen.out or chosen.folder / "handout" / chosen.lesson
     with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
-        handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
-    print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
-    key = chosen.folder / "class.json"
-    print(f"{current().command} class grade takes the numbers of {chosen.lesson} from {key}.")
-    print(variants.describe_counts(chosen.lesson))
+        variants.hand_out(chosen.folder, chosen.lesson, students, out, chosen.overwrite)
+    count = quantity(len(students), "notebook")
+    key = f"{chosen.lesson} from {chosen.folder / 'class.json'}"
+    say(
+        f"{out}: {count}, and students.csv with the numbers of each. From now on",
+        f"{current().command} class grade takes the numbers of {key}.",
+        variants.describe_counts(chosen.lesson),
+    )
     return DONE
 
 
 def _add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", action="store_true", help="show names; else identifiers alone")
+    _add_overwrite(parser)
+
+
+def _add_overwrite(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--overwrite", action="store_true", help="also replace files that were changed since")
 
 
 def _points(text: str) -> float:
-    try:
-        points = float(text)
-    except ValueError:
-        points = 0.0
+    from nbjudge.classroom.export_tables import number_in
+
+    points = number_in(text) or 0.0
     if 0 < points < 1e6:
         return points
     raise argparse.ArgumentTypeError(f"{text[:20]} is not a number of points above 0, such as 12.5")
@@ -114,42 +120,44 @@ def _points(text: str) -> float:
 def _report(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import papers, report
 
-    broken = papers.broken_papers(chosen.folder)
-    graded = papers.papers_of(chosen.folder, or_none=bool(broken))
+    read = papers.all_papers(chosen.folder) or papers.papers_of(chosen.folder)  # which says why there is none
     withheld = papers.withheld_of(chosen.folder)
-    boxes = papers.sandboxes(graded)
+    boxes = papers.sandboxes(read)
     out = chosen.out or chosen.folder / "report"
-    page, students = written(
-        out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
-    )
-    pages = page.parent / "students"
-    for sentence in papers.open_matters(chosen.folder):
-        print(printable(sentence, LONGEST))
-    print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
-    if old := report.old_pages(out, [*graded, *broken]):
-        print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
+    files = report.report_pages(read, withheld, out, chosen.names, boxes)
+    exported.write_files(chosen.folder, files, chosen.overwrite)
+    pages = out / "students"
+    say(*papers.open_matters(chosen.folder))
+    count = quantity(len(files) - 1, "page")
+    say(f"{out / 'class.html'}: the class. {pages}: {count} to give back.")
+    if old := report.old_pages(out, read):
+        say(f"{pages} also holds {quantity(old, 'page')} that this report did not write.")
     return DONE
 
 
 def _similar(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom.papers import papers_of
+    from nbjudge.classroom.papers import handed_in, papers_of
     from nbjudge.classroom.report import lessons_of, similar_page
-    from nbjudge.classroom.similar import find_similar, write_programs
+    from nbjudge.classroom.similar import find_similar, programs
 
-    papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file]
-    findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
+    papers = papers_of(chosen.folder, chosen.lesson)
+    findings = [find_similar(name, papers, handed_in(chosen.folder, name)) for name in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
+    answers = {}
+    for finding in findings:
+        if chosen.programs:
+            answers |= programs(finding.lesson, papers, chosen.programs)
     page = similar_page(findings, chosen.names).encode()
-    written(out, lambda: write_whole(out, page))
-    groups = sum(len(finding.wrong) for finding in findings)
-    pairs = sum(len(finding.cells) for finding in findings)
-    numbers = f"{quantity(groups, 'group')} of wrong answers and {quantity(pairs, 'pair')} of notebooks"
-    print(printable(f"{out}: {numbers} to look at; no verdicts."))
+    exported.write_files(chosen.folder, {out: page, **answers}, chosen.overwrite)
+    say(f"{out}: where to look; no verdicts.")
+    for finding in findings:
+        groups = [quantity(len(kind), "group") for kind in (finding.files, finding.wrong, finding.cells)]
+        words = "{}: {} with the same file or text, {} with the same wrong answer, {} with the same cells."
+        say(words.format(finding.lesson, *groups))
     if folder := chosen.programs:
-        count = written(folder, lambda: sum(write_programs(f.lesson, papers, folder) for f in findings))
-        print(printable(f"{folder}: {quantity(count, 'answer')}, a folder for each exercise."))
+        say(f"{folder}: {quantity(len(answers), 'file')}, in a folder for each exercise.")
     if unread := [student for finding in findings for student in finding.unread]:
-        print(printable(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}."))
+        say(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}.")
     return DONE
 
 
@@ -172,11 +180,10 @@ def _export(chosen: argparse.Namespace) -> int:
     if chosen.out is None and not chosen.gradebook:
         raise Unusable(f"--to {chosen.to} needs --out, the file or folder to write.")
     if autograder:
-        print(_autograder(chosen))
+        say(_autograder(chosen))
     else:
-        first = [_gradebook(chosen)] if chosen.gradebook else _table(chosen)
-        for sentence in (*first, *_without_mark(chosen)):
-            print(printable(sentence, LONGEST))
+        first = _gradebook(chosen) if chosen.gradebook else _table(chosen)
+        say(*first, *_without_mark(chosen))
     return DONE
 
 
@@ -192,48 +199,32 @@ def _autograder(chosen: argparse.Namespace) -> str:
                 f"students of {chosen.folder} have numbers of their own in {chosen.lesson}, this would be "
                 f"one notebook for all: hand out those of {current().command} class variants."
             )
-        notebook = ROOT / "exercises" / f"{current().lessons[chosen.lesson]}.ipynb"
+        stem = current().lessons[chosen.lesson]
+        content = export_nbgrader.source(chosen.lesson, ROOT / "exercises" / f"{stem}.ipynb")
+        path = chosen.out / "source" / stem / f"{stem}.ipynb"
+        exported.write_files(None, {path: content}, chosen.overwrite)
+        return f"{path}: now run nbgrader generate_assignment {stem} in {chosen.out}."
+    content = export_gradescope.autograder(chosen.lesson)
+    exported.write_files(None, {chosen.out: content}, chosen.overwrite)
+    return f"{chosen.out}: the autograder of {chosen.lesson}."
 
-        def write():
-            return export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
 
-        path = written(chosen.out, write)
-        return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
-    path = written(chosen.out, lambda: export_gradescope.write_autograder(chosen.lesson, chosen.out))
-    return f"{path}: the autograder of {chosen.lesson}."
-
-
-def _gradebook(chosen: argparse.Namespace) -> str:
-    """Write marks into an nbgrader gradebook."""
+def _gradebook(chosen: argparse.Namespace) -> list[str]:
+    """Write marks into an nbgrader gradebook; the sentences on it."""
     from nbjudge.classroom.export_nbgrader import push_marks
     from nbjudge.classroom.papers import papers_of
 
-    ours = exported(chosen.folder)
+    ours = exported.load(chosen.folder)
     pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment, ours)
-    record = chosen.folder / EXPORTED
-    written(record, lambda: write_whole(record, json.dumps(ours, indent=1, ensure_ascii=False).encode()))
-    absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
-    withheld = (
-        f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
-    )
-    prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
-    others = f" Written by others and kept: {'; '.join(pushed.others)}." if pushed.others else ""
-    marks = f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}."
-    return f"{marks}{absent}{withheld}{prose}{others}"
-
-
-def exported(folder: Path) -> dict:
-    """{place in a gradebook: what earlier exports of the class wrote there}.  Raises Unusable if damaged."""
-    path = folder / EXPORTED
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError:
-        record = None
-    if not isinstance(record, dict):
-        raise Unusable(f"{path} is damaged: remove it, and the scores in the gradebook count as others'.")
-    return record
+    exported.save(chosen.folder, ours)
+    remarks = {
+        "Not in the gradebook": pushed.absent,
+        "Withheld, because not all was judged": pushed.withheld,
+        "Without a cell in the gradebook": pushed.prose,
+        "Written by others and kept": pushed.others,
+    }
+    sentences = [f"{why}: {', '.join(named)}." for why, named in remarks.items() if named]
+    return [f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.", *sentences]
 
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:
@@ -257,13 +248,11 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     if chosen.to in ("csv", "exercises"):
         make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
         table = make(papers, chosen.names)
-        export_tables.refuse_to_replace(chosen.out, table.rows[0])
-        written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
+        exported.write_files(chosen.folder, {chosen.out: table.to_bytes()}, chosen.overwrite)
         return [f"{chosen.out}: {len(table.rows) - 1} rows."]
     if chosen.template is None:
         raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
     template = export_tables.read_table(chosen.template)
-    export_tables.refuse_to_replace(chosen.out, template.rows[0])
     others = [*unmarked(chosen.folder, chosen.lesson)]
     if chosen.to == "moodle":
         usual = COMMENTS if COMMENTS in template.rows[0] else None
@@ -272,9 +261,8 @@ def _table(chosen: argparse.Namespace) -> list[str]:
         filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of, others)
     else:
         filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of, others)
-    written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
-    changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
+    exported.write_files(chosen.folder, {chosen.out: filling.table.to_bytes()}, chosen.overwrite)
     rows = quantity(len(filling.missing), "row")
     missing = f"Nothing was handed in by {rows} of {chosen.template.name}: {', '.join(filling.missing)}."
-    lines = [f"{chosen.out}: marks of {quantity(filling.filled, 'student')}{changed}.", *filling.remarks]
+    lines = [f"{chosen.out}: marks of {quantity(filling.filled, 'student')}.", *filling.remarks]
     return [*lines, *([missing] if filling.missing else [])]

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from nbjudge.classroom import by_hand, results, submissions
 from nbjudge.classroom.report_summary import Paper
@@ -14,53 +14,35 @@ from nbjudge.printable import printable
 LONGEST = 400  # characters of the reasons why a student has no mark
 
 
-class Withheld(NamedTuple):
-    """One file or student without a grade, and why."""
-
-    student: str  # empty where nobody could be matched
-    name: str
-    file: str
-    reason: str
+def all_papers(folder: Path) -> list[Paper]:
+    """A paper for each student and lesson that was graded or marked by hand; a `problem` means no mark."""
+    entries = submissions.load(folder)
+    collected = {entry.place: entry for entry in submissions.graded(entries)}
+    papers = {
+        result.place: _paper(folder, result, collected[result.place]) for result in results.load(folder)
+    }
+    waiting = collected.keys() - papers.keys()
+    return by_hand.applied(by_hand.read(folder, entries), papers, entries, waiting)
 
 
 def papers_of(folder: Path, lesson: str | None = None, or_none: bool = False) -> list[Paper]:
-    """The graded papers of a class, of one lesson where one is named.
+    """The papers with marks of a class, of one lesson where one is named.
 
     Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
-    entries = submissions.load(folder)
-    collected = {entry.place: entry for entry in submissions.graded(entries)}
-    read = (result for result in results.load(folder) if result.problem is None)
-    judged = [_paper(folder, result, collected[result.place]) for result in read]
-    papers = [
-        paper
-        for paper in by_hand.applied(by_hand.read(folder, entries), judged, entries)
-        if lesson in (None, paper.lesson)
-    ]
-    if papers or or_none:
-        return papers
-    if (broken := broken_papers(folder)) and not lesson:
+    papers = [paper for paper in all_papers(folder) if lesson in (None, paper.lesson)]
+    marked = [paper for paper in papers if not paper.problem]
+    if marked or or_none:
+        return marked
+    if papers:
         raise Unusable(
-            f"{folder}: none of the {len(broken)} notebooks that count could be graded; "
+            f"{folder}: none of the {len(papers)} notebooks that count could be graded; "
             f"{current().command} class report {folder} gives the reasons."
         )
     chosen = f" of {lesson}" if lesson else ""
     raise Unusable(
         f"{folder} holds no graded submission{chosen}: run {current().command} class grade {folder} first."
     )
-
-
-def broken_papers(folder: Path) -> list[Paper]:
-    """The papers that count, could not be graded, and were not marked by hand: with the reason."""
-    collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
-    marked = _marked(folder)
-    broken = (r for r in results.load(folder) if r.problem is not None and r.place not in marked)
-    return [_paper(folder, result, collected[result.place]) for result in broken]
-
-
-def _marked(folder: Path) -> set[tuple[str, str]]:
-    """{(student, lesson), ...} of all who have a paper: graded, or marked by hand."""
-    return {(paper.student, paper.lesson) for paper in papers_of(folder, or_none=True)}
 
 
 def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:
@@ -71,20 +53,18 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         result.verdicts,
         file=str(folder / entry.file) if entry.file else "",
         sandbox=result.sandbox,
-        limits_by=result.limits_by,
-        seed=result.seed,
         numbers=result.variants,
-        note=printable((entry.reason or "").removeprefix("note: ")),
+        note=(entry.reason or "").removeprefix("note: "),
         problem=printable(result.problem or ""),
     )
 
 
-def withheld_of(folder: Path) -> list[Withheld]:
+def withheld_of(folder: Path) -> list[submissions.Submission]:
     """Files that do not count, submissions that could not be graded, and those that are not graded yet."""
     entries = submissions.load(folder)
     graded = {result.place: result for result in results.load(folder)}
     return [
-        Withheld(entry.student or "", printable(entry.name or ""), printable(entry.source), printable(reason))
+        replace(entry, reason=reason)
         for entry in submissions.without_repeats(entries)
         if (reason := _reason(entry, graded.get(entry.place)))
     ]
@@ -96,7 +76,7 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
     Empty for those whose notebooks count, all in other lessons: a class folder may hold a whole course.
     """
     known = {result.place: result for result in results.load(folder)}
-    marked = _marked(folder)
+    marked = {(paper.student, paper.lesson) for paper in papers_of(folder, or_none=True)}
     reasons: dict[str, list[str]] = defaultdict(list)
     for entry in submissions.load(folder):
         of_other = lesson is not None and entry.lesson not in (None, lesson)
@@ -110,8 +90,15 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
 
 
 def open_matters(folder: Path, lesson: str | None = None) -> list[str]:
-    """Sentences on what the teacher's own tables leave open."""
-    return [*by_hand.open_matters(papers_of(folder, lesson, or_none=True))]
+    """Sentences on the prose that is not marked yet, for the end of a report or an export."""
+    awaited: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for paper in papers_of(folder, lesson, or_none=True):
+        for name in paper.awaited:
+            awaited[paper.lesson, name].append(paper.student)
+    return [
+        f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
+        for (lesson, name), students in awaited.items()
+    ]
 
 
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:
@@ -121,6 +108,15 @@ def _reason(entry: submissions.Submission, result: results.Result | None) -> str
     if result is None:
         return f"not graded yet: run {current().command} class grade with --resume"
     return result.problem or ""
+
+
+def handed_in(folder: Path, lesson: str) -> list[Paper]:
+    """All notebooks of a lesson, without their verdicts: those, too, that do not count."""
+    return [
+        Paper(entry.student, printable(entry.name or ""), lesson, (), file=str(folder / entry.file))
+        for entry in submissions.load(folder)
+        if entry.student and entry.file and entry.lesson == lesson
+    ]
 
 
 def sandboxes(papers: Sequence[Paper]) -> str:
@@ -133,6 +129,4 @@ def sandboxes(papers: Sequence[Paper]) -> str:
         if "plain" in kinds
         else ""
     )
-    holders = sorted({paper.limits_by for paper in papers} - {""})
-    limits = f" Their memory and processes were limited by {' and '.join(holders)}." if holders else ""
-    return f"Answers ran in the sandbox {' and '.join(kinds)}.{limits}{weaker}"
+    return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"

@@ -5,14 +5,15 @@ continues where it was.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbjudge.classroom import results, run
+from nbjudge.classroom.report_summary import Mark
 from nbjudge.classroom.results import Result
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.verdict import Verdict
+from nbjudge.verdict import Status, Verdict
 
 PENDING = "regraded"
 
@@ -61,50 +62,54 @@ def _is_done(job: run.Job, result: Result | None) -> bool:
 
 
 def take_over(folder: Path, pairs: list[tuple]) -> None:
-    """Write the new results in the old ones' places."""
-    for _, new in pairs:
-        results.write(results.path_of(folder / "results", *new.place), new)
-        results.path_of(folder / PENDING, *new.place).unlink(missing_ok=True)
-
-
-def describe(pairs: list[tuple]) -> Iterator[str]:
-    """What the new results change, a line for each exercise, and how many points in all."""
-    changed = 0
+    """Write the new results in the old ones' places, but for those in which less was judged."""
     for old, new in pairs:
-        lines = list(_changes(old, new))
-        changed += bool(lines)
-        yield from lines
-    difference = sum(new.score - old.score for old, new in pairs)
-    yield f"{len(pairs)} graded again, {changed} change, {difference:+d} points in all"
+        if not _new_faults(old, new):
+            results.write(results.path_of(folder / "results", *new.place), new)
+            results.path_of(folder / PENDING, *new.place).unlink(missing_ok=True)
 
 
-def changed_exercises(pairs: list[tuple]) -> Iterator[tuple[str, str, str]]:
-    """(student, lesson, exercise) of each verdict that is another one."""
-    return ((*old.place, name) for old, new in pairs for name, _, _ in _changed_verdicts(old, new))
+def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> Iterator[str]:
+    """What changes for the students, a line for each exercise, and how many points in all.
+
+    marks: the teacher's, by student and lesson, then by exercise; below these no verdict changes anything.
+    """
+    changed = set()
+    difference = 0
+    for old, new in pairs:
+        if faults := _new_faults(old, new):
+            names = ", ".join(faults)
+            yield f"{old.student}, {old.lesson}: the earlier result stays, {names} could not be judged now"
+            continue
+        if bool(old.problem) != bool(new.problem):
+            changed.add(old.place)
+            yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
+        for before, after in _changed_verdicts(old, new):
+            line = f"{old.student}, {before.name}: {_describe(before)} → {_describe(after)}"
+            mark = marks.get(old.place, {}).get(before.name)
+            if mark is not None and mark.points is not None:
+                yield f"{line}; the mark by hand, {mark.points:g} of {mark.max_points:g}, stays"
+            else:
+                changed.add(old.place)
+                difference += after.points - before.points
+                yield line
+    yield f"{len(pairs)} graded again, {len(changed)} change, {difference:+d} points in all"
 
 
-def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[str, Verdict | None, Verdict | None]]:
-    """(exercise, old verdict, new one) of those with other points, status or mistake; None: none there."""
-    before, after = ({verdict.name: verdict for verdict in result.verdicts} for result in (old, new))
-    for name in before | after:
-        if _outcome(before.get(name)) != _outcome(after.get(name)):
-            yield name, before.get(name), after.get(name)
+def _new_faults(old: Result, new: Result) -> list[str]:
+    """Exercises that the grader judged before and could not judge now."""
+    return [name for name in new.faults if name not in old.faults]
 
 
-def _changes(old: Result, new: Result) -> Iterator[str]:
-    """One line for each exercise whose verdict is another one."""
-    if old.problem != new.problem:
-        yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
-    for name, before, after in _changed_verdicts(old, new):
-        yield f"{old.student}, {name}: {_describe(before)} → {_describe(after)}"
+def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[Verdict, Verdict]]:
+    """(old verdict, new one) on each exercise with other points or another status; an exercise that one of
+    the results lacks was not attempted there."""
+    known = [{verdict.name: verdict for verdict in result.verdicts} for result in (old, new)]
+    for name in known[0] | known[1]:
+        before, after = (v.get(name, Verdict(name, Status.not_attempted, 0, 0)) for v in known)
+        if (before.status, before.points) != (after.status, after.points):
+            yield before, after
 
 
-def _outcome(verdict: Verdict | None) -> tuple | None:
-    return verdict and (verdict.status, verdict.points, verdict.misconception)
-
-
-def _describe(verdict: Verdict | None) -> str:
-    if verdict is None:
-        return "not there"
-    named = f" ({verdict.misconception})" if verdict.misconception else ""
-    return f"{verdict.status.replace('_', ' ')}{named} {verdict.points}"
+def _describe(verdict: Verdict) -> str:
+    return f"{verdict.status.replace('_', ' ')} {verdict.points}"

@@ -11,16 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbjudge.classroom.papers import Withheld
-from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
-from nbjudge.classroom.similar import Findings, answer_text, shown_lines
+from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, summarise
+from nbjudge.classroom.similar import Findings, answer_text
+from nbjudge.classroom.submissions import Submission
 from nbjudge.course import current
-from nbjudge.files import write_whole
 from nbjudge.lesson_names import lesson_title
 from nbjudge.printable import printable, quantity
 
@@ -28,40 +26,27 @@ from nbjudge.printable import printable, quantity
 PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
 
 
-class LessonPage(NamedTuple):
-    """One lesson as the page shows it."""
-
-    summary: Summary
-    examples: tuple[str, ...]  # an answer for each mistake; empty where there is none to read
-
-
-def write_report(
+def report_pages(
     papers: Sequence[Paper],
-    withheld: Sequence[Withheld],
+    withheld: Sequence[Submission],
     folder: Path,
     names: bool = False,
     grader: str = "",
-    broken: Sequence[Paper] = (),
-) -> tuple[Path, int]:
-    """(the class page, number of students' pages), written into `folder`, each whole or not at all.
-
-    broken: papers that could not be graded; their students get a page with the reason.
-    """
-    (folder / "students").mkdir(parents=True, exist_ok=True)
+) -> dict[Path, bytes]:
+    """{file in `folder`: its content}: a page for each student, and the class page as the last."""
     by_student: dict[str, list[Paper]] = defaultdict(list)
-    for paper in [*papers, *broken]:
+    for paper in papers:
         by_student[paper.student].append(paper)
     pages = {student: f"students/{page_name(student)}" for student in by_student}
-    for student, own in by_student.items():
-        write_whole(folder / pages[student], student_page(own).encode())
-    page = class_page(papers, withheld, names, grader, pages)
-    write_whole(folder / "class.html", page.encode())
-    return folder / "class.html", len(pages)
+    files = {folder / pages[student]: student_page(own).encode() for student, own in by_student.items()}
+    graded = [paper for paper in papers if not paper.problem]
+    page = class_page(graded, withheld, names, grader, pages)
+    return files | {folder / "class.html": page.encode()}
 
 
 def class_page(
     papers: Sequence[Paper],
-    withheld: Sequence[Withheld],
+    withheld: Sequence[Submission],
     names: bool = False,
     grader: str = "",
     pages: dict[str, str] | None = None,
@@ -69,7 +54,7 @@ def class_page(
     """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
     counts = Counter(paper.lesson for paper in papers)
     in_turn = sorted(lessons_of(papers), key=lambda lesson: -counts[lesson])  # the one of most papers first
-    lessons = [lesson_page(lesson, papers) for lesson in in_turn]
+    lessons = [summarise(lesson, papers) for lesson in in_turn]
     graded = {paper.student for paper in papers}
     without = {entry.student: entry for entry in withheld if entry.student and entry.student not in graded}
     size = f" of {quantity(len(graded | {*without}), 'student')}"
@@ -78,7 +63,8 @@ def class_page(
         "class_report.html",
         title=f"Report on a class{size}",
         lessons=lessons,
-        groups=tuple(GROUPS),
+        example=_example,
+        groups=GROUPS,
         withheld=withheld,
         without=[*without.values()],
         names=names,
@@ -89,7 +75,8 @@ def class_page(
 
 def student_page(papers: Sequence[Paper]) -> str:
     """The HTML of the page that one student gets back."""
-    return _render("student.html", papers=sorted(papers, key=_order), group_of=GROUP_OF)
+    in_turn = [paper for lesson in lessons_of(papers) for paper in papers if paper.lesson == lesson]
+    return _render("student.html", papers=in_turn, group_of=GROUP_OF)
 
 
 def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
@@ -100,14 +87,7 @@ def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
 
 def similar_page(findings: Sequence[Findings], names: bool) -> str:
     """The HTML of the page on signs of copying."""
-    return _render("similar.html", lessons=findings, names=names, shown=shown_lines)
-
-
-def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
-    """The statistics of one lesson with its examples."""
-    summary = summarise(lesson, papers)
-    examples = tuple(_example(mistake) for mistake in summary.mistakes)
-    return LessonPage(summary, examples)
+    return _render("similar.html", lessons=findings, names=names)
 
 
 def lessons_of(papers: Iterable[Paper]) -> list[str]:
@@ -126,12 +106,9 @@ def page_name(student: str) -> str:
     return f"{legible}--{hashlib.sha256(student.encode(errors='surrogatepass')).hexdigest()[:12]}.html"
 
 
-def _order(paper: Paper) -> int:
-    return list(current().lessons).index(paper.lesson)
-
-
 def _example(mistake: Mistake) -> str:
-    return answer_text(Path(mistake.file), mistake.exercise) if mistake.file else ""
+    """An answer with the mistake; empty where none can be read."""
+    return answer_text(Path(mistake.file), mistake.exercise)
 
 
 @cache

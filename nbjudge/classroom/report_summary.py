@@ -13,12 +13,13 @@ from typing import NamedTuple
 from nbjudge.printable import quantity
 from nbjudge.verdict import Status, Verdict
 
+NOT_JUDGED = "not judged"
 GROUPS = {  # column of the table of verdicts: the verdicts that it counts
     "passed": (Status.passed,),
     "failed": (Status.failed,),
     "stopped": (Status.crashed, Status.timeout, Status.memory, Status.too_big, Status.forbidden),
     "not attempted": (Status.not_attempted,),
-    "not judged": (Status.grader_error,),
+    NOT_JUDGED: (Status.grader_error,),
 }
 GROUP_OF = {status: group for group, statuses in GROUPS.items() for status in statuses}
 UNNAMED = "is wrong in a way that no known mistake explains"
@@ -47,12 +48,19 @@ class GradedEntry(NamedTuple):
     comment: str  # of the teacher
     verdict: Verdict | None  # None for a prose cell
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its points are still to come: nobody has read it, or the grader could not judge it."""
+        return self.status in (AWAITED, Status.grader_error) and self.points < self.max_points
+
     def headline(self) -> str:
         """One line: sign, word, name, points."""
-        if self.status not in (BY_HAND, AWAITED):
-            return self.verdict.headline()
-        sign = "✎" if self.status == BY_HAND else "○"
-        return f"{sign} {self.status} · {self.name} · {self.points} of {plain_number(self.max_points)} points"
+        most = plain_number(self.max_points)
+        if self.is_open:
+            return f"○ {AWAITED if self.verdict is None else NOT_JUDGED} · {self.name} · {most} points"
+        if self.status == BY_HAND:
+            return f"✎ {BY_HAND} · {self.name} · {self.points} of {most} points"
+        return self.verdict.headline()
 
 
 def plain_number(points: float) -> float:
@@ -70,8 +78,6 @@ class Paper(NamedTuple):
     verdicts: tuple[Verdict, ...]
     file: str = ""  # the notebook
     sandbox: str = ""
-    limits_by: str = ""
-    seed: int | None = None
     numbers: Mapping = MappingProxyType({})  # the variant: {exercise: {name: number}}
     note: str = ""  # what the teacher alone should know
     problem: str = ""  # why the notebook could not be graded; it has no verdicts then
@@ -102,14 +108,19 @@ class Paper(NamedTuple):
         return is_open + [f"{name} not marked yet" for name in self.awaited]
 
     @property
+    def is_withheld(self) -> bool:
+        """Whether a part is still to come: until then the sum of the others is not shown as the mark."""
+        return any(entry.is_open for entry in self.entries)
+
+    @property
     def open_points(self) -> int:
-        """Points that a fault of the grader keeps open: until it is graded again, the mark is withheld."""
-        faults = (entry for entry in self.entries if entry.status is Status.grader_error)
+        """Points that a fault of the grader keeps open."""
+        faults = (entry for entry in self.entries if entry.is_open and entry.verdict is not None)
         return sum(entry.max_points - entry.points for entry in faults)
 
     @property
     def awaited(self) -> list[str]:
-        """Prose cells that the teacher has not marked yet: until then the mark is withheld."""
+        """Prose cells that the teacher has not marked yet."""
         return [entry.name for entry in self.entries if entry.status == AWAITED]
 
     @property
@@ -141,11 +152,15 @@ class ExerciseVerdicts(NamedTuple):
 
     exercise: str
     counts: dict[str, int]  # {column of GROUPS: students}
-    share: float  # of the students who attempted it, those who passed
 
     @property
     def attempts(self) -> int:
         return sum(self.counts[group] for group in ("passed", "failed", "stopped"))
+
+    @property
+    def share(self) -> float:
+        """Share of those who attempted it that passed."""
+        return self.counts["passed"] / max(1, self.attempts)
 
 
 class Mistake(NamedTuple):
@@ -163,51 +178,37 @@ class Mistake(NamedTuple):
         return self.misconception != UNNAMED and not self.misconception.startswith(STOPPED[:12])
 
 
-class Stuck(NamedTuple):
-    """A student who solved less than half of the exercises that they worked on."""
-
-    student: str
-    name: str
-    attempts: int
-    passed: int
-    first: str  # the first exercise that is attempted and not solved
-
-
 class Summary(NamedTuple):
     """All that the report says about one lesson."""
 
     lesson: str
     papers: tuple[Paper, ...]
-    points: tuple[float, float, float]  # lowest, median, highest
+    points: tuple[float, ...]  # lowest, median, highest of the marks that are complete; empty without any
     rows: tuple[ExerciseVerdicts, ...]
     mistakes: tuple[Mistake, ...]
-    stuck: tuple[Stuck, ...]
+    stuck: tuple[Paper, ...]  # less than half solved of what was attempted
     untouched: tuple[Paper, ...]  # notebooks in which nothing was attempted
     faults: tuple[tuple[Paper, Verdict], ...]
     looks: tuple[tuple[Paper, Verdict], ...]
-    open: int  # students whose mark a fault of the grader keeps open
+    withheld: int  # students of whom a part is still to come
 
 
 def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
-    """The statistics of the submissions of one lesson. Raises ValueError without any."""
-    papers = tuple(
-        sorted((paper for paper in submissions if paper.lesson == lesson), key=lambda paper: paper.student)
-    )
-    if not papers:
-        raise ValueError(f"no submission of lesson {lesson} is graded; grade the class before the report")
-    scores = [paper.score for paper in papers]
+    """The statistics of the submissions of one lesson."""
+    papers = tuple(paper for paper in submissions if paper.lesson == lesson)
+    scores = [paper.score for paper in papers if not paper.is_withheld]
     pairs = [(paper, verdict) for paper in papers for verdict in paper.verdicts]
     return Summary(
         lesson,
         papers,
-        (min(scores), median(scores), max(scores)),
+        (min(scores), median(scores), max(scores)) if scores else (),
         tuple(verdict_rows(papers)),
         tuple(frequent_mistakes(papers)),
         tuple(stuck_students(papers)),
         tuple(paper for paper in papers if all(v.status is Status.not_attempted for v in paper.verdicts)),
         tuple((paper, verdict) for paper, verdict in pairs if verdict.status is Status.grader_error),
         tuple((paper, verdict) for paper, verdict in pairs if verdict.looks),
-        sum(paper.open_points > 0 for paper in papers),
+        len(papers) - len(scores),
     )
 
 
@@ -217,12 +218,7 @@ def verdict_rows(papers: Sequence[Paper]) -> list[ExerciseVerdicts]:
     for paper in papers:
         for verdict in paper.verdicts:
             counts[verdict.name][GROUP_OF[verdict.status]] += 1
-    rows = []
-    for exercise, counter in counts.items():
-        complete = {group: counter[group] for group in GROUPS}
-        attempts = sum(complete[group] for group in ("passed", "failed", "stopped"))
-        rows.append(ExerciseVerdicts(exercise, complete, complete["passed"] / attempts if attempts else 0.0))
-    return rows
+    return [ExerciseVerdicts(name, {group: c[group] for group in GROUPS}) for name, c in counts.items()]
 
 
 def frequent_mistakes(papers: Sequence[Paper]) -> list[Mistake]:
@@ -250,13 +246,7 @@ def _reason(verdict: Verdict) -> str:
     return STOPPED.format(verdict.status.replace("_", " ") + (f": {exception[1]}" if exception else ""))
 
 
-def stuck_students(papers: Sequence[Paper]) -> list[Stuck]:
-    """Students who solved less than half of what they worked on, those with most unsolved exercises first."""
-    stuck = []
-    for paper in papers:
-        attempts = paper.attempts
-        unsolved = paper.unsolved
-        if 2 * len(unsolved) > len(attempts):
-            passed = len(attempts) - len(unsolved)
-            stuck.append(Stuck(paper.student, paper.name, len(attempts), passed, unsolved[0].name))
-    return sorted(stuck, key=lambda student: (student.passed - student.attempts, student.student))
+def stuck_students(papers: Sequence[Paper]) -> list[Paper]:
+    """Papers with less than half solved of what was attempted, those with most unsolved exercises first."""
+    stuck = (paper for paper in papers if 2 * len(paper.unsolved) > len(paper.attempts))
+    return sorted(stuck, key=lambda paper: (-len(paper.unsolved), paper.student))

@@ -273,13 +273,14 @@ def describe(listed: list[Result]) -> Iterator[str]:
     """The end of a run in words: points, what could not be graded, and the grader's own faults apart."""
     graded = [result for result in listed if result.problem is None]
     for lesson in sorted({result.lesson for result in graded}):
-        scores = [result.score for result in graded if result.lesson == lesson]
-        best = max(result.max_score for result in graded if result.lesson == lesson)
-        yield f"{lesson}: {len(scores)} graded, median {median(scores):g} of {best} points"
+        own = [result for result in graded if result.lesson == lesson]
+        scores = [result.score for result in own if not result.faults]
+        best = max(result.max_score for result in own)
+        middle = f", median {median(scores):g} of {best} points" if scores else ""
+        yield f"{lesson}: {len(own)} graded{middle}"
     for result in listed:
         if result.problem:
             yield f"✘ {result.student}, {result.lesson}: {result.problem}"
-    for result in listed:
         for verdict in result.verdicts:
             if verdict.name in result.faults:
                 yield f"⚠ not judged: {result.student}, {verdict.name}: {verdict.message}"

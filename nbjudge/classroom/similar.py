@@ -1,10 +1,12 @@
 """Signs that answers of a class were copied, for a person to look at: nothing here is a verdict.
 
-Two signs are looked for: the same uncommon wrong answer, and cells with the same random identifier.  How
-alike texts are is left to Dolos or copydetect: `write_programs` writes the folder that they read.
+Three signs are looked for: the same file or the same text in all cells, the same uncommon wrong answer, and
+cells with the same random identifier.  How alike texts are is left to Dolos or copydetect: `programs` are the
+files that they read.
 """
 
 import ast
+import hashlib
 import json
 import re
 from collections import Counter, defaultdict
@@ -19,13 +21,12 @@ from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
-from nbjudge.files import ROOT, write_whole
+from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook, first_line, statements_of
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
 from nbjudge.variants import variants_of
 
-LONGEST = 40  # lines of an answer that are shown
 RARE = 0.1  # of a class: a wrong answer that more give is a common mistake
 
 
@@ -38,6 +39,13 @@ class Text(NamedTuple):
     is_known: bool  # it passed, or the verdict names its mistake
 
 
+class SameFile(NamedTuple):
+    """Students with one and the same file, or with the same text in every cell that they wrote."""
+
+    papers: tuple[Paper, ...]
+    is_whole: bool  # byte for byte
+
+
 class Group(NamedTuple):
     """Students with the same wrong answer, outside the known mistakes."""
 
@@ -48,8 +56,7 @@ class Group(NamedTuple):
 class SameCells(NamedTuple):
     """Two notebooks with cells that have the same random identifier: one was copied from the other."""
 
-    students: tuple[str, str]
-    names: tuple[str, str]
+    papers: tuple[Paper, Paper]
     count: int
 
 
@@ -57,42 +64,38 @@ class Findings(NamedTuple):
     """Everything that a person may want to look at in one lesson."""
 
     lesson: str
-    students: int
+    files: tuple[SameFile, ...]
     wrong: tuple[Group, ...]
     cells: tuple[SameCells, ...]
     unread: tuple[str, ...] = ()  # students whose notebook is lost or damaged in the class folder
 
 
-def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
-    """The signs among the papers of one lesson."""
+def find_similar(lesson: str, papers: Sequence[Paper], others: Iterable[Paper] = ()) -> Findings:
+    """The signs among the papers of one lesson. others: whatever else was handed in for it."""
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
     unread: list[str] = []
     wrong: list[Group] = []
     for exercise, texts in texts_of(lesson, papers, unread).items():
         wrong += same_wrong_answers(exercise, texts)
-    handed_out = {cell["id"] for book in notebooks_of_the_course(lesson) for cell in book}
-    cells = tuple(same_cells(papers, handed_out))
-    return Findings(lesson, len(papers), tuple(wrong), cells, tuple(unread))
+    handed_out = [cell for book in notebooks_of_the_course(lesson) for cell in book]
+    cells = tuple(same_cells(papers, {cell["id"] for cell in handed_out}))
+    files = same_files([*papers, *others], {cell["source"] for cell in handed_out})
+    return Findings(lesson, tuple(files), tuple(wrong), cells, tuple(unread))
 
 
-def write_programs(lesson: str, papers: Sequence[Paper], out: Path) -> int:
-    """The number of answers written below `out`, as out/EXERCISE/STUDENT.py, for Dolos or copydetect.
+def programs(lesson: str, papers: Sequence[Paper], out: Path) -> dict[Path, bytes]:
+    """{file: its content}: each answer as out/EXERCISE/STUDENT.py, for Dolos or copydetect.
 
     out/handed_out/EXERCISE holds what the course itself knows of an exercise, its answers and known mistakes:
     what those programs call boilerplate.
     """
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
-    count = 0
+    files = {}
     for exercise, texts in texts_of(lesson, papers, []).items():
-        known = [*_answers_and_mistakes(exercise)]
-        files = {f"handed_out/{exercise}/{number}.py": text for number, text in enumerate(known)}
+        known = enumerate(_answers_and_mistakes(exercise))
+        files |= {f"handed_out/{exercise}/{number}.py": text for number, text in known}
         files |= {f"{exercise}/{slug(text.student)}.py": text.program for text in texts if text.program}
-        count += len(files) - len(known)
-        for name, program in files.items():
-            path = out / name
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(path, f"{program}\n".encode(errors="backslashreplace"))
-    return count
+    return {out / name: f"{text}\n".encode(errors="backslashreplace") for name, text in files.items()}
 
 
 def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[str, list[Text]]:
@@ -125,15 +128,30 @@ def notebooks_of_the_course(lesson: str) -> Iterator[list[dict]]:
     stem = current().lessons[lesson]
     for folder in ("exercises", "notebooks"):
         with suppress(FileNotFoundError):  # no clone of the course
-            yield _cells(json.loads((ROOT / folder / f"{stem}.ipynb").read_bytes()))
+            yield _cells((ROOT / folder / f"{stem}.ipynb").read_bytes())
     if (ROOT / "solutions" / "source").is_dir():
         for exercise, choices in lessons_variants(lesson).items():
             for numbers in choices:
-                yield _cells(json.loads(exercise_notebook(ROOT, stem, {exercise: numbers})))
+                yield _cells(exercise_notebook(ROOT, stem, {exercise: numbers}))
 
 
-def _cells(book: dict) -> list[dict]:
-    return [{"id": cell["id"], "source": "".join(cell["source"])} for cell in book["cells"]]
+def _cells(book: str | bytes) -> list[dict]:
+    """The identifiers and texts of a notebook's cells; none where it cannot be read."""
+    try:
+        cells = [cell for cell in json.loads(book)["cells"] if isinstance(cell, dict)]
+        return [
+            {"id": str(cell.get("id") or ""), "source": "".join(cell.get("source", ""))} for cell in cells
+        ]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; none where it is lost."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _answers_and_mistakes(exercise: str) -> Iterator[str]:
@@ -142,6 +160,31 @@ def _answers_and_mistakes(exercise: str) -> Iterator[str]:
         yield answer.source
         for mutant in answer.mutants:
             yield answer.source.replace(mutant.old, mutant.new)
+
+
+def same_files(papers: Iterable[Paper], handed_out: set[str]) -> Iterator[SameFile]:
+    """Groups of students with the same file, byte for byte, and then those with the same text in two cells or
+    more that the course did not hand out, and in no other such cell."""
+    contents = [(paper, _own_texts(Path(paper.file), handed_out)) for paper in papers]
+    listed: list[Collection[str]] = []
+    for is_whole in True, False:
+        groups: dict[object, dict[str, Paper]] = defaultdict(dict)
+        for paper, (digest, texts) in contents:
+            if len(texts) >= 2 - is_whole:
+                groups[digest if is_whole else texts][paper.student] = paper
+        for group in groups.values():
+            if len(group) > 1 and not any(group.keys() <= other for other in listed):
+                listed.append(group.keys())
+                yield SameFile(tuple(group.values()), is_whole)
+
+
+def _own_texts(path: Path, handed_out: set[str]) -> tuple[str, tuple]:
+    """(digest of a file, texts of its cells that the course did not hand out); of a file without cells, the
+    content stands for them, if it has any."""
+    content = _content(path)
+    texts = [cell["source"] for cell in _cells(content)] or [content]
+    own = (text for text in texts if text.strip() and text not in handed_out)
+    return hashlib.sha256(content).hexdigest(), tuple(own)
 
 
 def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
@@ -158,7 +201,8 @@ def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
 
 def same_cells(papers: Sequence[Paper], course: set[str]) -> Iterator[SameCells]:
     """Pairs of notebooks that share identifiers of cells which are not among the course's."""
-    own = [_cell_ids(Path(paper.file)) - course for paper in papers]
+    books = (_cells(_content(Path(paper.file))) for paper in papers)
+    own = [{cell["id"] for cell in book} - course - {""} for book in books]
     owners: dict[str, list[int]] = defaultdict(list)
     for number, ids in enumerate(own):
         for identifier in ids:
@@ -166,24 +210,7 @@ def same_cells(papers: Sequence[Paper], course: set[str]) -> Iterator[SameCells]
     most = max(2, int(RARE * len(papers)))  # an identifier that many have came from the teacher
     pairs = Counter(pair for who in owners.values() if len(who) <= most for pair in combinations(who, 2))
     for (a, b), count in sorted(pairs.items()):
-        first = papers[a]
-        second = papers[b]
-        yield SameCells((first.student, second.student), (first.name, second.name), count)
-
-
-def _cell_ids(path: Path) -> set[str]:
-    """The identifiers of a notebook's cells; none where it cannot be read."""
-    try:
-        cells = json.loads(path.read_bytes())["cells"]
-        known = [cell.get("id") for cell in cells if isinstance(cell, dict)]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return set()
-    return {identifier for identifier in known if isinstance(identifier, str)}
-
-
-def shown_lines(text: Text) -> list[str]:
-    """The lines of an answer, as the page shows them."""
-    return printable(text.program).split("\n")
+        yield SameCells((papers[a], papers[b]), count)
 
 
 def shape(program: str) -> str:
@@ -199,19 +226,11 @@ def shape(program: str) -> str:
                 node.annotation = None
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 node.name = names.setdefault(node.name, f"n{len(names)}")
-                node.body = [part for part in node.body if not _is_docstring(part)] or node.body
+                node.body = node.body[ast.get_docstring(node) is not None :] or node.body
                 node.returns = None
         return ast.dump(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
 
 
 def answer_text(file: Path, exercise: str) -> str:
@@ -225,7 +244,7 @@ def answer_text(file: Path, exercise: str) -> str:
 
 def definition(notebook: Notebook, exercise: str) -> str:
     """The last definition of a function, as its author wrote it; empty if the notebook lacks one."""
-    return printable(shorten(definitions(notebook, exercise).get(exercise, "")))
+    return printable(definitions(notebook, exercise).get(exercise, ""))
 
 
 def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
@@ -258,9 +277,3 @@ def own_program(notebook: Notebook, exercise: str, known: Collection[str]) -> st
             names = re.findall(r"[A-Za-z_]\w*", texts[name])
             waiting += [word for word in dict.fromkeys(names) if word not in known]
     return "\n".join(chosen.values())
-
-
-def shorten(text: str) -> str:
-    """The text, with a sign where lines beyond LONGEST are left out."""
-    lines = text.split("\n")
-    return "\n".join([*lines[:LONGEST], "…"] if len(lines) > LONGEST else lines)

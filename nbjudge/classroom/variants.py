@@ -4,8 +4,6 @@ The numbers depend on the key, the lesson and the student alone. So a notebook t
 the grade finds the numbers without reading the notebook, and nobody without the key can foretell them.
 """
 
-import csv
-import io
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,12 +11,13 @@ from typing import NamedTuple
 
 from nbjudge import variants
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom import keys, submissions
-from nbjudge.classroom.export_tables import plain_cell, read_table
+from nbjudge.classroom import exported, keys, submissions
+from nbjudge.classroom.export_tables import Table, bare_cell, plain_cell, read_table
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
 
+COLUMNS = "student", "notebook", "numbers"  # of students.csv
 MOODLE_NUMBER = 3  # digits that a participant's number has at least
 
 
@@ -41,10 +40,14 @@ def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:
     return {name: numbers for name, numbers in drawn.items() if numbers is not None}
 
 
-def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> list[Handout]:
-    """Write a notebook for each student, and a table of all; from then on the lesson is graded by variants.
+def hand_out(
+    folder: Path, lesson: str, students: Sequence[str], out: Path, overwrite: bool = False
+) -> list[Handout]:
+    """Write a notebook for each student, and add them to the table of all; from then on the lesson is graded
+    by variants.
 
-    Raises Unusable where the lesson has no variants, or results without them.
+    Raises Unusable where the lesson has results without variants, and where a notebook was changed since it
+    was written, unless `overwrite`.
     """
     _check_lesson(folder, lesson)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,12 +55,12 @@ def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> l
     stem = current().lessons[lesson]
     handouts = []
     for student in students:
-        numbers = numbers_for(folder, lesson, student)
         path = out / submissions.slug(student) / f"{stem}.ipynb"
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, exercise_notebook(ROOT, stem, numbers).encode())
-        handouts.append(Handout(student, path, numbers))
-    write_whole(out / "students.csv", _table(handouts, out))
+        handouts.append(Handout(student, path, numbers_for(folder, lesson, student)))
+    table = _with_handouts(out, handouts)
+    books = {h.path: exercise_notebook(ROOT, stem, h.numbers).encode() for h in handouts}
+    exported.write_files(folder, books, overwrite)
+    write_whole(table.path, table.to_bytes())
     stated = keys.settings(folder)
     listed = sorted({*(stated.get("variants") or ()), lesson}, key=list(current().lessons).index)
     keys.save_settings(folder, stated | {"variants": listed})
@@ -65,11 +68,6 @@ def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> l
 
 
 def _check_lesson(folder: Path, lesson: str) -> None:
-    varying = [name for name in current().lessons if lessons_variants(name)]
-    if lesson not in varying:
-        raise Unusable(
-            f"{lesson!r} is not a lesson with variants; those with variants are {', '.join(varying)}."
-        )
     if not (ROOT / "solutions" / "source").is_dir():
         raise Unusable("variants are made from the course's sources: use a clone of the course.")
     known = keys.settings(folder).get("variants") or () if folder.exists() else ()
@@ -93,51 +91,65 @@ def describe_counts(lesson: str) -> str:
     return f"{lesson}: {counts}" + (f"; the same for all in {', '.join(same)}." if same else ".")
 
 
-def _table(handouts: Sequence[Handout], out: Path) -> bytes:
-    """The bytes of students.csv: whose notebook lies where, with which numbers."""
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(["student", "notebook", "numbers"])
+def _with_handouts(out: Path, handouts: Sequence[Handout]) -> Table:
+    """The table of whose notebook lies where, with which numbers: as it stands in `out`, whatever a teacher
+    has added there, with the rows of these notebooks."""
+    path = out / "students.csv"
+    is_new = not path.exists() or not path.stat().st_size
+    table = Table(path, [[*COLUMNS]], bom=True) if is_new else read_table(path)
+    header, *rows = table.rows
+    if missing := {*COLUMNS}.difference(header):
+        raise Unusable(
+            f"{path} lacks the column {min(missing)!r}, so no student can be added to it: move it away, or "
+            "name another --out."
+        )
+    student, notebook, numbers = map(header.index, COLUMNS)
+    known = {row[notebook]: row for row in rows if len(row) > notebook}
     for handout in handouts:
-        description = describe(handout.numbers)
         place = handout.path.relative_to(out).as_posix()
-        rows.writerow([plain_cell(handout.student), place, plain_cell(description)])
-    return ("\ufeff" + text.getvalue()).encode()
+        row = known.get(place, [])
+        row += [""] * (len(header) - len(row))
+        row[student] = plain_cell(handout.student)
+        row[notebook] = place
+        row[numbers] = plain_cell(describe(handout.numbers))
+        if place not in known:
+            rows.append(row)
+    return table._replace(rows=[header, *rows])
 
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
-
-    def one(drawn):
-        return variants.describe_numbers(drawn) if drawn else "as in the course"
-
-    return "; ".join(f"{name}: {one(drawn)}" for name, drawn in numbers.items())
+    drawn = (
+        (name, variants.describe_numbers(own) if own else "as in the course") for name, own in numbers.items()
+    )
+    return "; ".join(map(": ".join, drawn))
 
 
 def students_in(path: Path) -> list[str]:
     """The students' identifiers in a file, in its order, each once.
 
-    It may be a Moodle grading worksheet, a Canvas gradebook, a CSV with a column `student`, or a text with
-    one identifier a line: the same identifiers that `collect` finds in a download. Raises Unusable else.
+    It may be a Moodle grading worksheet, a Canvas gradebook, a CSV with a column `student` or, for nbgrader,
+    `id`, or a text with one identifier a line: the same identifiers that `collect` finds in a download.
+    Raises Unusable else.
     """
     rows = [row for row in read_table(path).rows if any(cell.strip() for cell in row)]
     header = [cell.strip() for cell in rows[0]] if rows else []
-    if "student" in header:
-        identifiers = _column(rows[1:], header.index("student"))
+    participants = [_participant(row[0]) for row in rows[1:]]
+    title = next((name for name in ("student", "id") if name in header), None)
+    if title:
+        identifiers = _column(rows[1:], header.index(title))
     elif len(header) > 1 and "Student" in header[0] and header[1] == "ID":
-        identifiers = [number for number in _column(rows[1:], 1) if number]
-    elif len(header) > 1 and all(_participant(row[0]) for row in rows[1:]) and rows[1:]:
-        identifiers = [_participant(row[0]) for row in rows[1:]]
-    elif len(header) == 1:
-        identifiers = _column(rows, 0)
+        identifiers = _column(rows[1:], 1)
+    elif len(header) > 1 and participants and all(participants):
+        identifiers = participants
     else:
+        identifiers = _column(rows, 0) if len(header) == 1 else []
+    if not any(identifiers):
         raise Unusable(
-            f"{path} lists no students: expected a Moodle worksheet, a Canvas gradebook, a column `student`, "
-            "or one identifier a line."
+            f"{path} lists no students: expected a Moodle worksheet, a Canvas gradebook, a column `student` "
+            "or `id`, or one identifier a line."
         )
-    return list(
-        dict.fromkeys(unicodedata.normalize("NFC", identifier) for identifier in identifiers if identifier)
-    )
+    return list(dict.fromkeys(bare_cell(identifier) for identifier in identifiers if identifier))
 
 
 def _column(rows: Sequence[Sequence[str]], place: int) -> list[str]:

@@ -3,12 +3,14 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from pretended_class import POINTS, class_command, graded_entry, result_of
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.classroom import by_hand, export_nbgrader, keys, papers, results, submissions
+from nbjudge.classroom import by_hand, export_nbgrader, keys, papers, regrade, results, submissions
 from nbjudge.classroom.papers import papers_of, unmarked
 from nbjudge.classroom.submissions import Submission
 from nbjudge.finding.notebook_file import Unusable
@@ -132,6 +134,53 @@ def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
     assert (open_points(), marks(folder)["1235"]) == (0, 5)
 
 
+def test_a_comment_alone_is_no_mark_of_a_student_without_one(folder):
+    write(folder, by_hand="student,lesson,exercise,points,comment\n1238,00,last_step,,Hand in a notebook.\n")
+    assert "1238" not in marks(folder)
+    assert "1238" in unmarked(folder)
+
+
+def test_a_comment_on_a_notebook_that_cannot_be_read_stands_on_the_students_page(folder, run):
+    rewrite(folder, result_of("1235", exercises=(), problem="It is not a notebook.", score=0))
+    essay = "lesson,exercise,points\n00,essay,4\n"
+    comment = "student,lesson,exercise,comment\n1235,00,last_step,Hand it in again.\n"
+    write(folder, prose=essay, by_hand=comment)
+    assert run("report", folder)[0] == 0
+    page = (folder / "report/students/1235.html").read_text(encoding="utf-8")
+    assert page.count("Hand it in again.") == 1
+    assert "essay" not in page
+
+
+def test_marks_of_a_notebook_that_is_to_be_graded_again_wait_for_the_rest(folder):
+    write(folder, by_hand="student,lesson,exercise,points\n1234,00,count_rnn_flops,1.5\n")
+    assert marks(folder)["1234"] == 5.5
+    entries = submissions.load(folder)
+    newer = [replace(entry, sha256="newer") if entry.student == "1234" else entry for entry in entries]
+    submissions.save(folder, newer)
+    assert "1234" not in marks(folder)
+    assert holds(unmarked(folder)["1234"], "--resume")
+
+
+@pytest.mark.parametrize("why", ["grader_error", "prose"])
+def test_no_table_or_page_shows_a_sum_of_which_a_part_is_missing(folder, run, tmp_path, why):
+    rewrite(folder, result_of("1235", {"measure_gemm": "grader_error"} if why == "grader_error" else {}))
+    essay = "student,lesson,exercise,points\n1234,00,essay,2\n1237,00,essay,2\n"
+    if why == "prose":
+        write(folder, prose="lesson,exercise,points\n00,essay,4\n", by_hand=essay)
+    out = tmp_path / "out.csv"
+    assert run("export", folder, "--to", "csv", "--out", out)[0] == 0
+    assert [(row["score"] == "", row["not_judged"]) for row in table(out)] == [
+        (False, "0"), (True, "1"), (False, "0"),
+    ]  # fmt: skip
+    assert run("export", folder, "--to", "exercises", "--out", tmp_path / "all.csv")[0] == 0
+    openly = [row["exercise"] for row in table(tmp_path / "all.csv") if row["points"] == ""]
+    assert openly == (["measure_gemm"] if why == "grader_error" else ["essay"])
+    assert run("report", folder)[0] == 0
+    for page in "class.html", "students/1235.html":
+        text = (folder / "report" / page).read_text(encoding="utf-8")
+        assert len(re.findall(r"\b\d+ so far, of \d+", text)) == 1
+
+
 MEANINGLESS = [  # table, its text, and the line, column and value that mean nothing
     ("by_hand", "student,lesson,exercise,points\n1243,00,last_step,1\n", 2, "student", "1243"),
     ("by_hand", "student,lesson,exercise,points\n\n1234,0O,last_step,1\n", 3, "lesson", "0O"),
@@ -202,9 +251,11 @@ def test_a_regrade_keeps_marks_by_hand_and_names_what_changes_below_them(folder)
     rewrite(folder, result_of("1234", {"last_step": "failed"}))  # what --write takes over
     assert marks(folder)["1234"] == 4.5
     hand = by_hand.read(folder, submissions.load(folder))
-    changed = [("1234", "start_here", name) for name in POINTS]
-    (line,) = by_hand.kept_marks(hand, changed)
-    assert ("count_rnn_flops" in line, "1.5" in line) == (True, True)
+    passed, failed = result_of("1234"), result_of("1234", {name: "failed" for name in POINTS})
+    lines = [*regrade.describe([(passed, failed)], hand.marks)]
+    assert len(lines) == 4
+    assert sum(holds(line, "count_rnn_flops", "1.5") for line in lines) == 1
+    assert holds(lines[-1], "1", "1", "-4 points"), "two of the six points are a mark by hand"
 
 
 @pytest.mark.slow

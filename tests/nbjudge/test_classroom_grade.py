@@ -5,6 +5,7 @@ Grading is made up here; tests/nbjudge/test_classroom_processes.py has the real 
 
 import errno
 import os
+import sys
 import threading
 from dataclasses import replace
 
@@ -22,10 +23,11 @@ from pretended_class import (
     ignore,
     pretend,
     pretended,
+    result_of,
 )
 from values_in import holds
 
-from nbjudge.classroom import keys, regrade, results, run, submissions
+from nbjudge.classroom import commands, keys, regrade, results, run, submissions
 from nbjudge.classroom.collect import Assignment, collect
 from nbjudge.classroom.commands import locked
 from nbjudge.finding.notebook_file import Unusable
@@ -172,7 +174,7 @@ def test_results_of_other_checks_stay_until_a_regrade_is_written(folder, monkeyp
     assert bare(folder) == before
     selection = regrade.Selection(student="ada")
     pairs = regrade.regrade(folder, pretended([SECOND]), selection, plain=True)
-    shown = list(regrade.describe(pairs))
+    shown = list(regrade.describe(pairs, {}))
     assert holds(shown[0], "ada", SECOND, "passed 2", "failed 0")
     assert holds(shown[1], "1", "1", "-2 points")
     assert bare(folder) == before, "nothing is written before --write"
@@ -180,6 +182,24 @@ def test_results_of_other_checks_stay_until_a_regrade_is_written(folder, monkeyp
     after = {result.student: result for result in results.load(folder)}
     assert (after["ada"].score, after["bob"].score) == (4, 6)
     assert after["ada"].grader == "another grader"
+
+
+@pytest.mark.parametrize("status", ["failed", "crashed", "timeout", "passed"])
+def test_a_verdict_with_other_words_or_seconds_is_no_change(status):
+    old = result_of("ada", {FIRST: status, SECOND: "grader_error"})
+    other = [entry | {"seconds": 9.5, "message": "x = 3", "misconception": "y"} for entry in old.exercises]
+    (line,) = regrade.describe([(old, replace(old, exercises=tuple(other)))], {})
+    assert holds(line, "1", "0", "+0 points")
+
+
+def test_a_regrade_takes_no_mark_away_that_it_could_not_judge(folder):
+    graded(folder)
+    failing = lambda function, jobs: (pretend(job, [FIRST], "grader_error") for job in jobs)
+    pairs = regrade.regrade(folder, failing, regrade.Selection("ada"), plain=True)
+    line, last = regrade.describe(pairs, {})
+    assert (holds(line, "ada", FIRST), holds(last, "1", "0", "+0 points")) == (True, True)
+    regrade.take_over(folder, pairs)
+    assert results.load(folder)[0].score == 6
 
 
 def test_a_regrade_that_was_killed_continues_where_it_was(folder):
@@ -201,7 +221,7 @@ def test_one_student_is_taken_over_alone_after_a_regrade_of_all_was_shown(folder
     assert len(regrade.regrade(folder, pretended([FIRST, SECOND]), regrade.Selection(), plain=True)) == 5
     selection = regrade.Selection(student="zoe\u0308")  # as a Mac's terminal writes it
     pairs = regrade.regrade(folder, pretended(), selection, plain=True)
-    assert next(regrade.describe(pairs)) == f"zoë, {FIRST}: passed 1 → failed 0"
+    assert next(regrade.describe(pairs, {})) == f"zoë, {FIRST}: passed 1 → failed 0"
     regrade.take_over(folder, pairs)
     assert [result.score for result in results.load(folder)] == [6, 6, 6, 6, 3]
     assert len(results.load(folder, regrade.PENDING)) == 4
@@ -225,9 +245,9 @@ def test_exercises_that_the_checks_had_not_or_have_no_more_are_shown(folder):
     old = replace(results.load(folder)[0], exercises=tuple(others), score=5)
     results.write(results.path_of(folder / "results", *old.place), old)
     ((old, new),) = regrade.regrade(folder, pretended(), regrade.Selection("ada"), plain=True)
-    assert next(regrade.describe([(old, new)])) == f"ada, {FIRST}: not there → passed 1"
+    assert next(regrade.describe([(old, new)], {})) == f"ada, {FIRST}: not attempted 0 → passed 1"
     assert (new.score, {entry["name"] for entry in new.exercises}) == (6, {FIRST, SECOND, THIRD})
-    assert next(regrade.describe([(new, old)])) == f"ada, {FIRST}: passed 1 → not there"
+    assert next(regrade.describe([(new, old)], {})) == f"ada, {FIRST}: passed 1 → not attempted 0"
 
 
 @pytest.mark.parametrize(
@@ -270,6 +290,23 @@ def test_the_digest_of_the_code_changes_with_each_file_of_it(tmp_path, monkeypat
         path.write_text("x")
         digests.append(run.grader_digest.__wrapped__())
     assert digests[0] != digests[1] == digests[2]
+
+
+def test_a_class_is_graded_whether_anybody_reads_or_not(folder, monkeypatch):
+    """The readers of output and errors are gone, as before `| head -1`."""
+    streams = []
+    for name in "stdout", "stderr":
+        read, write = os.pipe()
+        os.close(read)
+        streams.append(os.fdopen(write, "w"))
+        monkeypatch.setattr(sys, name, streams[-1])
+    with commands.lasting_output():
+        graded(folder)
+        print("done")
+        sys.stderr.write("done")
+    assert len(results.load(folder)) == 5
+    for stream in streams:
+        stream.close()
 
 
 def test_progress_says_how_far_and_how_many_faults(folder, capsys):

@@ -71,6 +71,26 @@ def test_any_map_grades_a_class_the_same(folder, tmp_path):
     assert [result["score"] for result in graded[0]] == [6] * len(STUDENTS)
 
 
+def test_a_class_is_graded_where_standard_output_and_error_are_closed(tmp_path):
+    folder = class_of(tmp_path, {"ada": book("ada"), "bob": book("bob")})
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rnncourse.cli",
+        "class",
+        "grade",
+        "--plain",
+        "--jobs",
+        "2",
+        folder,
+    ]
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    closed = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command]
+    assert subprocess.run(closed, env=environment, timeout=600).returncode == 0
+    assert [result.score for result in results.load(folder)] == [6, 6]
+
+
 def test_a_call_that_ends_its_process_twice_is_lost_and_the_next_is_not():
     with pytest.raises(processes.Lost):
         processes.apart(os._exit, 1)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom import report, similar
+from nbjudge.classroom import exported, report, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.files import ROOT
@@ -101,8 +101,25 @@ def papers(tmp_path):
 
 def test_notebooks_are_compared_with_what_their_answers_need(papers):
     findings = similar.find_similar(LESSON, papers)
-    assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
-    assert (findings.students, findings.unread) == (4, ("di",))
+    assert findings.cells == (similar.SameCells((papers[0], papers[1]), 1),)
+    assert findings.unread == ("di",)
+
+
+def test_the_same_file_comes_first_then_the_same_text_and_what_was_handed_out_is_neither(tmp_path):
+    out = {cell["source"] for book in similar.notebooks_of_the_course(LESSON) for cell in book}
+    (first, second), text = sorted(out)[:2], f"def {EXERCISE}(x):\n    return x"
+    books = {
+        "one": ((EXERCISE, text), ("f", first)), "two": ((EXERCISE, text), ("f", first)),
+        "saved-1": (("a", text), ("b", "y = 1")), "saved-2": (("c", text), ("d", "y = 1"), ("e", second)),
+        "short-1": (("g", "z = 2"),), "short-2": (("h", "z = 2"),),
+        "empty-1": (("f", first),), "empty-2": (("f", first),),
+    }  # fmt: skip
+    papers = [paper(who, notebook(tmp_path / f"{who}.ipynb", *cells)) for who, cells in books.items()]
+    for who, content in {"cut-1": "{cut", "cut-2": "{cut", "no-1": "\n", "no-2": "\n"}.items():
+        (tmp_path / who).write_text(content)
+        papers.append(paper(who, str(tmp_path / who)))
+    groups = [[*(work.student for work in g.papers), g.is_whole] for g in similar.same_files(papers, out)]
+    assert groups == [["one", "two", True], ["cut-1", "cut-2", True], ["saved-1", "saved-2", False]]
 
 
 def test_a_wrong_answer_whose_mistake_the_verdict_names_is_none_that_the_course_does_not_know(tmp_path):
@@ -127,7 +144,7 @@ def test_two_notebooks_of_one_variant_and_of_the_lesson_have_nothing_in_common(t
 
 
 def test_programs_are_files_that_other_tools_compare(papers, tmp_path):
-    assert similar.write_programs(LESSON, papers, tmp_path / "out") == 3
+    exported.write_files(None, similar.programs(LESSON, papers, tmp_path / "out"))
     programs = {
         path.name[:2]: path.read_text(encoding="utf-8") for path in (tmp_path / "out" / EXERCISE).glob("*.py")
     }

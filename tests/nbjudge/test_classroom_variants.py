@@ -14,6 +14,7 @@ from nbjudge.authoring.exercise_text import read_exercise, varied
 from nbjudge.authoring.percent import SourceError
 from nbjudge.classroom import keys
 from nbjudge.classroom import variants as of_a_class
+from nbjudge.classroom.export_tables import read_table
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading import grade, learner
 from nbjudge.grading.in_process import InProcess
@@ -283,6 +284,40 @@ def test_the_same_key_makes_the_same_notebooks_and_another_one_others(tmp_path):
     assert forms[0] == forms[1]
 
 
+@pytest.mark.parametrize("lesson", ["start_here", "bptt"])
+def test_one_more_student_is_added_to_the_table_and_nothing_is_lost(tmp_path, rnnlab, lesson):
+    """Another lesson's notebooks in the same folder count as more, too."""
+    (tmp_path / "list.txt").write_text("ada\n=bo\n")
+    make = "variants", tmp_path / "class", "--out", tmp_path / "out", "--students", tmp_path / "list.txt"
+    assert rnnlab(*make, "--lesson", "start_here")[0] == 0
+    path = tmp_path / "out/students.csv"
+    before = read_table(path)
+    header, ada, bo = before.rows
+    edited = [[*header, "group"], [*bo, "B"], [*ada, "A"], ["a note"]]
+    path.write_bytes(before._replace(rows=edited, delimiter=";").to_bytes())
+    books = {book: book.read_bytes() for book in tmp_path.glob("out/*/*.ipynb")}
+    (tmp_path / "list.txt").write_text("'=bo\neve\n")
+    assert rnnlab(*make, "--lesson", lesson)[0] == 0
+    after = read_table(path)
+    assert (after.delimiter, after.rows[:4]) == (";", edited)
+    assert [row[0] for row in after.rows[4:]] == ["eve"] if lesson == "start_here" else ["'=bo", "eve"]
+    assert all(book.read_bytes() == content for book, content in books.items())
+    listed = {row[1] for row in after.rows[1:] if len(row) > 1}
+    assert listed == {
+        book.relative_to(tmp_path / "out").as_posix() for book in tmp_path.glob("out/*/*.ipynb")
+    }
+
+
+def test_a_list_of_students_that_is_another_table_stops_before_a_notebook_is_written(tmp_path, rnnlab):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/students.csv").write_text("id,student\n1,ada\n")
+    (tmp_path / "list.txt").write_text("ada\n")
+    make = "variants", tmp_path / "class", "--out", tmp_path / "out", "--students", tmp_path / "list.txt"
+    code, printed = rnnlab(*make, "--lesson", "start_here")
+    assert (code, holds(printed, "students.csv", "notebook")) == (2, True)
+    assert [*(tmp_path / "out").iterdir()] == [tmp_path / "out/students.csv"]
+
+
 def test_variants_are_not_brought_into_a_lesson_that_has_results(tmp_path):
     (tmp_path / "results" / "ada").mkdir(parents=True)
     (tmp_path / "results" / "ada" / "start_here.json").write_text("{}")
@@ -297,7 +332,9 @@ def test_variants_are_not_brought_into_a_lesson_that_has_results(tmp_path):
         ("Identifier,Full name,Grade\nParticipant 1234,Ada,\nParticipant 1235,Bo,\n", ["1234", "1235"]),
         ("Teilnehmernummer,Name\nTeilnehmer/in1234,Ada\n", ["1234"]),
         ("Student,ID,Section,A (1)\n    Points Possible,,,10\nAda,77,X,\n", ["77"]),
-        ("student,score\nzoe\u0301,1\nzoé,2\n", ["zoé"]),
+        ("student,score\nzoe\u0301,1\nzoé,2\n'=bo,3\n", ["zoé", "=bo"]),
+        ("id,first_name\nada,Ada\n", ["ada"]),
+        ("id\nada\n", ["ada"]),
     ],
 )
 def test_students_are_read_from_lists_worksheets_and_gradebooks(tmp_path, text, students):
@@ -305,7 +342,7 @@ def test_students_are_read_from_lists_worksheets_and_gradebooks(tmp_path, text, 
     assert of_a_class.students_in(tmp_path / "list.csv") == students
 
 
-@pytest.mark.parametrize("text", ["a,b\n1,2\n", "\n \n"])
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "\n \n", "student\n", "Student,ID\n  Points Possible,\n"])
 def test_a_table_without_students_is_refused(text, tmp_path):
     (tmp_path / "list.csv").write_text(text)
     with pytest.raises(Unusable, match=r"list\.csv"):
