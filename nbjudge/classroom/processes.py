@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import psutil
 
@@ -46,6 +46,8 @@ def apart(function: Callable, argument: object) -> object:
             if sys.path[0] != str(CHECKOUT):  # which the command line forgets where it was given there
                 sys.path.insert(0, str(CHECKOUT))
             _thread.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+            if hasattr(_thread, "pools"):
+                _thread.pools.enter_context(_thread.pool)
         try:
             return _thread.pool.submit(function, argument).result()
         except BrokenProcessPool:
@@ -74,9 +76,14 @@ def most() -> int:
 
 @contextmanager
 def here(count: int) -> Iterator[Callable]:
-    """The `map` of so many threads of this machine."""
-    with ThreadPoolExecutor(count) as threads:
-        yield threads.map
+    """The `map` of so many threads of this machine.
+
+    Their processes end with it: a pool that is still ending when Python does may write into a closed pipe.
+    """
+    with ExitStack() as pools:
+        own = _thread, "pools", pools
+        with ThreadPoolExecutor(count, initializer=setattr, initargs=own) as threads:
+            yield threads.map
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 They grade the course's shortest lesson.
 """
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import psutil
 import pytest
@@ -69,6 +71,14 @@ def test_any_map_grades_a_class_the_same(folder, tmp_path):
             graded.append(bare(place))
     assert graded[0] == graded[1]
     assert [result["score"] for result in graded[0]] == [6] * len(STUDENTS)
+
+
+def test_no_process_or_thread_outlives_the_map_that_began_it():
+    """One that is still ending when Python does may write into a closed pipe, and leave a traceback."""
+    before = {*threading.enumerate(), *multiprocessing.active_children()}
+    with processes.here(2) as mapped:
+        assert [*mapped(partial(processes.apart, abs), [-1, -2, -3])] == [1, 2, 3]
+    assert {*threading.enumerate(), *multiprocessing.active_children()} <= before
 
 
 def test_a_class_is_graded_where_standard_output_and_error_are_closed(tmp_path):
