@@ -1,8 +1,8 @@
 """Drawings of the lessons: how a thing is, before any prose; numbers that were measured are charts.
 
-Each drawing is a function that returns a Sheet of SVG (rnncourse/figures/pen.py has its shapes and roles,
-parts.py what many drawings share).  `python -m rnncourse.build` writes them into rnncourse/drawings/, where
-lessons find them.
+Each drawing is a function that returns a Sheet of SVG: pen.py has its shapes, rnncourse/figures/pen.py their
+colours, parts.py what many drawings share.  `python -m rnncourse.build` writes them into rnncourse/drawings/,
+where lessons find them.
 """
 
 import json
@@ -24,7 +24,7 @@ from drawings import (
     sequences,
     threads,
 )
-from rnncourse.figures.pen import Sheet
+from drawings.pen import Sheet
 from rnncourse.figures.picture import Slider
 
 MODULES = (

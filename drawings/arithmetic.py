@@ -1,6 +1,7 @@
 """Drawings of what costs time on a CPU: products and bytes, passes over memory, barriers; graphs."""
 
-from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 UNIT = 5  # pixels of one number in the products drawn to scale
 PRODUCTS = (16, 8), (4, 16), (1, 32)  # sequences B and units H of three products of 1,024 multiply-adds

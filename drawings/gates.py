@@ -1,7 +1,8 @@
 """Drawings of cells as graphs: six rules and their mirrors, the gates of LSTM and GRU, what is saved."""
 
 from drawings.parts import array, element, node, panels
-from rnncourse.figures.pen import PLAIN, QUIET, ROLES, SMALL, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES, SMALL
 
 RULES = (  # name, inputs, sign, outputs, and what goes back to the inputs
     ("sum", "ab", "+", 1, ("d", "d")),

@@ -1,6 +1,7 @@
 """Drawings of what a GPU does: threads in boxes, a tile in shared memory, launches in time, kernels fused."""
 
-from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 OCHRE = ROLES["weights"].text
 LANES_DRAWN = 8  # of the 32 lanes of a warp

@@ -1,7 +1,8 @@
 """Drawings of kernels and their order: an empty chip, fused kernels, streams, events, graphs."""
 
 from drawings.parts import array, diamond, element, lane, matrix, node, panels, row, time_axis
-from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 RED, PURPLE, BLUE = (ROLES[role].text for role in ("error", "gradient", "state"))
 MULTIPROCESSORS = 132  # of an H200

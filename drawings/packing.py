@@ -1,6 +1,7 @@
 """Drawings of a step's product, and of weights packed into panels in the order in which a tile reads them."""
 
-from rnncourse.figures.pen import PLAIN, QUIET, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import PLAIN, QUIET
 
 TERMS = 5  # rows of weights
 PANELS = 3  # pieces of a row

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, SMALL, Point, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import INK, PLAIN, QUIET, SMALL, Point
 
 LEFT = 20
 RIGHT = 470

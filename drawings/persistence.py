@@ -1,7 +1,8 @@
 """Drawings of persistent kernels: which thread holds which weight, flags, residency, fragments, registers."""
 
 from drawings.parts import array, element, lane, time_axis
-from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 BLOCKS = 4  # of the drawn barrier
 STAGES = (

@@ -1,7 +1,8 @@
 """Drawings of products on a CPU: two roofs, pieces, padding, cache lines, tiles in caches and registers."""
 
 from drawings.parts import array, element, matrix, node, panels, row
-from rnncourse.figures.pen import HIGHLIGHT, PLAIN, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import PLAIN
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
 # tiles of c = a b, in order ijk

@@ -1,7 +1,8 @@
 """Drawings of many ranks: a shared minibatch, a ring and its steps, messages behind work, a lost rank."""
 
 from drawings.parts import diamond, lane, time_axis
-from rnncourse.figures.pen import HIGHLIGHT, QUIET, ROLES, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import QUIET, ROLES
 
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring

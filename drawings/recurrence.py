@@ -2,7 +2,8 @@
 
 from itertools import pairwise
 
-from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles

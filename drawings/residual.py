@@ -1,6 +1,6 @@
 """Drawing of the capstone: two directions of a skip, and what is in memory with and without recomputation."""
 
-from rnncourse.figures.pen import Sheet
+from drawings.pen import Sheet
 
 LAYERS = 3
 STEPS = 3

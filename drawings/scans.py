@@ -1,7 +1,8 @@
 """Drawings of time that is not a chain: steps in a row, and two trees that compose them."""
 
 from drawings.parts import element, panels
-from rnncourse.figures.pen import QUIET, ROLES, Sheet
+from drawings.pen import Sheet
+from rnncourse.figures.pen import QUIET, ROLES
 
 STEPS = 8
 TILE = 50

@@ -1,6 +1,7 @@
 """Drawings of order and place: what leaves the loop, diagonals, weights that stay, exchange of h."""
 
-from rnncourse.figures.pen import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import HIGHLIGHT, LANES, Sheet
+from rnncourse.figures.pen import INK, PLAIN, QUIET, ROLES
 
 LAYERS = 3
 STEPS = 6

@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from drawings.parts import array, matrix, node, panels, row
-from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import HIGHLIGHT, Sheet
+from rnncourse.figures.pen import INK, PLAIN, QUIET, ROLES
 
 BLUE, PURPLE, RED = (ROLES[role].text for role in ("state", "gradient", "error"))
 UNITS = 4

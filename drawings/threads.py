@@ -1,7 +1,8 @@
 """Drawings of threads: shares and sums on a CPU; maps, races, banks, sums and shuffles on a GPU."""
 
 from drawings.parts import array, element, lane, matrix, node, panels, row, time_axis
-from rnncourse.figures.pen import LANES, PLAIN, QUIET, ROLES, Sheet
+from drawings.pen import LANES, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES
 
 LANES_DRAWN = 8  # banks of the memory that is drawn, and lanes that read a column
 ROUNDS = 3  # halvings of a sum of 8 numbers

@@ -11,11 +11,12 @@ from PIL import ImageFont
 
 import drawings
 from drawings import ranks, schedules
+from drawings.pen import Sheet
 from nbjudge.authoring.course import ROOT
 from ranks.simulated_transfers import ring
 from rnncourse import drawings as derived
 from rnncourse.figures import picture
-from rnncourse.figures.pen import INK, QUIET, ROLES, SMALL, WIDTH, Sheet
+from rnncourse.figures.pen import INK, QUIET, ROLES, SMALL, WIDTH
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST_BYTES, MARGIN, MOST_STEPS = 40_000, 8, 12
