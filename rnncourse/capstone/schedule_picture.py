@@ -5,7 +5,7 @@ drawn as one bar, so that thousands of launches stay one small piece of SVG.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -134,12 +134,8 @@ def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[flo
     changes = []
     for (_, writer), reader in array_versions(schedule)[1].items():
         changes += [(spans[writer][0], megabytes), (spans[reader][1], -megabytes)]
-    total = 0.0
-    curve = []
-    for when, change in sorted(changes):
-        total += change
-        curve.append((when, total))
-    return curve
+    times, sizes = zip(*sorted(changes), strict=True)
+    return list(zip(times, np.cumsum(sizes).tolist(), strict=True))
 
 
 def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: float) -> None:
@@ -151,7 +147,7 @@ def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: fl
     sheet.text(LEFT - 10, (first + below) / 2 + 5, quantity(len(streams), "stream"), anchor="end")
     for (stream, what), intervals in sorted(run.bars.items()):
         box = first + streams.index(stream) * run.lane, run.lane * 0.86
-        _draw_bars(sheet, what, list(_joined(intervals, scale)), box)
+        _draw_bars(sheet, what, _joined(intervals, scale), box)
     _draw_memory(sheet, below + GAP, run, scale)
     bound = LEFT + run.bound * scale
     axis = below + GAP + MEMORY
@@ -162,20 +158,13 @@ def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: fl
     sheet.text(LEFT + run.end * scale, axis + 16, f"{run.end:.3g} ms", anchor="end")
 
 
-def _joined(intervals: list[tuple[float, float]], scale: float) -> Iterator[tuple[float, float]]:
+def _joined(intervals: list[tuple[float, float]], scale: float) -> list[tuple[float, float]]:
     """Intervals in pixels, those that nearly touch as one."""
-    left = right = None
-    for start, end in sorted(intervals):
-        start = LEFT + start * scale
-        end = LEFT + end * scale
-        if right is not None and start - right < NEAR:
-            right = max(right, end)
-            continue
-        if right is not None:
-            yield left, right
-        left = start
-        right = end
-    yield left, right
+    starts, ends = LEFT + scale * np.array(sorted(intervals)).T
+    ends = np.maximum.accumulate(ends)
+    is_gap = starts[1:] - ends[:-1] >= NEAR
+    pairs = zip(starts[np.append(True, is_gap)], ends[np.append(is_gap, True)], strict=True)
+    return [(float(left), float(right)) for left, right in pairs]
 
 
 def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tuple[float, float]) -> None:
@@ -185,16 +174,9 @@ def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tu
     path = "".join(f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z" for left, right in bars)
     sheet.element("path", d=path, fill=FILLS[what])
     if what == AGAIN:
-        places = (x for left, right in bars for x in _places(left, right, BLACKEST))
+        places = (x for left, right in bars for x in np.arange(left + 0.5, right, BLACKEST))
         strokes = "".join(f"M{x:.1f} {bottom:.1f}V{top:.1f}" for x in places)
         sheet.element("path", d=strokes, fill="none", stroke=ROLES["state"].edge, stroke_width=1)
-
-
-def _places(left: float, right: float, step: float) -> Iterator[float]:
-    x = left + 0.5
-    while x < right:
-        yield x
-        x += step
 
 
 def _draw_memory(sheet: Sheet, top: float, run: ScheduleRun, scale: float) -> None:

@@ -7,21 +7,20 @@ from nbjudge.comparing.judging import add_to_case, expect, refuse
 from nbjudge.exercise import Code, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import compare
 
 ANSWERS = answers("00_start_here")
 
 
 def check_last_step(submission, rng, T, B, H):
     y = rng.standard_normal((T, B, H))
-    want = ANSWERS["last_step"].call(y)
-    got = submission(y)
-    step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
 
-    def advice():
+    def advice(got, want):
+        step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
         return None if step is None else f"It is step {step}: which index has the last of {T} steps?"
 
     axes = "sequence", "unit"
-    expect(got, want, axes=axes, what="the last step", advice=advice)
+    compare(submission, ANSWERS["last_step"], (y,), advice, axes=axes, what="the last step")
 
 
 def draw_networks(rng) -> list[tuple]:
@@ -33,14 +32,13 @@ def draw_networks(rng) -> list[tuple]:
 
 
 def check_count_rnn_flops(submission, rng, T, B, I, H, L):
-    want = ANSWERS["count_rnn_flops"].call(T, B, I, H, L)
     gates = ANSWERS["count_rnn_flops"].number("gates", 1)
     counts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
     if L > 1:
         others = "the other layer" if L == 2 else f"each of the other {L - 1} layers"
         counts += f", {4 * gates * H * H} in {others}"
     add_to_case(counts)
-    expect(submission(T, B, I, H, L), want, what="the number of FLOP")
+    compare(submission, ANSWERS["count_rnn_flops"], (T, B, I, H, L), what="the number of FLOP")
 
 
 # The learner's own code between two runs takes `pause`: it passes before the second of two readings. Where

@@ -1,5 +1,7 @@
 """Checks of lesson 02: a step backward, a gradient tested, a sequence backward, a sequence cut short."""
 
+from functools import partial
+
 import numpy as np
 
 from nbjudge.comparing.differences import same
@@ -7,7 +9,7 @@ from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import ModelAnswer, answers
-from rnncourse.checks.numbers import rows_of
+from rnncourse.checks.numbers import compare, rows_of
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 
@@ -35,10 +37,8 @@ def check_relu_step_backward(submission, rng, B, I, H):
     x = rng.standard_normal((B, I))
     weight_ih = rng.standard_normal((H, I))
     step = dh, x, h_before, h_after, weight_ih, weight_hh
-    want = ANSWERS["relu_step_backward"].call(*step)
-    got = submission(*step)
-    advice = lambda: _wrong_units(got, want, dh, h_after)
-    expect(got, want, axes=STEP_AXES, what=STEP_RESULTS, advice=advice)
+    advice = partial(_wrong_units, dh=dh, h_after=h_after)
+    compare(submission, ANSWERS["relu_step_backward"], step, advice, axes=STEP_AXES, what=STEP_RESULTS)
 
 
 def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -> str | None:

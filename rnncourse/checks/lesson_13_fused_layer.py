@@ -162,28 +162,12 @@ def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
     step = operations_of(LOOPS[loop]) if loop in LOOPS else draw_loop(rng)
     operations = issue(step, steps, sequences)
     names = [name for name, *_ in operations]
-    pairs = []
-    for j, later in enumerate(operations):
-        pairs += [(i, j) for i, earlier in enumerate(operations[:j]) if _must_wait(earlier, later)]
+    pairs = ANSWERS["must_wait"].call(operations)
     late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
     got = submission(names, late_first)
     want = ANSWERS["leaves_loop"].call(names, late_first)
     plain = sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
     refuse(_misjudged_name(got, want, names, pairs), result=plain)
-
-
-def _must_wait(earlier: tuple, later: tuple) -> bool:
-    """Whether a region that one of them changes is touched by the other; two additions may change places."""
-    for u, old in enumerate(earlier[1:]):
-        for v, new in enumerate(later[1:]):
-            if (u != v or PARTS[u] == "writes") and any(_overlap(a, b) for a in old for b in new):
-                return True
-    return False
-
-
-def _overlap(a: tuple, b: tuple) -> bool:
-    """Whether two regions (buffer, first, end) share a row."""
-    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from nbjudge.comparing.differences import describe
 from nbjudge.comparing.judging import expect, refuse
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers, rows_of
+from rnncourse.checks.numbers import compare, compare_numbers, rows_of
 
 ANSWERS = answers("16_persistent_cuda")
 
@@ -113,8 +113,8 @@ def check_pack_fragment(submission, rng, case):
         tile = rng.integers(0, 2**32, (16, 8), dtype="uint32")
     if case == SPREAD:
         tile = rng.integers(0, 2**32, (32, 16), "uint32")[::2, ::2]
-    want = ANSWERS["pack_fragment"].call(tile)
-    expect(submission(tile), want, axes=("lane", "register"), what="the fragment", case=case)
+    axes = "lane", "register"
+    compare(submission, ANSWERS["pack_fragment"], (tile,), axes=axes, what="the fragment", case=case)
 
 
 ONE = 0x3F800000
@@ -141,14 +141,12 @@ def check_round_bits(submission, rng, case):
         "random ties": rng.integers(0, 2**32 // step, 41) * step + half,
     }[case]
     bits = np.ravel(bits).astype("uint32")
-    want = ANSWERS["round_bits"].call(bits)
-    result = submission(bits.copy())
 
-    def advice() -> str:
+    def advice(result: np.ndarray, want: np.ndarray) -> str:
         k = int(np.flatnonzero(np.asarray(result) != want)[0])
         return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{int(result[k]):08X}."
 
-    expect(result, want, axes=("number",), what="the bits", case=case, advice=advice)
+    compare(submission, ANSWERS["round_bits"], (bits,), advice, axes=("number",), what="the bits", case=case)
 
 
 BUDGETS = """

@@ -22,6 +22,18 @@ def _value(text: str) -> int | float | bool | str:
     return float(text) if number[1] else int(text)
 
 
+def compare(
+    submission: Callable, answer: ModelAnswer, arguments: tuple, advice: Callable | None = None, **how: object
+) -> bool:
+    """Whether a submission gives what the course's answer gives; how: axes, names and so on, as of expect.
+
+    advice: the next step where they differ, from both results.
+    """
+    want = answer.call(*arguments)
+    got = submission(*arguments)
+    return expect(got, want, advice=lambda: advice(got, want) if advice else None, **how)
+
+
 def compare_numbers(
     answer: ModelAnswer,
     what: str | tuple[str, ...],
@@ -37,11 +49,9 @@ def compare_numbers(
     """
 
     def check(submission: Callable, rng: object, *arguments: object) -> None:
-        want = answer.call(*arguments)
         if parts:
             add_to_case(parts(*arguments))
-        got = submission(*arguments)
-        own = lambda: advice(got, want, *arguments) if advice else None
-        expect(got, want, axes=(), what=what, tolerance=tolerance, advice=own)
+        own = (lambda got, want: advice(got, want, *arguments)) if advice else None
+        compare(submission, answer, arguments, own, axes=(), what=what, tolerance=tolerance)
 
     return check

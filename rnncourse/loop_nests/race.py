@@ -4,13 +4,14 @@ Both are compiled by the same engine, both results are compared with NumPy's bef
 two take turns, so that other work on the machine slows both.
 """
 
-import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from rnncourse.lab.turns import take_turns
 from rnncourse.loop_nests import SERIAL, build, engine
 
 SIZES = (576, 576, 576)  # M, N, K: divisible by 64, 48, 36 and 32; 2·M·N·K is 0.38 GFLOP
@@ -64,13 +65,8 @@ def race(
     serial = build(SERIAL, sizes, by)
     serial(a, b, out)
     _refuse_wrong(out, want)
-    turns = [(serial, []), (chosen, [])]
-    for _ in range(rounds):
-        for run, times in turns:
-            start = time.perf_counter()
-            run(a, b, out)
-            times.append(time.perf_counter() - start)
-    medians = (statistics.median(times) for _, times in turns)
+    runs = {"serial": partial(serial, a, b, out), "chosen": partial(chosen, a, b, out)}
+    medians = (timing.median for timing in take_turns(runs, rounds).values())
     return Race(by, *medians, compile_seconds, 2 * M * N * K)
 
 
