@@ -70,11 +70,7 @@ class ModelAnswer:
 
     def define(self, source: str, label: str) -> Callable:
         """The function of this name in `given` and `source`; its lines can be shown under `label`."""
-        linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-        namespace: dict = {"__name__": label}
-        exec(_compiled(self.prelude, f"<given to {self.name}>"), namespace)
-        exec(_compiled(source, label), namespace)
-        return namespace[self.name]
+        return define(self.name, source, label, self.prelude)
 
     def call(self, *arguments: object) -> object:
         """The right result for copies of the arguments; the traces of Codes stay as they are."""
@@ -106,6 +102,15 @@ class ModelAnswer:
         return Exercise(
             self.name, *properties, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses
         )
+
+
+def define(name: str, source: str, label: str, prelude: str) -> Callable:
+    """The function of a program that runs behind another one; its lines can be shown under `label`."""
+    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+    namespace: dict = {"__name__": label}
+    exec(_compiled(prelude, f"<given to {name}>"), namespace)
+    exec(_compiled(source, label), namespace)
+    return namespace[name]
 
 
 def _with_late_case(cases: tuple[tuple, ...] | Callable, late: Callable[[int], tuple]) -> Callable:

@@ -5,6 +5,7 @@ that may be broken. Neither raises: all cases are run, and the first difference 
 mistake is named only if it explains every case, right ones and wrong ones alike: see `Transcript.repeats`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,14 +29,6 @@ class Observation(NamedTuple):
     detail: object = None  # tells mistakes apart whose results agree, for instance counts
 
 
-class Counted(NamedTuple):
-    """What an answer and the course's own one cost on the same input, by what is counted."""
-
-    case: str
-    got: Mapping[str, int]
-    own: Mapping[str, int]
-
-
 class Transcript:
     """All observations of one check."""
 
@@ -43,7 +36,9 @@ class Transcript:
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
         self.call: object = None  # as the course describes it: the first that went wrong, or else the last
-        self.counts: list[Counted] = []
+        self.number = -1  # of the case that the check tries
+        self.costs: Counter[str] = Counter()  # of the costliest call, by what the check counts
+        self.costliest = -1  # number of its case; the last one where the check counts nothing
         self.tell: Callable[[], None] = lambda: None  # called before each case and each known mistake
         self.case = ""  # what the check tries at the moment: its arguments, or what `begin_case` says
         self._finite_results: dict[int, object] = {}  # by the observation's number
@@ -166,10 +161,12 @@ def begin_call(call: object) -> None:
         transcript.call = call
 
 
-def compare_counts(got: Mapping[str, int], own: Mapping[str, int]) -> None:
-    """Keep what the answer cost, and the course's own one on the same input, by what is counted."""
+def keep_costs(costs: Mapping[str, int]) -> None:
+    """Keep what a call of the answer cost, by what the check counts, unless an earlier one cost more."""
     transcript = _transcript.get()
-    transcript.counts.append(Counted(transcript.case, got, own))
+    if sum(costs.values()) > transcript.costs.total():
+        transcript.costs = Counter(costs)
+        transcript.costliest = transcript.number
 
 
 def add_to_case(details: str) -> None:

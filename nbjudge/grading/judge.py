@@ -92,11 +92,16 @@ def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
 
 
+def draw_cases(exercise: Exercise, seed: int) -> tuple[tuple, ...]:
+    """Arguments of the check behind its generator, for each case."""
+    cases = exercise.cases
+    return tuple(cases(draws(exercise, seed))) if callable(cases) else cases
+
+
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
-    cases = exercise.cases
-    cases = tuple(cases(draws(exercise, seed))) if callable(cases) else cases
-    for number, case in enumerate(cases):
+    for number, case in enumerate(draw_cases(exercise, seed)):
+        transcript.number = number
         transcript.case = describe_case(exercise, case)
         transcript.tell()
         try:

@@ -13,6 +13,7 @@ from nbjudge import progress_file
 from nbjudge.comparing.judging import Transcript
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
+from nbjudge.grading.costs import Costs, compare_costs
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.grading.judge import verdict as outcome_of
@@ -39,11 +40,11 @@ def check(function: Callable, *, practice: bool = False, **numbers: int | str) -
     lesson, exercise = _exercise(function, "check", numbers)
     transcript = Transcript()
     transcript.tell = _tell_early(exercise.name, transcript)
-    verdict = _judged(exercise, function, transcript)
+    verdict, costs = _judged(exercise, function, transcript)
     _passed.pop(exercise.name, None)
     _calls[exercise.name] = transcript.call if verdict.status in REPLAYED else None
     if verdict.passed:
-        own = OwnAnswer(exercise, function, _solved(lesson, exercise), transcript.counts)
+        own = OwnAnswer(exercise, function, _solved(lesson, exercise), costs)
         _passed[exercise.name] = own
         verdict = replace(verdict, below=own)
     elif _calls[exercise.name] is not None:
@@ -54,19 +55,24 @@ def check(function: Callable, *, practice: bool = False, **numbers: int | str) -
     return verdict
 
 
-def _judged(exercise: Exercise, function: Callable, transcript: Transcript) -> Verdict:
-    """The verdict that a grade would give, on the function as it stands in this notebook."""
+def _judged(exercise: Exercise, function: Callable, transcript: Transcript) -> tuple[Verdict, Costs | None]:
+    """The verdict that a grade would give, on the function as it stands in this notebook, and its costs."""
+    seed = secrets.randbits(64)
+    costs = None
     try:
         if exercise.is_kernel:
             current().refuse_function(function)
         answer = InProcess(function, exercise.name, seconds=exercise.seconds)
         with limited_output():
             _judging.append(exercise.name)
-            return judge(exercise, answer, secrets.randbits(64), transcript)
+            verdict = judge(exercise, answer, seed, transcript)
+            if verdict.passed:
+                costs = compare_costs(exercise, function, seed, transcript.costliest)
     except Stopped as stopped:
-        return outcome_of(exercise, stopped)
+        verdict = outcome_of(exercise, stopped)
     finally:
         del _judging[:]
+    return verdict, costs
 
 
 def _tell_early(name: str, transcript: Transcript) -> Callable[[], None]:

@@ -9,18 +9,22 @@ import inspect
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 from nbjudge.authoring.percent import BEGIN, END
-from nbjudge.comparing.judging import Counted
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook
+from nbjudge.grading.costs import Costs
 
 GRADED = "NBGRADER_EXECUTION"  # nbgrader sets it where it runs a notebook
-NOUN = re.compile(r"^(.*?)(?= (?:of|from|to|between|into|read|written|loaded) |$| (?:read|written)$)")
+NOUN = re.compile(
+    r"^(.*?)(?= (?:of|from|to|between|into|read|written|loaded|passed|saved|on) |$| (?:read|written)$)"
+)
+PLURAL = r"\1s"
 IN_TWO_COLUMNS = "display:flex;flex-wrap:wrap;gap:1em"
 
 
@@ -34,13 +38,13 @@ class OwnAnswer:
     """What stands below the verdict on a right answer; folded in a notebook."""
 
     def __init__(
-        self, exercise: Exercise, function: Callable, solved: Path | None, counted: list[Counted]
+        self, exercise: Exercise, function: Callable, solved: Path | None, costs: Costs | None
     ) -> None:
         self.name = exercise.name
         self.function = function
         self.idea = exercise.hints[1]
         self.solved = solved
-        self.counted = max(counted, key=lambda counts: sum(counts.own.values()), default=None)
+        self.costs = costs
 
     def offered(self) -> str:
         """How to see it where nothing can be unfolded; empty where its text is not shown."""
@@ -48,16 +52,19 @@ class OwnAnswer:
         return f"The course's own answer beside yours: {call}" if self.solved else ""
 
     def in_counts(self) -> str:
-        """What both cost on the same input, and what one better needs less of; empty without counts."""
-        if self.counted is None:
+        """What both cost on the same input, and what one better takes less of; empty without counts."""
+        if self.costs is None or not (names := self.costs.got | self.costs.own):
             return ""
-        case, got, own = self.counted
-        nouns = {name: NOUN.sub(r"\1s", name, count=1) for name in own}
-        costs = ", ".join(f"{got[name]} and {own[name]} {noun}" for name, noun in nouns.items())
-        fewer = ", ".join(f"fewer {noun}" for name, noun in nouns.items() if got[name] > own[name])
-        better = f" One better has {fewer}." if fewer else ""
+        case, got, own, better = self.costs
+        pairs = [f"{got[name]:,} and {_quantity(own, name)}" for name in names if got[name] != own[name]]
+        alike = ", ".join(_quantity(got, name) for name in names if got[name] == own[name])
+        parts = [", ".join(pairs), f"both {alike}" if alike else ""]
         where = f" ({case})" if case else ""
-        return f"In counts, yours and the course's own answer{where}: {costs}.{better}"
+        text = f"In counts, yours and the course's own answer{where}: {'; '.join(filter(None, parts))}."
+        if better is None:
+            return f"{text} No answer that the course knows takes a tenth less of one and no more of another."
+        less = [_quantity(better, name) for name in got if better[name] < got[name]]
+        return f"{text} One better takes {', '.join(less)}, and no more of anything."
 
     def __str__(self) -> str:
         text = self.solved and _solution(self.solved, self.name)
@@ -77,6 +84,11 @@ class OwnAnswer:
         columns = "".join(map(_column, texts, texts.values()))
         summary = f"<summary>The course's own answer beside yours</summary><p>{html.escape(self.idea)}</p>"
         return f"<details{state}>{summary}<div style='{IN_TWO_COLUMNS}'>{columns}</div></details>"
+
+
+def _quantity(costs: Counter, name: str) -> str:
+    """A count and its noun, of which the first part has the plural: "2 sectors read"."""
+    return f"{costs[name]:,} {name if costs[name] == 1 else NOUN.sub(PLURAL, name, count=1)}"
 
 
 def offer(word: str, name: str) -> str:

@@ -26,7 +26,7 @@ rnnlab.banner()
 import numpy as np
 
 from rnncourse import drawings
-from rnncourse.lab.array_traffic import traffic
+from nbjudge.grading.meter import BYTES, OPERATIONS, count_costs
 
 my_guess = ...
 one = np.float32(1)
@@ -46,11 +46,12 @@ rng = np.random.default_rng(0)
 a, c = (rng.normal(size=(B, 4 * H)).astype("float32"),
         rng.normal(size=(B, H)).astype("float32"))
 h_next, c_next = np.empty_like(c), np.empty_like(c)  # for section 2
-moved = traffic(step_in_numpy, a, c)
+costs = count_costs(step_in_numpy, a, c)
+moved = costs[BYTES]
 needed = a.nbytes + 3 * c.nbytes
-print(f"{moved.calls} passes move {moved.bytes_moved / 1e6:.1f} MB; needed: "
+print(f"{costs[OPERATIONS]} passes move {moved / 1e6:.1f} MB; needed: "
       f"{needed / 1e6:.1f} MB")
-print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
+print(f"factor {moved / needed:.1f}; you guessed {my_guess}")
 drawings.show("passes_over_memory")
 
 # %% [markdown]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, describe, first_difference
-from nbjudge.comparing.judging import begin_call, compare_counts, refuse
+from nbjudge.comparing.judging import begin_call, keep_costs, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from rnncourse.checks.answers import ModelAnswer
@@ -135,16 +135,10 @@ def compare_launches(
     }
     counts = got.counts and {name: count for name, count in got.counts.items() if name not in SHARES}
     refuse(problem, result=symptoms, detail=counts)
-    if got.counts is not None and want.counts is not None:
-        _compare_costs(got.counts, want.counts)
+    if got.counts is not None:
+        costs = got.counts | got.counts["without_atomics"]
+        keep_costs({noun: costs[name] for name, noun in COSTS.items()})
     return want.arrays
-
-
-def _compare_costs(counts: dict, own: dict) -> None:
-    """Keep what both launches cost, for a learner to read: without what neither of them does."""
-    sides = [part | part["without_atomics"] for part in (counts, own)]
-    used = [name for name in COSTS if any(side[name] for side in sides)]
-    compare_counts(*({COSTS[name]: side[name] for name in used} for side in sides))
 
 
 def _limit_stores(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> Share | None:

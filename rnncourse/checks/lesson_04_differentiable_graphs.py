@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import add_to_case, begin_case, compare_counts, expect, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import compare
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 
 ANSWERS = answers("04_differentiable_graphs")
@@ -32,11 +33,10 @@ def check_graph_rules(submission, rng, m, k, n):
     for node, (names, *arguments) in nodes.items():
         case = f"node {node!r}, d [{m},{n}]"
         begin_case(f"{case}; {_unneeded(*arguments[1:])}")
-        got = submission(node, *arguments)
-        want = ANSWERS["graph_rules"].call(node, *arguments)
         axes = ("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)}
-        advice = partial(_at_output, got, want, arguments[0], arguments[2])
-        expect(got, want, axes=axes, what=names, case=case, advice=advice)
+        advice = partial(_at_output, d=arguments[0], output=arguments[2])
+        how = {"axes": axes, "what": names, "case": case}
+        compare(submission, ANSWERS["graph_rules"], (node, *arguments), advice, **how)
 
 
 def _at_output(got: tuple, want: tuple, d: object, output: np.ndarray | None) -> str | None:
@@ -76,11 +76,9 @@ def check_lstm_backward(submission, rng, B, I, H):
     weight_ih = rng.standard_normal((4 * H, I))
     weight_hh = rng.standard_normal((4 * H, H))
     step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
-    want = ANSWERS["lstm_backward"].call(*step)
-    got = submission(*step)
     what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
 
-    def advice() -> str:
+    def advice(got: tuple, want: tuple) -> str:
         if same(got[1:3], want[2:0:-1], None):
             return "dh and dc are the right ones in the other order: return dx, dh, dc, and then the rest."
         gates = wrong_gates(got, want, ("dbias",), "ifgo")
@@ -88,7 +86,7 @@ def check_lstm_backward(submission, rng, B, I, H):
             return gates  # i, f and g are right, so what arrives at c_next is, too
         return f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
-    expect(got, want, axes=gate_axes("dbias"), what=what, advice=advice)
+    compare(submission, ANSWERS["lstm_backward"], step, advice, axes=gate_axes("dbias"), what=what)
 
 
 def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
@@ -111,12 +109,10 @@ def check_gru_backward(submission, rng, B, I, H):
     weight_ih = rng.standard_normal((3 * H, I))
     weight_hh = rng.standard_normal((3 * H, H))
     step = dh_next, rng.standard_normal((B, I)), h, r, z, n, product, weight_ih, weight_hh
-    want = ANSWERS["gru_backward"].call(*step)
-    got = submission(*step)
     biases = "dbias_ih", "dbias_hh"
     what = "dx", "dh", "dweight_ih", "dweight_hh", *biases
-    advice = partial(wrong_gates, got, want, biases, "rzn")
-    expect(got, want, axes=gate_axes(*biases), what=what, advice=advice)
+    advice = partial(wrong_gates, biases=biases, gates="rzn")
+    compare(submission, ANSWERS["gru_backward"], step, advice, axes=gate_axes(*biases), what=what)
 
 
 def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -> str | None:
@@ -261,7 +257,6 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
         return _kept(got, want, biases[1]) or _gates(got[0], want[0], x, h0, weight_ih, weight_hh, *biases)
 
     if expect(got, want, axes=axes, what=what, advice=advice):
-        compare_counts({"call of product": len(trace)}, {"call of product": 1 + T})
         states = np.concatenate([h0[np.newaxis], want[0][:-1]])
         refuse(missing_vector("product", trace, {"x": x, "h": states}))
 

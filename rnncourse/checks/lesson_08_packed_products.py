@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, begin_case, compare_counts, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, keep_costs, refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
@@ -86,7 +86,7 @@ def check_emit_tile(submission, rng, rows, vectors, terms):
     core = Proxy(CORE.format(registers=registers), "core", {"emit": emit})
     add_to_case(f"{registers} registers")
     submission(core, rows, vectors, terms)
-    compare_counts({"load": machine.loads}, {"load": terms * (rows + vectors)})
+    keep_costs({"instruction": len(machine.listing), "load": machine.loads})
     refuse(_incomplete(machine), result=(machine.loads, machine.multiplies, machine.stores))
 
 
@@ -267,7 +267,7 @@ def check_tiled_product(submission, rng, *sizes):
         loads = count_loads(kernel.trace, product)
         fewest = count_loads(own.trace, product)
         counts = tuple(map(float, loads))
-        compare_counts(*(dict(zip(COSTS, side, strict=True)) for side in (loads, fewest)))
+        keep_costs(dict(zip(COSTS, loads, strict=True)))
         refuse(_excess(loads, fewest), result=counts, detail=loads, tolerance=SAME)
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, keep_costs, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
@@ -71,7 +71,9 @@ def check_assign_streams(submission, rng, layers, steps, skips):
     plain = _streams_and_events(got)
     if skips:
         add_to_case("each layer also reads the one two below")
-    refuse(_bad_streams(plain, operations, waits, 2 * layers), result=plain)
+    if refuse(_bad_streams(plain, operations, waits, 2 * layers), result=plain):
+        streams, events = plain
+        keep_costs({"stream": len(set(streams)), "event": len(events)})
 
 
 def network(

@@ -6,13 +6,13 @@ from itertools import pairwise, product
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, expect, keep_costs, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Proxy, Wrong
 from ranks.costs import Link
 from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnncourse.checks.answers import answers, call
-from rnncourse.checks.numbers import rows_of
+from rnncourse.checks.numbers import compare, rows_of
 from rnncourse.scaling import published
 
 ANSWERS = answers("17_scaling_out")
@@ -84,6 +84,7 @@ def check_average_gradients(submission, rng, sequences, shapes):
     problem = problem or _deaf_to_sums(submission, ranks, results, sums, rng)
     if not refuse(problem, case):
         return
+    keep_costs({"call of all_reduce": len(sums), "byte passed to it": sum(part.nbytes for part in sums)})
     for rank, got in enumerate(results):
         names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
         got = list(got) if isinstance(got, tuple) else got
@@ -233,16 +234,15 @@ def draw_passes(rng) -> list[tuple]:
 
 def check_predict_scaling(submission, rng, name):
     gpus, seconds, wanted = _runs(rng, name)
-    want = ANSWERS["predict_scaling"].call(gpus, seconds, wanted)
     ones = np.ones_like(gpus)
     columns = np.stack([ones, 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
     best, *_ = np.linalg.lstsq(columns / seconds[:, np.newaxis], ones, rcond=None)
     fit = ", ".join(f"{letter} = {number:.4g}" for letter, number in zip("abc", best, strict=True))
     case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
-    got = submission(gpus, seconds, wanted)
     weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
-    advice = lambda: weights if name == "with noise" else None
-    expect(got, want, axes=("place",), what="the prediction", case=case, tolerance=1e-6, advice=advice)
+    advice = lambda got, want: weights if name == "with noise" else None
+    how = {"axes": ("place",), "what": "the prediction", "case": case, "tolerance": 1e-6}
+    compare(submission, ANSWERS["predict_scaling"], (gpus, seconds, wanted), advice, **how)
 
 
 def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

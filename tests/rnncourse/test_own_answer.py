@@ -1,5 +1,7 @@
 """Behind a check: the course's own answer beside a right one, with both counted; a wrong kernel's replay."""
 
+import re
+
 import numpy as np
 import pytest
 from values_in import holds
@@ -7,13 +9,24 @@ from values_in import holds
 import rnnlab
 from nbjudge import variants
 from nbjudge.authoring.percent import BEGIN
-from nbjudge.grading import learner, own_answer
+from nbjudge.grading import costs, learner, own_answer
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from nbjudge.grading.meter import BYTES, OPERATIONS, ROUNDS
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 from rnnlab import cuda
 
+FORMULAS = {  # or one view: there is nothing to save, though an answer may loop where none is needed
+    "arithmetic_intensity",
+    "choose_minibatch",
+    "count_rnn_flops",
+    "filter_weights",
+    "index_of_sums",
+    "last_step",
+    "product_time",
+    "register_budget",
+}
 SOLVED = "solutions/09_cuda_first_kernels.ipynb"
 
 
@@ -57,20 +70,55 @@ def solved(name, lesson, old="", new=""):
 
 def test_both_answers_are_counted_on_the_same_input():
     own = rnnlab.check(fix_the_race).below
-    case, got, theirs = own.counted
+    case, got, theirs, better = own.costs
     assert "blocks=2, threads=32, steps=3" in case
     assert (got["barrier"], theirs["barrier"]) == (2 * (2 * 3 + 1), 2 * 2 * 3)
     assert got["load from global memory"] == theirs["load from global memory"] == 2 * 32
     assert got["request to shared memory"] == 2 * (4 * 3 + 2)  # a warp a block
+    assert theirs["barrier"] == better["barrier"]  # another right answer has fewer still, and is not the next
     assert holds(own.in_counts(), "14", "12")
-    _, got, theirs = rnnlab.check(saxpy_kernel).below.counted
+    _, got, theirs, _ = rnnlab.check(saxpy_kernel).below.costs
     assert (got["load from global memory"], theirs["load from global memory"]) == (3 * 300, 2 * 300)
 
 
-def test_calls_of_a_product_are_counted_too():
-    function = solved("group_gates", "fused_cell")
-    _, got, theirs = rnnlab.check(function).below.counted
-    assert got == theirs == {"call of multiply": 2}
+def test_an_answer_in_numpy_is_counted_by_operations_bytes_and_rounds():
+    one_product = """
+def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    weights = np.concatenate([weight_ih, weight_hh], axis=1)
+    bias = bias_ih + bias_hh
+    for row in x:
+        states.append(np.tanh(weights @ np.concatenate([row, states[-1]]) + bias))
+    return np.array(states)
+"""
+    function = answers("rnn_forward")["rnn_forward"].define(one_product, "<learner's rnn_forward>")
+    verdict = rnnlab.check(function)
+    case, got, own, better = verdict.below.costs
+    T = int(re.search(r"T=(\d+), I=3, H=2", case)[1])
+    assert got == {OPERATIONS: 4 * T + 2, ROUNDS: T, BYTES: got[BYTES]}
+    assert own == {OPERATIONS: 6 * T, ROUNDS: T, BYTES: T * (6 + 3 + 2 + 4 + 2 + 2 + 3 * 6 + 4) * 8}
+    assert better is None  # fewer operations, more bytes
+    assert holds(str(verdict), f"{4 * T + 2} and {6 * T}", f"{T}")
+
+
+def test_one_better_is_the_next_right_answer_that_takes_less_and_no_more_of_anything():
+    function = solved("clip_by_global_norm", "training")
+    own = rnnlab.check(function).below
+    assert own.costs.better < own.costs.got
+    assert own.costs.better[OPERATIONS] == 2
+    assert holds(own.in_counts(), "4", "2")
+    calls = rnnlab.check(solved("group_gates", "fused_cell")).below.costs
+    assert calls.got == calls.own
+    assert calls.got["call of multiply"] == 2
+
+
+@pytest.mark.parametrize("name", [name for lesson in checks.LESSONS for name in checks.catalogue(lesson)])
+def test_each_exercise_counts_something_but_those_whose_answer_is_one_formula(name):
+    _, exercise = checks.find(name)
+    if exercise.is_kernel:
+        pytest.skip("a launch always counts")
+    _, spent = costs._spend(exercise, exercise.reference, 5, -1)
+    assert (not spent) == (name in FORMULAS)
 
 
 def test_the_verdict_folds_the_courses_answer_and_says_where_to_see_it_without_a_page():
@@ -118,7 +166,7 @@ def test_a_variant_is_counted_and_its_answer_not_shown():
     answer = variants.variants_of("saxpy_kernel")[1]
     verdict = rnnlab.check(answer.function, **answer.numbers)
     assert verdict.passed
-    assert verdict.below.counted.got == verdict.below.counted.own
+    assert verdict.below.costs.got == verdict.below.costs.own
     assert "solution" not in f"{verdict}{verdict._repr_html_()}"
     assert "solutions/" not in str([rnnlab.hint(answer.function) for _ in range(3)][-1])
 

@@ -26,14 +26,18 @@ LEAP = 0.5  # the largest step, as a share of the whole distance
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
 RECORDED = """
 
-def recorded(parameters, x, target):
+unrecorded = loss_and_gradients
+
+
+def loss_and_gradients(parameters, x, target):
     target = np.multiply(target, unit())
-    loss, gradients = loss_and_gradients(parameters, x, target)
+    loss, gradients = unrecorded(parameters, x, target)
     place = np.concatenate([np.ravel(parameters[name]) for name in sorted(parameters)])
     note(loss, *np.shape(x)[:2], float(np.ravel(x)[:1].sum()), float(np.ravel(target)[:1].sum()), place)
     return loss, gradients
 """
-TINY_RNN = Proxy("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
+SOURCE = "import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED
+TINY_RNN = Proxy(SOURCE, "loss_and_gradients")
 
 DIVERGED = "walks uphill, or in steps that are too large"
 UNTOUCHED = "returns the parameters untrained"

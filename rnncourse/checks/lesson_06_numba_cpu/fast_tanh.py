@@ -3,10 +3,10 @@
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, describe
-from nbjudge.comparing.judging import refuse
+from nbjudge.comparing.judging import keep_costs, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic
-from rnncourse.checks.lesson_06_numba_cpu.proxies import BATCH, Number, Tape, proxies
+from rnncourse.checks.lesson_06_numba_cpu.proxies import BATCH, NUMBERS, proxies
 from rnncourse.lambert import lambert
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
@@ -46,8 +46,9 @@ def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[f
     """(value, operations, divisions) of the answer at a point; the point itself never leaves the judge."""
     judge = Arithmetic(np.float32, (point,), COMPARISONS)
     text = f"tape = Tape({BATCH}, perform, compare, 1)\na = Number(tape, 0)\n"
-    got = submission(proxies((Tape, Number), text, judge.services)["a"], odd, even, EDGE)
+    got = submission(proxies(NUMBERS, text, judge.services)["a"], odd, even, EDGE)
     counts = judge.operations, judge.divisions
+    keep_costs({"operation on a number": judge.operations, "division": judge.divisions})
     if type(got) is tuple and len(got) == 1 and type(got[0]) is int and 0 <= got[0] < len(judge.values):
         return float(judge.values[got[0]]), *counts
     if isinstance(got, float | int | np.floating):

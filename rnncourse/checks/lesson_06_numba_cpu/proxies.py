@@ -150,6 +150,21 @@ class Tape:
         return self.compare(word, plain(left), plain(right))
 
 
+def operation(word):
+    """A method of Number that adds an operation on its operands to the tape."""
+    return lambda self, *others: self.tape.number(word, self, *others)
+
+
+def reflected(word):
+    """The same, where the number stands behind the sign."""
+    return lambda self, other: self.tape.number(word, other, self)
+
+
+def comparison(word):
+    """A method of Number that compares it with another one."""
+    return lambda self, other: self.tape.ask(word, self, other)
+
+
 class Number(tuple):
     """A number that lies with the judge, by its handle."""
 
@@ -165,35 +180,9 @@ class Number(tuple):
         self.tape.send()
         return iter((self.handle,))
 
-    def __add__(self, other):
-        return self.tape.number("+", self, other)
-
-    def __radd__(self, other):
-        return self.tape.number("+", other, self)
-
-    def __sub__(self, other):
-        return self.tape.number("-", self, other)
-
-    def __rsub__(self, other):
-        return self.tape.number("-", other, self)
-
-    def __mul__(self, other):
-        return self.tape.number("*", self, other)
-
-    def __rmul__(self, other):
-        return self.tape.number("*", other, self)
-
-    def __truediv__(self, other):
-        return self.tape.number("/", self, other)
-
-    def __rtruediv__(self, other):
-        return self.tape.number("/", other, self)
-
-    def __neg__(self):
-        return self.tape.number("negative", self)
-
-    def __abs__(self):
-        return self.tape.number("abs", self)
+    __add__, __sub__, __mul__, __truediv__ = map(operation, "+-*/")
+    __radd__, __rsub__, __rmul__, __rtruediv__ = map(reflected, "+-*/")
+    __neg__, __abs__ = map(operation, ("negative", "abs"))
 
     def __pow__(self, exponent):
         if exponent not in range(100):
@@ -203,24 +192,7 @@ class Number(tuple):
             product = self * product
         return product
 
-    def __lt__(self, other):
-        return self.tape.ask("<", self, other)
-
-    def __le__(self, other):
-        return self.tape.ask("<=", self, other)
-
-    def __gt__(self, other):
-        return self.tape.ask(">", self, other)
-
-    def __ge__(self, other):
-        return self.tape.ask(">=", self, other)
-
-    def __eq__(self, other):
-        return self.tape.ask("==", self, other)
-
-    def __ne__(self, other):
-        return self.tape.ask("!=", self, other)
-
+    __lt__, __le__, __gt__, __ge__, __eq__, __ne__ = map(comparison, ("<", "<=", ">", ">=", "==", "!="))
     __hash__ = None
 
     def __bool__(self):
@@ -251,14 +223,20 @@ class Number(tuple):
         )
 
 
-def proxies(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Proxy]:
-    """{name: Proxy} of the objects that the text makes, all from one source with the same services."""
+def proxies(classes: Sequence[Callable], text: str, services: Mapping[str, Callable]) -> dict[str, Proxy]:
+    """{name: Proxy} of the objects that the text makes, all from one source with the same services.
+
+    classes: with the functions that they use.
+    """
     source = "\n\n".join([*map(_source, classes), text])
     names = [line.split(" = ")[0] for line in text.strip().split("\n")]
     return {name: Proxy(source, name, services) for name in names}
 
 
+NUMBERS = Tape, operation, reflected, comparison, Number
+
+
 @cache
-def _source(proxy: type) -> str:
-    """Source text of a class. To find it takes 7 ms, and some checks make proxies for each number."""
-    return inspect.getsource(proxy)
+def _source(part: Callable) -> str:
+    """Source text of a class or function. To find it takes 7 ms; some checks make proxies for each number."""
+    return inspect.getsource(part)
