@@ -5,19 +5,30 @@ which the reader replaces; until then it becomes NOTHING, which any line of a le
 calculate with.  What such a cell shows from there on lies under a Cover, as does what a later cell shows that
 reads the guess: a line that the reader opens by a click or a key.  The cell runs to its end all the same.
 The site puts the fields of its pages where these covers are (pages/quiz.py).
+
+Colab shows the outputs of each cell in a frame of their own, which no style of another cell reaches, and
+VS Code has other elements than JupyterLab.  There the cover holds the outcome itself.
 """
 
 import ast
 import json
+import os
 import re
+import sys
+from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import ExitStack, redirect_stdout
 from html import escape
+from types import SimpleNamespace
 
 NAME = re.compile(r"(my_)?guess\w*$|my_(factor|prediction|exponents|slopes)\w*$")
+VSCODE = "__vsc_ipynb_file__"  # a variable that VS Code gives each notebook
+WIDGETS = "RNNLAB_WIDGETS"  # see figures/picture.py
 LINE = "No guess yet: write yours in place of ..., or"
 # of JupyterLab and pages that nbconvert makes: behind a closed cover every output is hidden, but errors and
 # warnings are not; the fold of prose below it opens with it, or at once if there is a guess. Paper shows all.
-# Other programs know none of these classes: the outcome is seen below the line.
+# In another program than those above and JupyterLab, the outcome is seen below the line.
+CODE = "white-space: pre-wrap; font-family: monospace"
 STYLE = """
 @media screen {
 .guess-cover summary { cursor: pointer; }
@@ -65,6 +76,7 @@ class Cover:
     def __init__(self, names: list[str], fields: list[str]):
         self.names = names  # of the variables that hold the guesses
         self.fields = fields  # what a page asks for, in words
+        self.outcome = ""  # HTML, where the cover holds it
 
     def __repr__(self) -> str:
         return f"{LINE} read on."
@@ -72,16 +84,69 @@ class Cover:
     def _repr_html_(self) -> str:
         fields = escape(json.dumps(self.fields, ensure_ascii=False))
         attributes = f'class="guess-cover" data-names="{" ".join(self.names)}" data-fields="{fields}"'
-        return f"<details {attributes}><summary>{LINE} <span>read on</span></summary></details>"
+        remedy = "open the outcome" if self.outcome else "read on"
+        line = f"<summary>{LINE} <span>{remedy}</span></summary>"
+        return f"<details {attributes}>{line}{self.outcome}</details>"
 
 
 def cover(**guesses: object) -> None:
     """Cover what the cell shows from here on, unless a part of a guess is there."""
     if any(part is not NOTHING for part in _parts([*guesses.values()])):
         return
+    from IPython import get_ipython
     from IPython.display import display
 
-    display(Cover([*guesses], _fields(guesses)))
+    shown = Cover([*guesses], _fields(guesses))
+    shell = get_ipython()
+    if "google.colab" in sys.modules or VSCODE in getattr(shell, "user_ns", ()):
+        _hold_outcome(shell, shown)
+    else:
+        display(shown)
+
+
+def _hold_outcome(shell: object, shown: Cover) -> None:
+    """Display the cover when the cell has ended, with all that the cell has shown in the meantime."""
+    from IPython.display import display
+    from IPython.utils.capture import capture_output
+
+    stack = ExitStack()
+    stack.enter_context(capture_output(stdout=False, stderr=False))
+    outputs = shell.display_pub.outputs
+    write = lambda text: outputs.append({"data": {"text/plain": text}})
+    stack.enter_context(redirect_stdout(SimpleNamespace(write=write, flush=lambda: None)))
+    widgets = os.environ.get(WIDGETS, "")
+    os.environ[WIDGETS] = "off"  # a page holds pictures, and no sliders
+
+    def end(result: object) -> None:
+        shell.events.unregister("post_run_cell", end)
+        hook = sys.displayhook  # capture_output would put back the one that it found within the cell
+        stack.close()
+        sys.displayhook = hook
+        os.environ[WIDGETS] = widgets
+        # by identity: an update takes the place of an earlier output
+        places = {_identity(output) or number: output["data"] for number, output in enumerate(outputs)}
+        shown.outcome = "".join(map(_html, places.values()))
+        display(shown)
+
+    shell.events.register("post_run_cell", end)
+
+
+def _identity(output: dict) -> str | None:
+    """What names an output that is updated later."""
+    return (output.get("transient") or {}).get("display_id")
+
+
+def _html(data: dict) -> str:
+    """HTML of one output: a picture, or text that continues the line before it."""
+    for kind in ("text/html", "image/svg+xml"):
+        if kind in data:
+            return data[kind]
+    image = data.get("image/png")
+    if image:
+        code = b64encode(image).decode() if isinstance(image, bytes) else image
+        return f'<img src="data:image/png;base64,{code}">'
+    text = data.get("text/markdown") or data.get("text/plain", "")
+    return f'<span style="{CODE}">{escape(text)}</span>'
 
 
 def _parts(guess: object) -> Iterator[object]:

@@ -1,11 +1,15 @@
 """A prediction that nobody has made is printed as none, in each way in which lessons print one."""
 
 import ast
+import os
 import re
+import sys
 from contextlib import redirect_stdout
+from html import escape
 from io import StringIO
 
 import pytest
+from bs4 import BeautifulSoup
 from IPython.core.interactiveshell import InteractiveShell
 from page_browser import PageBrowser, needs_browser
 from traitlets.config import Config
@@ -69,6 +73,60 @@ def test_what_follows_a_guess_that_was_not_made_lies_under_a_cover(cells, shown,
     assert printed.getvalue().replace("\n", "") == shown
 
 
+OUTCOME = """
+from IPython.display import HTML, display
+print("before")
+my_guess = ...
+print("a < b,", end=" ")
+print("c")
+place = display(HTML("<b>first</b>"), display_id=True)
+place.update(HTML("<b>second</b>"))
+{end}
+"""
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What a shell has displayed, by kind of data."""
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    guesses.prepare(shell)
+    outputs = []
+    publish = lambda data, *others, **named: outputs.append(data)
+    monkeypatch.setattr(shell.display_pub, "publish", publish)
+    error = lambda kind, error, trace: print(kind.__name__, file=sys.stderr)  # a kernel sends it by itself
+    monkeypatch.setattr(shell, "_showtraceback", error)
+    yield shell, outputs
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.parametrize(
+    "end", ["6 * 7", "6 * 7; 1 / 0", "import sys; print(42); _ = sys.stderr.write('warned')"]
+)
+@pytest.mark.parametrize("program", ["Colab", "VS Code"])
+def test_where_no_style_hides_an_outcome_the_cover_holds_it(program, end, shown, monkeypatch, capsys):
+    shell, outputs = shown
+    if program == "Colab":
+        monkeypatch.setitem(sys.modules, "google.colab", sys)
+    else:
+        shell.user_ns["__vsc_ipynb_file__"] = "/home/a/02_bptt.ipynb"
+    hooks = sys.stdout, sys.displayhook, shell.display_pub, os.environ.get("RNNLAB_WIDGETS", "")
+    shell.run_cell(OUTCOME.format(end=end))
+    assert hooks == (sys.stdout, sys.displayhook, shell.display_pub, os.environ.get("RNNLAB_WIDGETS", ""))
+    printed = capsys.readouterr()
+    assert printed.out == "before\n"
+    assert ("ZeroDivisionError" in printed.err) == ("/ 0" in end)
+    assert ("warned" in printed.err) == ("warned" in end)
+    (cover,) = outputs
+    page = BeautifulSoup(cover["text/html"], "html.parser")
+    page.summary.extract()
+    assert re.search(r"^a < b, c\n\s*second(\s*42)?$", page.details.get_text().strip())
+    assert ("42" in page.get_text()) == ("/ 0" not in end)
+    outputs.clear()
+    shell.run_cell("print('next')\nmy_guess = 3\nprint(my_guess)")
+    assert not outputs
+    assert capsys.readouterr().out == "next\n3\n"
+
+
 def test_a_cell_that_fails_behind_a_cover_fails_on_its_own_line(shell):
     result = shell.run_cell("my_guess = ...\nprint(my_guess)\nmy_guess.nothing")
     assert result.error_in_exec.__traceback__.tb_next.tb_lineno == 3
@@ -85,6 +143,22 @@ def test_no_lesson_makes_a_guess_for_its_reader(path):
     assigned = re.findall(r"^my_guess\w* = (.*)", text, re.M)
     numbers = [value for value in assigned if "..." not in value and not value.startswith("set()")]
     assert not numbers
+
+
+@needs_browser
+def test_a_cover_that_holds_its_outcome_needs_no_style_of_the_page_around_it(tmp_path):
+    cover = guesses.Cover(["my_guess"], ["guess"])
+    cover.outcome = "<span id=outcome>9</span>"
+    frame = escape(f"<pre>before</pre>{cover._repr_html_()}")
+    (tmp_path / "frame.html").write_text(f'<iframe sandbox="allow-scripts" srcdoc="{frame}"></iframe>')
+    with PageBrowser(tmp_path / "profile") as pages:
+        pages.show((tmp_path / "frame.html").as_uri())
+        pages.browser.switch_to.frame(0)
+        find = pages.browser.find_element
+        visible = lambda: pages.browser.execute_script(VISIBLE, find("id", "outcome"))
+        assert not visible()
+        find("css selector", "summary").click()
+        assert visible()
 
 
 def page_with_a_cover():
