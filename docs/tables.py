@@ -1,19 +1,20 @@
 """Tables of the lessons in pages of prose: README's ways in and course map, and those of docs/teachers.md.
+Beside them the minutes of each lesson, as its source states them, in rnncourse/lesson_minutes.json.
 
 A table stands between `<!-- built: KIND -->` and `<!-- built: end -->`; `python -m rnncourse.build` writes it
 anew from the lessons and exercises.  The lessons of a syllabus are the author's; its minutes are counted.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from rnncourse import records
 from rnncourse.checks import LESSONS
 from rnncourse.checks.answers import ModelAnswer
 from rnncourse.lab.work import REPOSITORY
-from rnncourse.paths import NEEDS, PATHS, cell_backwards, list_lessons
+from rnncourse.paths import MINUTES, NEEDS, PATHS, cell_backwards, list_lessons
 from rnncourse.records import cpu_report
 from rnnlab import reference
 
@@ -25,7 +26,6 @@ SENTENCE = re.compile(r"\A# Course map: (.+)$", re.M)  # of a lesson's source, w
 TITLE = re.compile(r"^# # (\d\d) · (.+)$", re.M)
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 LONGEST_EXAM = 25  # minutes of an exercise
-FIRST_PATH = [*LESSONS][:5]  # its lessons
 STEPS = 64  # of the sequence whose cells are counted
 FIRST = f"notebooks/{next(iter(LESSONS.values()))}.ipynb"
 
@@ -42,7 +42,14 @@ def pages(root: Path, answers: Answers) -> dict[Path, bytes]:
         kind, before = match.groups()
         return f"<!-- built: {kind} -->\n{TABLES[kind](sources, answers, before)}{END}"
 
-    return {path: TABLE.sub(table, path.read_text(encoding="utf-8")).encode() for path in paths}
+    tables = {path: TABLE.sub(table, path.read_text(encoding="utf-8")).encode() for path in paths}
+    minutes = f"{json.dumps(minutes_by_number(sources), indent=1)}\n"
+    return tables | {root / "rnncourse" / MINUTES.name: minutes.encode()}
+
+
+def minutes_by_number(sources: Mapping[str, str]) -> dict[str, int]:
+    """{number: minutes} of every lesson."""
+    return {stem[:2]: stated_minutes(sources[lesson]) for lesson, stem in LESSONS.items()}
 
 
 def stated_minutes(source: str) -> int:
@@ -85,32 +92,31 @@ def _course_map(sources: Mapping[str, str], answers: Answers, before: str) -> st
 
 def _figures(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     every = [answer for own in answers.values() for answer in own]
+    minutes = minutes_by_number(sources)
     sweeps = reference.bptt_quadratic, reference.bptt_linear
     quadratic, linear = (cell_backwards(sweep, STEPS) for sweep in sweeps)
     row = [
         f"**{quadratic:,} → {linear}** cells run backward for the same gradients of {STEPS} steps",
         f"**{len(every)} exercises** judged at once, {sum(len(a.mutants) for a in every)} mistakes named",
-        f"**{_hours(sources, LESSONS):.0f} hours**, the first path {_hours(sources, FIRST_PATH):.0f}",
+        f"**{sum(minutes.values()) / 60:.0f} hours**, the first path {PATHS['understand'].hours(minutes)[1]}",
         "**0 GPUs** needed: a simulator counts accesses and finds races",
     ]
-    if stored := records.stored("bench cpu"):
-        ratios = cpu_report.speeds_over_pytorch(records.read(stored[-1]))
-        row.insert(1, f"**{min(ratios):.2g} to {max(ratios):.0f} times** PyTorch's speed on a CPU, measured")
+    if record := cpu_report.newest():
+        ratios = cpu_report.speeds_over_pytorch(record)
+        span = f"{min(ratios):.2f} to {max(ratios):.0f}"
+        mean = f"{cpu_report.geometric_mean(ratios):.1f} times"
+        where = f"geometric mean of {len(ratios)} cells and sizes ({span}), measured {record['date'][:10]}"
+        row.insert(1, f"**{mean}** PyTorch's speed in a training step on a CPU: {where}")
     return " · ".join(row) + "\n"
 
 
 def _paths(sources: Mapping[str, str], answers: Answers, before: str) -> str:
     rows = []
-    by_number = {stem[:2]: lesson for lesson, stem in LESSONS.items()}
     for name, path in PATHS.items():
-        hours = _hours(sources, [by_number[number] for number in path.lessons])
+        own, every = path.hours(minutes_by_number(sources))
         lessons, needs = list_lessons(path.lessons), list_lessons(path.outside())
-        rows.append([f"to {path.aim}", lessons, needs, f"{hours:.0f}", f"`paths.test({name!r})`"])
-    return _table(["three paths", "lessons", "they need", "hours", "may I skip it?"], rows)
-
-
-def _hours(sources: Mapping[str, str], lessons: Iterable[str]) -> float:
-    return sum(stated_minutes(sources[lesson]) for lesson in lessons) / 60
+        rows.append([f"to {path.aim}", lessons, own, needs, every, f"`paths.test({name!r})`"])
+    return _table(["three paths", "lessons", "hours", "they need", "hours in all", "may I skip it?"], rows)
 
 
 def _lessons(sources: Mapping[str, str], answers: Answers, before: str) -> str:

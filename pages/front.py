@@ -132,9 +132,8 @@ def key_figures(site: Site) -> Iterator[KeyFigure]:
         f"lessons/{lesson.stem}.html",
         f"lesson {lesson.number}",
     )
-    if stored := records.stored("bench cpu"):
-        record = records.read(stored[-1])
-        yield from speed(record, f"records/{stored[-1].stem}.html")
+    if record := cpu_report.newest():
+        yield from speed(record, f"records/{records.place(record).stem}.html")
     figures = timeline_figures.lines()
     yield KeyFigure(
         f"{sum(line.is_close for line in figures)} of {len(figures)}",
@@ -158,9 +157,10 @@ def speed(record: dict, page: str) -> Iterator[KeyFigure]:
     if ratios:
         machine = f"{record['machine']['processor']}, {record['machine']['cores']} cores"
         yield KeyFigure(
-            f"{min(ratios):.1f} – {max(ratios):.0f} ×",
-            f"as fast as PyTorch: a training step in {len(ratios)} sizes, by the fastest implementation that "
-            f"the lessons take apart ({escape(machine)})",
+            f"{cpu_report.geometric_mean(ratios):.1f} ×",
+            f"as fast as PyTorch: a training step, in the geometric mean of {len(ratios)} cells and sizes "
+            f"({min(ratios):.2f} to {max(ratios):.0f}), by the fastest implementation that the lessons take "
+            f"apart ({escape(machine)})",
             page,
             record["date"][:10],
         )

@@ -7,8 +7,10 @@
 The answers are computed when the test runs, most of them by the functions that the lessons use.
 """
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from pathlib import Path as File
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +42,7 @@ NEEDS = {  # lessons, by number, that a lesson builds on
     "18": ("02", "03", "16"),
     "19": ("03", "04", "14"),
 }
+MINUTES = File(__file__).with_name("lesson_minutes.json")  # built from the lessons by docs/tables.py
 TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
 
 
@@ -59,8 +62,20 @@ class Path(NamedTuple):
     questions: tuple[Question, ...]
 
     def outside(self) -> set[str]:
-        """Lessons that it does not hold and some of its own build on."""
-        return {other for lesson in self.lessons for other in NEEDS.get(lesson, ())}.difference(self.lessons)
+        """Lessons that it does not hold and its own build on, or those in turn."""
+        return set().union(*map(everything_below, self.lessons)).difference(self.lessons)
+
+    def hours(self, minutes: Mapping[str, int]) -> tuple[int, int]:
+        """Hours of its own lessons, and with those outside; minutes: of each lesson, by its number."""
+        own = sum(minutes[lesson] for lesson in self.lessons)
+        every = own + sum(minutes[lesson] for lesson in self.outside())
+        return round(own / 60), round(every / 60)
+
+
+def everything_below(lesson: str) -> set[str]:
+    """The lessons that a lesson builds on, and those that they build on."""
+    needs = NEEDS.get(lesson, ())
+    return {*needs}.union(*map(everything_below, needs))
 
 
 def numbers_of(first: int, last: int) -> tuple[str, ...]:
@@ -158,11 +173,13 @@ PATHS = {
 
 def show() -> None:
     """Print the paths."""
+    minutes = json.loads(MINUTES.read_text(encoding="utf-8"))
     for name, path in PATHS.items():
-        line = f"{name}: to {path.aim}, lessons {list_lessons(path.lessons)}"
+        own, every = path.hours(minutes)
+        print(f"{name}: to {path.aim}")
+        print(f"    lessons {list_lessons(path.lessons)}: {own} hours")
         if outside := path.outside():
-            line += f"; they build on {list_lessons(outside)}"
-        print(line)
+            print(f"    with lessons {list_lessons(outside)}, on which they build: {every} hours")
 
 
 def test(name: str, *answers: float) -> None:
@@ -186,16 +203,14 @@ def test(name: str, *answers: float) -> None:
         )
     to_read = set()
     for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
-        if answer is ...:
-            to_read.add(question.lesson)
-            print(f"{number}. No answer: lesson {question.lesson}.")
-            continue
-        if not isinstance(answer, Real):
+        if answer is not ... and not isinstance(answer, Real):
             raise TypeError(f"Answer {number} is {answer!r}; answers are numbers, and ... is a gap.")
         right = question.answer()
-        if not abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
-            to_read.add(question.lesson)
-            print(f"{number}. {right:,.9g} is right, not {answer:,.9g}: lesson {question.lesson}.")
+        if answer is not ... and abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
+            continue
+        to_read.add(question.lesson)
+        reason = "No answer" if answer is ... else f"{right:,.9g} is right, not {answer:,.9g}"
+        print(f"{number}. {reason}: lesson {question.lesson}.")
     if to_read:
         print(f"Take lesson{'s' if len(to_read) > 1 else ''} {list_lessons(to_read)} at least.")
     if to_skip := {question.lesson for question in path.questions} - to_read:

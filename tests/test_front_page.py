@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from pages import build, front, race, run
@@ -55,7 +56,8 @@ def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
         "date": "2026-01-02T03:04",
     }
     (figure,) = front.speed(record, "records/a.html")
-    assert figure.number == "2.5 – 30 ×"
+    assert figure.number == f"{(2.5 * 30) ** 0.5:.1f} ×"
+    assert holds(figure.text, "2.50", "30")
     assert "P &amp; Co" in figure.text
 
 

@@ -16,6 +16,12 @@ NO_STEPS = {"contestants": {}, "cases": []}
 MAX_OTHER_LOAD = 0.05  # share of the cores used by other programs above which medians are unreliable
 
 
+def newest() -> dict | None:
+    """The newest record in which no contestant emulates another machine; None if there is none."""
+    measured = map(records.read, reversed(records.stored("bench cpu")))
+    return next((record for record in measured if not record["settings"].get("emulates")), None)
+
+
 def median(case: dict, name: str) -> float | None:
     """Seconds of one step of a contestant; None where it was left out."""
     rounds = case["seconds"].get(name)

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from rnncourse import paths
@@ -82,20 +83,31 @@ def test_a_lesson_says_what_it_builds_on_and_relies_on_no_other(lesson):
         for number in re.findall(r"\d\d", numbers)
     }
     of_exercises = {EXERCISES[word] for word in re.findall(r"`(\w+)`", prose) if word in EXERCISES}
-    assert {other for other in named | of_exercises if other < lesson} <= everything_below(lesson)
-
-
-def everything_below(lesson):
-    """The lessons that a lesson builds on, and those that they build on."""
-    needs = paths.NEEDS.get(lesson, ())
-    return {*needs}.union(*map(everything_below, needs))
+    assert {other for other in named | of_exercises if other < lesson} <= paths.everything_below(lesson)
 
 
 def test_paths_and_pages_say_what_lessons_outside_a_path_it_builds_on(capsys):
     assert paths.PATHS["understand"].outside() == set()
     assert paths.PATHS["kernels"].outside() == {"01", "04", "05"}
+    assert paths.PATHS["cpu"].outside() == {"00", "01", "02", "04"}  # 04 builds on 02
     paths.show()
-    assert "01, 04 and 05" in capsys.readouterr().out.replace("\n    ", " ")
+    shown = capsys.readouterr().out
+    assert "01, 04 and 05" in shown
+    assert max(map(len, shown.splitlines())) <= 78
+
+
+def test_the_hours_of_a_path_are_those_of_its_lessons_and_of_those_that_they_build_on(capsys):
+    stated = re.compile(r"\*\*Time:\*\* (\d+) minutes")
+    minutes = {number: int(stated.search(text)[1]) for number, text in SOURCES.items()}
+    hours = lambda *lessons: round(sum(minutes[lesson] for lesson in lessons) / 60)
+    own, every = hours("05", "06", "07", "08"), hours("00", "01", "02", "04", "05", "06", "07", "08")
+    assert paths.PATHS["cpu"].hours(minutes) == (own, every)
+    assert paths.PATHS["understand"].hours(minutes) == (hours("00", "01", "02", "03", "04"),) * 2
+    paths.show()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    row = next(line for line in readme.splitlines() if "paths.test('cpu')" in line)
+    for text in (row, capsys.readouterr().out.partition("cpu:")[2]):
+        assert holds(text, "05", "08", f"{own}", "00", "02", "04", f"{every}")
 
 
 def test_paths_name_lessons_that_exist():
