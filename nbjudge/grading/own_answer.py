@@ -62,9 +62,9 @@ class OwnAnswer:
         where = f" ({case})" if case else ""
         text = f"In counts, yours and the course's own answer{where}: {'; '.join(filter(None, parts))}."
         if better is None:
-            return f"{text} No answer that the course knows takes a tenth less of one and no more of another."
+            return f"{text}\nNo answer that the course knows takes a tenth less of one and no more of another."
         less = [_quantity(better, name) for name in got if better[name] < got[name]]
-        return f"{text} One better takes {', '.join(less)}, and no more of anything."
+        return f"{text}\nOne better takes {', '.join(less)}, and no more of anything."
 
     def __str__(self) -> str:
         text = self.solved and _solution(self.solved, self.name)
