@@ -62,7 +62,7 @@ class OwnAnswer:
         where = f" ({case})" if case else ""
         text = f"In counts, yours and the course's own answer{where}: {'; '.join(filter(None, parts))}."
         if better is None:
-            return f"{text}\nNo answer that the course knows takes a tenth less of one and no more of another."
+            return f"{text}\nNo answer known to the course takes a tenth less of one and no more of another."
         less = [_quantity(better, name) for name in got if better[name] < got[name]]
         return f"{text}\nOne better takes {', '.join(less)}, and no more of anything."
 
