@@ -35,8 +35,9 @@ def check_graph_rules(submission, rng, m, k, n):
         begin_case(f"{case}; {_unneeded(*arguments[1:])}")
         axes = ("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)}
         advice = partial(_at_output, d=arguments[0], output=arguments[2])
-        how = {"axes": axes, "what": names, "case": case}
-        compare(submission, ANSWERS["graph_rules"], (node, *arguments), advice, **how)
+        compare(
+            submission, ANSWERS["graph_rules"], (node, *arguments), advice, axes=axes, what=names, case=case
+        )
 
 
 def _at_output(got: tuple, want: tuple, d: object, output: np.ndarray | None) -> str | None:

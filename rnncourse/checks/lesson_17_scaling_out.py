@@ -241,8 +241,10 @@ def check_predict_scaling(submission, rng, name):
     case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
     weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
     advice = lambda got, want: weights if name == "with noise" else None
-    how = {"axes": ("place",), "what": "the prediction", "case": case, "tolerance": 1e-6}
-    compare(submission, ANSWERS["predict_scaling"], (gpus, seconds, wanted), advice, **how)
+    compare(
+        submission, ANSWERS["predict_scaling"], (gpus, seconds, wanted), advice,
+        axes=("place",), what="the prediction", case=case, tolerance=1e-6,
+    )  # fmt: skip
 
 
 def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -32,8 +32,10 @@ def check_skip_step_backward(submission, rng, B, H):
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
     add_to_case(f"scale={scale:.4g}")
     advice = lambda got, want: _skip_terms(got, want, *arguments[:-1], times * scale)
-    how = {"axes": axes, "what": tuple(axes), "tolerance": 1e-9}
-    compare(submission, ANSWERS["skip_step_backward"], arguments, advice, **how)
+    compare(
+        submission, ANSWERS["skip_step_backward"], arguments, advice,
+        axes=axes, what=tuple(axes), tolerance=1e-9,
+    )  # fmt: skip
 
 
 def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:

@@ -56,9 +56,12 @@ def missing_vector(product: str, trace: list, vectors: dict[str, np.ndarray]) ->
     bias is often a column of ones.
     """
     factors = [np.atleast_2d(factor) for pair in trace for factor in pair]
+    place = 0  # of the factor that held the last vector: most answers make their calls in the order of time
     for name, array in vectors.items():
         for t, b in np.ndindex(array.shape[:2]):
-            if not any(_holds_row(factor, array[t, b]) for factor in factors):
+            order = (*range(place, len(factors)), *range(place))
+            place = next((k for k in order if _holds_row(factors[k], array[t, b])), -1)
+            if place < 0:
                 message = f"The numbers are right, but {product} never got {name}[{t}] of sequence {b}."
                 remedy = f"Look for @, np.dot, np.matmul or einsum in your answer and call {product} there."
                 return Wrong(message, None, remedy)

@@ -125,8 +125,10 @@ def check_adam_update(submission, rng, updates, shape, dtype):
         state = ANSWERS["adam_update"].call(*update(*state))
     arguments = update(*state)
     case = f"an array of shape {shape}, {dtype}, after {updates} updates"
-    how = {"axes": STATE_AXES, "what": STATE, "case": case}
-    compare(submission, ANSWERS["adam_update"], arguments, partial(_adam_parts, arguments=arguments), **how)
+    compare(
+        submission, ANSWERS["adam_update"], arguments, partial(_adam_parts, arguments=arguments),
+        axes=STATE_AXES, what=STATE, case=case,
+    )  # fmt: skip
 
 
 def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
