@@ -106,6 +106,16 @@ def test_gates_and_c_are_kept_in_half_the_bytes_and_x_and_h_as_they_are():
     assert np.shares_memory(narrow.h, y)
 
 
+def test_a_backward_pass_of_what_another_process_saved_has_its_tiles_first(monkeypatch):
+    """LLVM ends a process that calls a tile which has no address."""
+    example = problem("gru", 2, 3, 4, 5)
+    _, _, saved = packed_bfloat16.forward(*example[:3])
+    with monkeypatch.context() as patch:
+        patch.setattr(propagation, "add_pair_tiles", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            packed_bfloat16.backward(example[0], saved, *example[3:])
+
+
 def test_what_is_not_float32_is_refused():
     network = Network.create("lstm", 2, 4, dtype="float64")
     with pytest.raises(ValueError, match="float64"):

@@ -31,7 +31,7 @@ def most_bytes(workload, threads, monkeypatch, storage=""):
     cell, T, B, I, H, L = workload
     network = Network.create(cell, I, H, L)
     x, dy = np.zeros((T, B, I), "float32"), np.zeros((T, B, H), "float32")
-    monkeypatch.setattr(propagation.team, "run", lambda task, members: None)
+    monkeypatch.setattr(propagation.team, "run", lambda task, members, arrivals: None)
     tracemalloc.start()
     with np.errstate(all="ignore"):
         y, _, saved = propagation.forward(network, x, None, threads, storage)

@@ -2,10 +2,13 @@
 
 import contextlib
 import gc
+import multiprocessing
 import os
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -74,3 +77,51 @@ def test_a_team_has_no_more_members_than_the_process_may_use(blas, cores, count,
     monkeypatch.setattr(team.threads, "count", lambda: blas)
     monkeypatch.setattr(team, "usable_cores", lambda: cores)  # 1 in a container of half a core
     assert team.count() == count
+
+
+def test_an_interrupt_before_the_own_part_lets_the_others_through_their_barriers(monkeypatch):
+    counter = np.zeros(1, "int64")
+    interrupted = lambda task, member, cores: task(member) if member else 1 / 0
+    monkeypatch.setattr(team, "_run_on_a_core", interrupted)
+    with pytest.raises(ZeroDivisionError):
+        team.run(lambda member: [wait(counter, 3) for _ in range(4)], 3, counter)
+    monkeypatch.undo()
+    done = []
+    team.run(done.append, 3)  # nobody waits any more
+    assert sorted(done) == [0, 1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no system call binds a thread here")
+def test_an_interrupt_while_it_waits_for_the_others_leaves_a_thread_all_its_cores(monkeypatch):
+    class Interrupted(SimpleQueue):
+        def get(self, *_, **__):
+            raise KeyboardInterrupt
+
+    before = os.sched_getaffinity(0)
+    monkeypatch.setattr(team, "SimpleQueue", Interrupted)
+    monkeypatch.setattr(team, "_tasks", lambda process, member: SimpleQueue())
+    with pytest.raises(KeyboardInterrupt):
+        team.run(lambda member: None, 2)
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_forked_while_a_team_runs_has_a_team_of_its_own():
+    runs, is_over = threading.Event(), threading.Event()
+
+    def hold(member):
+        runs.set()
+        is_over.wait(0.2)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(team.run, hold, 2)
+        assert runs.wait(10)
+        child = multiprocessing.get_context("fork").Process(target=team.run, args=(time.sleep, 2))
+        child.start()
+        child.join(20)
+        is_over.set()
+        running.result(10)
+    is_right = child.exitcode == 0
+    child.kill()
+    assert is_right

@@ -59,8 +59,6 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
     """
     keep_freed()
     storage = storage or network.dtype
-    if storage == BFLOAT16:
-        add_pair_tiles()
     check_cell(network, KERNEL_PROPERTIES)
     H = network.hidden_size
 
@@ -251,17 +249,18 @@ def _plan(
     H = network.hidden_size
     P = panel_count(network.hidden_size, storage)
     is_narrow = storage == BFLOAT16
+    if is_narrow:  # here, because what another process saved may come to backward without a forward
+        add_pair_tiles()
     sizes = Sizes(KERNEL_PROPERTIES[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
     shares = split(sizes, members, np.dtype(storage).itemsize, _cache_bytes())
-    rows = max(share.high - share.low for share in shares)
-    chunk = min(T, max(1, CHUNK_ROWS // rows))
+    chunk = min(T, max(1, CHUNK_ROWS // max(share.high - share.low for share in shares)))
     return sizes._replace(chunk=chunk, slots=chunk + 1 if is_narrow else T + 1), shares
 
 
 def _run_team(shares: tuple[Share, ...], work: Callable[[Share, np.ndarray], None]) -> None:
     """Run work(share, counter) on a team, a member for each share; they share the barrier's counter."""
     counter = np.zeros(1, "int64")
-    team.run(lambda member: work(shares[member], counter), len(shares))
+    team.run(lambda member: work(shares[member], counter), len(shares), counter)
 
 
 @cache

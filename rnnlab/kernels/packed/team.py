@@ -10,14 +10,25 @@ team runs at a time: members of two teams that wait for a thread each would wait
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+
+import numpy as np
 
 from rnnlab.kernels.compiled import threads
 from rnnlab.resources import usable_cores
 
 Task = Callable[[int], object]
+PATIENCE = 1e-3  # seconds after which a member that may wait for one that never came is let through
+NO_BARRIER = np.zeros(1, "int64")
 _one_at_a_time = threading.Lock()
+if hasattr(os, "register_at_fork"):  # else a process forked while a team runs would wait for its end forever
+    os.register_at_fork(
+        before=_one_at_a_time.acquire,
+        after_in_parent=_one_at_a_time.release,
+        after_in_child=_one_at_a_time.release,
+    )
 
 
 def count() -> int:
@@ -25,36 +36,50 @@ def count() -> int:
     return max(1, min(threads.count(), usable_cores()))
 
 
-def run(task: Task, members: int) -> None:
-    """Run task(member) for all members at once, member 0 in this thread.  Raises what a member raises."""
+def run(task: Task, members: int, arrivals: np.ndarray = NO_BARRIER) -> None:
+    """Run task(member) for all members at once, member 0 in this thread.  Raises what a member raises.
+
+    arrivals: the counter of the task's barrier, if it has one.  An interrupt may keep this thread from its
+    own part; the others then pass the barrier without it, and their results have no meaning.
+    """
     if members < 2:
         task(0)
         return
     with _one_at_a_time:
-        cores = _allowed_cores()
+        # empty where the system cannot bind a thread to a core
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
         errors = SimpleQueue()
-        for member in range(1, members):
-            _tasks(os.getpid(), member).put((task, member, cores, errors))
+        queues = [_tasks(os.getpid(), member) for member in range(1, members)]
+        begun = []
         try:
+            # one call: no interrupt comes between two tasks
+            begun.extend(map(SimpleQueue.put, queues, [(task, k, cores, errors) for k in range(1, members)]))
             _run_on_a_core(task, 0, cores)
         finally:
-            outcomes = [errors.get() for _ in range(1, members)]  # they write into the caller's arrays
-            if cores:
-                os.sched_setaffinity(0, cores)
+            try:
+                outcomes = [_outcome(errors, members, arrivals) for _ in begun]
+            finally:
+                if cores:
+                    os.sched_setaffinity(0, cores)
         for error in filter(None, outcomes):
             raise error
 
 
+def _outcome(errors: SimpleQueue, members: int, arrivals: np.ndarray) -> BaseException | None:
+    """What a member raised, after its end: until then it writes into the caller's arrays."""
+    while True:
+        try:
+            return errors.get(timeout=PATIENCE)
+        except Empty:
+            arrivals += members
+
+
 def _run_on_a_core(task: Task, member: int, cores: list[int]) -> None:
-    """task(member) on the member's core, to which its thread stays bound."""
+    """task(member) on the member's core, to which its thread stays bound, if it is still allowed there."""
     if cores and os.sched_getaffinity(0) != (own := {cores[member % len(cores)]}):
-        os.sched_setaffinity(0, own)
+        with suppress(OSError):
+            os.sched_setaffinity(0, own)
     task(member)
-
-
-def _allowed_cores() -> list[int]:
-    """Cores that this thread may run on; empty where the system cannot bind a thread to one."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
 
 
 @cache
