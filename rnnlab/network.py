@@ -7,7 +7,7 @@ layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of th
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,8 +129,7 @@ class Network:
     @classmethod
     def _of(cls, parts: exchange.Parts) -> "Network":
         first = parts.parameters["weight_ih_l0"]
-        hidden_size = parts.parameters["weight_hh_l0"].shape[1]
-        sizes = (first.shape[1], hidden_size)
+        sizes = first.shape[1], parts.parameters["weight_hh_l0"].shape[1]
         return cls(parts.cell, *sizes, parts.parameters, parts.layers, parts.reset, str(first.dtype))
 
     def to_torch(self) -> dict[str, np.ndarray]:
@@ -176,6 +175,11 @@ class Network:
         """Number of gates G."""
         return len(self.properties.gates)
 
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shape of every parameter, such as [G·H,I], by name."""
+        return parameter_shapes(self.cell, self.input_size, self.hidden_size, self.layers)
+
     def layer(self, index: int) -> Layer:
         return Layer(*map(self.parameters.__getitem__, _names_in(index)))
 
@@ -215,7 +219,11 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
 
 
 def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
-    """The initial state [L,B,H] (zeros if None).  Raises ValueError if x [T,B,I] or state does not fit."""
+    """The initial state [L,B,H] (zeros if None).  Raises ValueError if x [T,B,I] or state does not fit.
+
+    Nor may a parameter that has taken another's place: compiled loops would read beyond its end.
+    """
+    check_shapes(network)
     check_array("x", x, network.dtype)
     if x.ndim != 3 or x.shape[2] != network.input_size:
         I = network.input_size
@@ -236,6 +244,7 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
     NumPy would broadcast a batch of 1, to a wrong gradient without a word.  Values may overflow: the
     training loop judges that.
     """
+    check_shapes(network)
     _check_dtype("dy", dy, network.dtype)
     if dy.shape != (expected := (T, B, network.hidden_size)):
         raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
@@ -337,15 +346,21 @@ def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def _check_parameters(network: Network) -> None:
-    expected = parameter_shapes(network.cell, network.input_size, network.hidden_size, network.layers)
-    if missing := expected.keys() - network.parameters.keys():
+    expected = network.shapes.keys()
+    if missing := expected - network.parameters.keys():
         raise ValueError(f"parameters lack {', '.join(sorted(missing))}")
-    if extra := network.parameters.keys() - expected.keys():
+    if extra := network.parameters.keys() - expected:
         raise ValueError(
             f"parameters hold {', '.join(sorted(extra))}, which a {network.layers}-layer network lacks"
         )
-    for name, shape in expected.items():
-        check_array(name, network.parameters[name], network.dtype)
+    for name, array in network.parameters.items():
+        check_array(name, array, network.dtype)
+    check_shapes(network)
+
+
+def check_shapes(network: Network) -> None:
+    """Raise ValueError if a parameter that has taken another's place has not its shape."""
+    for name, shape in network.shapes.items():
         if network.parameters[name].shape != shape:
             raise ValueError(f"{name} has shape {network.parameters[name].shape}, expected {shape}")
 

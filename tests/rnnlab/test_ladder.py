@@ -137,6 +137,23 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
             module.backward(network, saved, bad_dy, bad_dstate)
 
 
+@pytest.mark.parametrize(
+    "module", [reference, *(rung.module for rung in CPU_RUNGS)], ids=lambda m: m.__name__
+)
+def test_a_parameter_that_has_taken_anothers_place_must_have_its_shape(module):
+    cell, reset = next(case[1:] for case in RUNS if module in (reference, case[0].module))
+    network, x, state, dy, dstate = problem_of(cell, reset, (4, 3, 2, 5, 1), "float32")
+    _, _, saved = module.forward(network, x, state)
+    right = network.parameters["weight_ih_l0"]
+    network.parameters["weight_ih_l0"] = right.T.copy()  # as other libraries lay it out: as many numbers
+    for call in (
+        lambda: module.forward(network, x, state),
+        lambda: module.backward(network, saved, dy, dstate),
+    ):
+        with pytest.raises(ValueError, match="weight_ih_l0 has shape"):
+            call()
+
+
 @pytest.mark.parametrize(("cell", "reset"), CELLS)
 def test_the_suite_works_where_units_are_neither_dead_nor_saturated(cell, reset):
     network, x, state, _, _ = problem_of(cell, reset, (12, 5, 3, 8, 2), "float64")

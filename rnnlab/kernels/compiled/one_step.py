@@ -20,13 +20,14 @@ from rnnlab.kernels.compiled.rows import OPTIONS
 
 rows_forward = finish = None  # of the cell: `one_step` gives each copy of the two functions below its own
 saves = False
+gates = 1
 
 
 class OneStep(NamedTuple):
     """The two functions of a cell."""
 
     # (x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next): the layer's h_next and c_next;
-    # False if x or its state holds a number that is not finite
+    # False if x or its state holds a number that is not finite, or if a parameter does not fit
     step: Callable
     # (gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next): the same from the products, which are
     # changed: gates_h [B,G·H], and all others, as the states, with an axis of one step before it, [1,B,·]
@@ -36,12 +37,20 @@ class OneStep(NamedTuple):
 @cache
 def one_step(cell: str) -> OneStep:
     """The compiled functions of a cell in KERNEL_PROPERTIES."""
-    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=KERNEL_PROPERTIES[cell].saves)
-    return OneStep(compiled_for(cell, _step, finish=end), end)
+    properties = KERNEL_PROPERTIES[cell]
+    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=properties.saves)
+    return OneStep(compiled_for(cell, _step, finish=end, gates=properties.gates), end)
 
 
 def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
-    if not (is_finite(x) and is_finite(h[layer]) and is_finite(c[layer])):
+    rows = gates * h.shape[2]
+    fits = (
+        weight_ih.shape == (rows, x.shape[1])
+        and weight_hh.shape == (rows, h.shape[2])
+        and bias_ih.size == rows
+        and bias_hh.size == rows
+    )
+    if not (fits and is_finite(x) and is_finite(h[layer]) and is_finite(c[layer])):
         return False
     gates_x = np.empty((1, len(x), len(weight_ih)), x.dtype)
     gates_h = np.empty((len(x), len(weight_hh)), x.dtype)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401  see threads.COMPILED
 
 from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
@@ -15,7 +16,7 @@ from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.one_step import one_step
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
-from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
+from rnnlab.network import Layer, Network, check_cell, check_shapes, inner_bias, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
@@ -58,7 +59,10 @@ def backward(
 
 
 def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
-    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite."""
+    """Write the state after one step to `final`, each [L,B,H]; False if x or the state is not finite.
+
+    Also if a parameter that has taken another's place does not fit.
+    """
     step, finish = one_step(network.cell)
     states = state[0], state[-1], final[0], final[-1]
     for index in range(network.layers):
@@ -67,6 +71,7 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
             if not step(x, *parameters, index, *states):
                 return False
         else:
+            check_shapes(network)
             h, c, *_ = own = [part[index : index + 1] for part in states]  # of a cell without c: h once more
             if not all(np.isfinite(part).all() for part in (x, h, c)):
                 return False
