@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_info
 
+from rnnlab.kernels.compiled.threads import single_threaded_blas
 from rnnlab.training.model import Model
 
 LARGE_PRODUCT = 1e7  # FLOP of a step's product from which a second thread gains time
@@ -26,7 +27,7 @@ def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
     if not is_numpy or flops >= LARGE_PRODUCT:
         yield
         return
-    with threadpool_limits(1, user_api="blas"):
+    with single_threaded_blas():
         yield
 
 

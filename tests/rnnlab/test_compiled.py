@@ -1,5 +1,6 @@
 """The compiled rungs: a tanh that is close enough, products that are counted, threads that change nothing."""
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -403,3 +404,21 @@ def test_a_process_forked_while_another_thread_holds_blas_has_all_its_threads():
     is_right = child.exitcode == 0
     child.kill()
     assert is_right
+
+
+@pytest.mark.parametrize("call", range(4))
+def test_an_interrupt_at_any_moment_of_a_limit_keeps_no_thread_from_blas(call, monkeypatch):
+    before = blas_threads()
+    limits = []
+
+    def interrupted(lib, number):
+        limits.append(number)
+        if len(limits) == call + 1:
+            raise KeyboardInterrupt
+        limit(lib, number)
+
+    limit = threads._limit
+    monkeypatch.setattr(threads, "_limit", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        held_and_after()
+    assert held_and_after()[1] == before

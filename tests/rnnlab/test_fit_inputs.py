@@ -1,6 +1,8 @@
 """What other people hand to `fit`: another start, a limit without sense, a readout with NaN."""
 
 import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -147,3 +149,18 @@ def test_only_a_run_resumed_with_the_same_shares_promises_equal_bits(tmp_path, s
     again = dataclasses.replace(settings, split=now, resume=True)
     on_ranks.begin(again, start, recipe, notes.append)
     assert ("bit for bit" in notes[0]) == is_equal
+
+
+def test_trainings_that_overlap_in_two_threads_give_blas_its_threads_back():
+    """The one that began first ends first."""
+    began, both = threading.Event(), threading.Event()
+
+    def train_first():
+        train(new(), watch=lambda step, _: step == 1 and (began.set(), both.wait(10)))
+
+    before = threadpool_info()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(train_first)
+        assert began.wait(10)
+        train(new(), watch=lambda step, _: step == 1 and (both.set(), first.result(10)))
+    assert threadpool_info() == before

@@ -7,6 +7,7 @@ we split what BLAS would have split.
 
 import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +16,16 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-import scipy.linalg.cython_blas  # noqa: F401  what compiled loops multiply with: it must be loaded to be limited
 from threadpoolctl import LibController, ThreadpoolController
 
 Task = Callable[[], object]
 Share = tuple[int, int]  # first, and one past the last
+COMPILED = "scipy.linalg.cython_blas"  # what compiled loops multiply with: it must be loaded to be limited
 
 
 @cache
-def _libraries() -> tuple:
-    """Handles of every BLAS that is loaded."""
+def _libraries(has_compiled: bool) -> tuple:
+    """Handles of every BLAS that is loaded, COMPILED's among them or not yet."""
     return tuple(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
 
 
@@ -40,7 +41,7 @@ def count() -> int:
     In a thread that holds BLAS it is one; a limit that only other threads hold is not counted.
     """
     with _lock:
-        return max(map(_threads_of, _libraries()), default=1)
+        return max(map(_threads_of, _libraries(COMPILED in sys.modules)), default=1)
 
 
 @contextmanager
@@ -48,40 +49,40 @@ def single_threaded_blas(only: str = "") -> Iterator[None]:
     """Limit every BLAS to one thread; with `only`, those whose file's path contains it.
 
     The limit is one of the process: the first thread that holds a library sets it, and the last one restores
-    the number of before.
+    the number of before, after an interrupt, too.
     """
-    with _lock:
-        holds = [_hold(lib) for lib in _libraries() if only in lib.filepath]
+    need = object()
     try:
+        with _lock:
+            for lib in _libraries(COMPILED in sys.modules):
+                if only in lib.filepath:
+                    _hold(lib, need)
         yield
     finally:
         with _lock:
-            for hold in holds:
-                hold.threads.remove(threading.get_ident())
-                _end_unused(hold)
+            for hold in _holds.values():
+                hold.threads.pop(need, None)
+            _end_unused()
 
 
 @dataclass
 class Hold:
-    """Threads that need a library to have one thread, and how many it had before the first of them."""
+    """Needs for a library of one thread, by whose thread, and how many it had before the first of them."""
 
     lib: LibController
     before: int
-    threads: list[int]
+    threads: dict[object, int]
 
 
 _lock = threading.Lock()
 _holds: dict[tuple, Hold] = {}
 
 
-def _hold(lib: LibController) -> Hold:
-    """The library's hold, with this thread among those that need it."""
-    scope = _scope(lib)
-    if scope not in _holds:
-        _holds[scope] = Hold(lib, lib.num_threads, [])
+def _hold(lib: LibController, need: object) -> None:
+    """Limit the library to one thread, as long as this need of the calling thread is not over."""
+    hold = _holds.setdefault(_scope(lib), Hold(lib, lib.num_threads, {}))
+    hold.threads[need] = threading.get_ident()
     _limit(lib, 1)
-    _holds[scope].threads.append(threading.get_ident())
-    return _holds[scope]
 
 
 def _scope(lib: LibController) -> tuple:
@@ -92,14 +93,16 @@ def _scope(lib: LibController) -> tuple:
 
 def _threads_of(lib: LibController) -> int:
     hold = _holds.get(_scope(lib))
-    is_of_others = hold is not None and threading.get_ident() not in hold.threads
+    is_of_others = hold is not None and threading.get_ident() not in hold.threads.values()
     return hold.before if is_of_others else lib.num_threads
 
 
-def _end_unused(hold: Hold) -> None:
-    if not hold.threads:
-        del _holds[_scope(hold.lib)]
-        _limit(hold.lib, hold.before)
+def _end_unused() -> None:
+    """Restore the threads of libraries that nobody needs to have one; an interrupted call is made up for."""
+    for scope, hold in [*_holds.items()]:
+        if not hold.threads:
+            _limit(hold.lib, hold.before)
+            del _holds[scope]
 
 
 def _limit(lib: LibController, number: int) -> None:
@@ -118,9 +121,9 @@ def _limit(lib: LibController, number: int) -> None:
 def _release_after_fork() -> None:
     """In a forked process, end what threads of its parent held: none of them exists there."""
     own = threading.get_ident()
-    for hold in [*_holds.values()]:
-        hold.threads = [thread for thread in hold.threads if thread == own]
-        _end_unused(hold)
+    for hold in _holds.values():
+        hold.threads = {need: thread for need, thread in hold.threads.items() if thread == own}
+    _end_unused()
     _lock.release()
 
 
@@ -166,5 +169,4 @@ def _run_on(cores: set[int], task: Callable, *arguments: object) -> None:
 def shares(total: int, parts: int) -> list[Share]:
     """`total` things in at most `parts` equal shares, none of them empty."""
     parts = max(1, min(parts, total))
-    edges = [round(total * k / parts) for k in range(parts + 1)]
-    return list(pairwise(edges))
+    return list(pairwise(round(total * k / parts) for k in range(parts + 1)))
