@@ -43,11 +43,4 @@ def quantize(weights: np.ndarray) -> Int8Weights:
     return Int8Weights(values.astype("int8"), scale.astype("float32"))
 
 
-def widen(weights: np.ndarray | Int8Weights) -> np.ndarray:
-    """The float32 numbers [N,K] that the narrow weights stand for."""
-    if isinstance(weights, Int8Weights):
-        return weights.values * weights.scale[:, None]
-    return from_bfloat16(weights)
-
-
 CONVERSIONS = {"bfloat16": to_bfloat16, "int8": quantize}

@@ -42,6 +42,8 @@ class Inference:
         """
         self.network = network
         self.rung = one_big_gemm
+        self._weights = weights
+        self._dtype = np.dtype(network.dtype)
         self._write_step = None
         self._narrow = None
         self._states = len(network.properties.states)
@@ -61,6 +63,10 @@ class Inference:
 
             self._narrow = NarrowWeights(network, weights)
             self._next_step = self._narrow.step
+
+    def __reduce__(self):
+        """A copy, in this process or another one, makes narrow weights of its own network."""
+        return type(self), (self.network, self._weights)
 
     @property
     def nbytes(self) -> int:
@@ -143,11 +149,12 @@ class Inference:
         A type is one object, but for byte orders that no compiled step reads.
         """
         network = self.network
-        dtype = self.network.parameters["bias_ih_l0"].dtype
+        dtype = self._dtype
         shape = network.layers, len(x), network.hidden_size
-        if x.shape != (min(len(x), FEW), network.input_size) or len(state) != self._states:
+        is_one = x.shape == (min(len(x), FEW), network.input_size) and len(state) == self._states
+        if not is_one or x.dtype is not dtype or not x.flags.carray:
             return False
-        for part in (x, *state):  # a generator would take 0.2 µs
-            if part.dtype is not dtype or not part.flags.carray or (part is not x and part.shape != shape):
+        for part in state:  # a generator would take 0.2 µs
+            if part.dtype is not dtype or part.shape != shape or not part.flags.carray:
                 return False
         return True

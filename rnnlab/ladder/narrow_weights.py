@@ -2,11 +2,14 @@
 
 The network keeps its weights in float32; the narrow ones are made from them.  A weight that was changed in
 place would go unseen, so the network's weight matrices become read-only: NumPy refuses to write to them
-until `release`.  Another array under the same name is seen, and converted before the next step.
+until `release`, or until nothing is left that was made from them.  Another array under the same name is seen,
+and converted before the next step; so is, before each step, memory whose owner NumPy does not know, such as
+PyTorch.  What is written through another view that was made before, or by another process, is not seen.
 """
 
 import os
 import threading
+import weakref
 from functools import cache
 from typing import NamedTuple
 
@@ -19,7 +22,7 @@ from rnnlab.kernels.compiled.narrow_step import layers_step
 from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.memory import aligned
 from rnnlab.narrow import CONVERSIONS, Int8Weights
-from rnnlab.network import Network, parameter_shapes
+from rnnlab.network import Network, check_array, check_shapes
 
 SHARE = 1 << 16  # bytes of a layer's weights that are worth another thread, about a microsecond
 
@@ -83,8 +86,58 @@ def workplace() -> Workplace:
     return Workplace(team.count())
 
 
+_lock = threading.Lock()  # for one plan at a time that is renewed
 if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
     os.register_at_fork(after_in_child=workplace.cache_clear)
+
+
+class Seal:
+    """Memory that is read-only as long as something is used that was made from it."""
+
+    def __init__(self):
+        self.arrays: list[np.ndarray] | None = []  # each after the one whose memory it shows; None: broken
+
+    def open(self) -> None:
+        """Let the memory be written."""
+        arrays = self.arrays or ()
+        self.arrays = None  # first: who finds the memory writable later knows that it was
+        for array in arrays:
+            array.flags.writeable = True
+
+    __del__ = open
+
+
+SEALS: weakref.WeakValueDictionary[int, Seal] = weakref.WeakValueDictionary()  # by id of the memory's owner
+
+
+def sealed(array: np.ndarray) -> Seal:
+    """The seal of an array, which becomes read-only, as do those whose memory it shows."""
+    chain = [array]
+    while isinstance(chain[0].base, np.ndarray):
+        chain.insert(0, chain[0].base)
+    seal = SEALS.get(id(chain[0])) or Seal()
+    if any(part.flags.writeable for part in seal.arrays or ()):  # by hand
+        seal.open()
+    if seal.arrays is None:
+        seal = Seal()
+    SEALS[id(chain[0])] = seal
+    try:
+        memoryview(array if chain[0].base is None else chain[0].base)
+    except TypeError:
+        return seal  # NumPy would not let memory of such an owner be written again
+    for part in chain:
+        if part.flags.writeable:
+            seal.arrays.append(part)
+            part.flags.writeable = False
+    return seal
+
+
+class Plan(NamedTuple):
+    """What a step reads; another plan takes its place, so that a step in another thread keeps its own."""
+
+    numbers: np.ndarray  # see layers_step, with addresses of the last of:
+    sources: dict[str, tuple]  # array or None, which is read before each step; its Seal; Blocks, or a bias
 
 
 class NarrowWeights:
@@ -92,76 +145,86 @@ class NarrowWeights:
 
     def __init__(self, network: Network, precision: str):
         self.network = network
-        self._convert = CONVERSIONS[precision]
-        self._shapes = parameter_shapes(network.cell, network.input_size, network.hidden_size, network.layers)
-        self._frozen: list[np.ndarray] = []
-        self._sources: dict[str, np.ndarray | None] = {}
-        self._biases: dict[str, np.ndarray] = {}
-        self._blocks: dict[str, Blocks] = {}
+        self._precision = precision
         self._step = layers_step(network.cell)
         rows = network.gates * network.hidden_size
-        self._plan = np.zeros(narrow.FIRST + 2 * narrow.FIELDS * network.layers, np.int64)
-        self._head, layers = np.split(self._plan, [narrow.FIRST])
-        self._head[narrow.GATE_ROWS] = rows
-        self._head[narrow.BLOCKS] = -(-rows // ROWS)
-        self._head[narrow.IS_BYTES] = precision == "int8"
-        layers = layers.reshape(network.layers, 2, narrow.FIELDS)
-        self._fields = {
-            f"{kind}_{product}_l{layer}": layers[layer, number]
-            for layer in range(network.layers)
-            for number, product in enumerate(("ih", "hh"))
-            for kind in ("weight", "bias")
-        }
-        self.refresh()
-        words = layers[:, :, narrow.STEPS].max() * (2 - self._head[narrow.IS_BYTES])
+        numbers = np.zeros(narrow.FIRST + 2 * narrow.FIELDS * network.layers, np.int64)
+        of_job = rows, -(-rows // ROWS), precision == "int8"
+        numbers[[narrow.GATE_ROWS, narrow.BLOCKS, narrow.IS_BYTES]] = of_job
+        self._plan = Plan(numbers, dict.fromkeys(network.shapes, (None, None, ())))
+        numbers = self.refresh().numbers
+        words = numbers[narrow.FIRST + narrow.STEPS :: narrow.FIELDS].max() * (2 - numbers[narrow.IS_BYTES])
         self._row = int(words) + 1  # 32-bit words of an input and its scale
         self._members = max(1, min(team.count(), self.nbytes // network.layers // SHARE))
+
+    def __reduce__(self):
+        """A copy has weights of its own: a plan holds addresses."""
+        return type(self), (self.network, self._precision)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the narrow weights, scales and padding included."""
-        return sum(part.nbytes for blocks in self._blocks.values() for part in blocks)
+        return sum(
+            array.nbytes
+            for _, _, parts in self._plan.sources.values()
+            if isinstance(parts, Blocks)
+            for array in parts
+        )
 
-    def refresh(self) -> None:
-        """Read each parameter that is another array than last time; convert weights that may have changed."""
+    def refresh(self) -> Plan:
+        """A plan in which no parameter is older than the network's."""
+        plan = self._plan
         parameters = self.network.parameters
-        for name, fields in self._fields.items():
-            array = parameters[name]
-            if array is not self._sources.get(name) or (array.ndim == 2 and array.flags.writeable):
-                self._read(name, array, fields)
+        for name, (array, seal, _) in plan.sources.items():
+            if parameters[name] is not array or (seal and (seal.arrays is None or array.flags.writeable)):
+                return self._renew()
+        return plan
 
-    def _read(self, name: str, array: np.ndarray, fields: np.ndarray) -> None:
+    def _renew(self) -> Plan:
+        """Read each parameter that is another array than last time; convert weights that may have changed."""
+        with _lock:
+            check_shapes(self.network)
+            plan = Plan(*(part.copy() for part in self._plan))
+            changed = {}
+            for name, array in self.network.parameters.items():
+                known, seal, _ = plan.sources[name]
+                if array is not known or (seal and (seal.arrays is None or array.flags.writeable)):
+                    check_array(name, array, array.dtype)
+                    changed[name] = array
+            for name, array in changed.items():
+                self._read(name, array, plan)
+            self._plan = plan
+            return plan
+
+    def _read(self, name: str, array: np.ndarray, plan: Plan) -> None:
         """Write the addresses of a parameter, or of what is made from it, to the fields of its product."""
-        if array.shape != self._shapes[name]:
-            raise ValueError(f"{name} has shape {array.shape}, expected {self._shapes[name]}")
-        if array.ndim == 1:
+        kind, product, layer = name.split("_")
+        at = narrow.FIRST + narrow.FIELDS * (2 * int(layer[1:]) + (product == "hh"))
+        fields = plan.numbers[at : at + narrow.FIELDS]
+        if kind == "bias":
             bias = np.require(array, "float32", ("C", "A"))
             fields[narrow.BIAS] = bias.ctypes.data
-            self._biases[name] = bias
-            self._sources[name] = array if bias is array else None  # a copy is made anew before each step
+            plan.sources[name] = array if bias is array else None, None, bias
             return
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} holds a number that is not finite, which narrow weights cannot")
-        self._freeze(array)
-        blocks = to_blocks(self._convert(array))
+        seal = sealed(array)
+        blocks = to_blocks(CONVERSIONS[self._precision](array))
         fields[[narrow.WEIGHTS, narrow.SCALE, narrow.START]] = [part.ctypes.data for part in blocks]
         fields[narrow.STEPS] = blocks.values.shape[1]
-        self._blocks[name] = blocks
-        self._sources[name] = array
+        plan.sources[name] = array, seal, blocks
 
     def release(self) -> None:
         """Make the network's weights writable again; the next step converts them anew."""
-        for array in reversed(self._frozen):  # a view becomes writable only if its base is
-            array.flags.writeable = True
-        self._frozen.clear()
-        self._sources.clear()
+        with _lock:
+            for _, seal, _ in self._plan.sources.values():
+                if seal:
+                    seal.open()
 
     def step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
         """y [B,H] and the next state, each [L,B,H], from x [B,I] and a state, all float32 and contiguous.
 
         None if one of them holds a number that is not finite.
         """
-        self.refresh()
+        plan = self.refresh()
         h = state[0]
         L, B, H = h.shape
         out = np.empty((len(state) * L, B, H), np.float32)
@@ -174,18 +237,10 @@ class NarrowWeights:
             size = 2 * len(x) * self._row
             if size > place.room.size:
                 place.room = np.empty(size, np.uint32)
-            is_finite = self._step(x, h, state[-1], out, self._plan, place.room, place.job, members)
+            is_finite = self._step(x, h, state[-1], out, plan.numbers, place.room, place.job, members)
         finally:
             place.lock.release()
         if not is_finite:
             return None
         final = (out[:L], out[L:]) if len(state) > 1 else (out,)
         return out[L - 1].copy(), final  # a copy: whoever keeps y keeps no states
-
-    def _freeze(self, array: np.ndarray | None) -> None:
-        """Make an array, and those whose memory it shows, read-only."""
-        while isinstance(array, np.ndarray):
-            if array.flags.writeable:
-                array.flags.writeable = False
-                self._frozen.append(array)
-            array = array.base

@@ -1,5 +1,8 @@
 """One step, and a stream of any length, give the reference's numbers, and no parameter is ever stale."""
 
+import copy
+import gc
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -207,3 +210,35 @@ def test_the_fastest_way_on_a_gpu_is_predicted():
     choice = fastest(network, x, gpu=Abilities(DEVICES["H200"]))
     assert choice.name == "persistent"
     assert choice.source == "predicted"
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("weight_hh_l0", (21, 6)), ("weight_ih_l1", (7, 21)), ("bias_hh_l1", (1000,)), ("bias_ih_l0", (1,))],
+)
+@pytest.mark.parametrize("large", [0, np.inf], ids=["BLAS", "compiled"])
+def test_a_parameter_of_another_shape_is_refused_in_every_step(name, shape, large, monkeypatch):
+    monkeypatch.setattr(propagation, "LARGE_PRODUCT", large)
+    network, x, state = problem("gru", "after", 1, 2)
+    answer = Inference(network)
+    answer.step(x[0], state)
+    network.parameters[name] = np.ones(shape, "float32")
+    for call in (lambda: answer.step(x[0], state), lambda: answer.run(x, state)):
+        with pytest.raises(ValueError, match=f"{name} has shape"):
+            call()
+
+
+@pytest.mark.parametrize("weights", ["", "int8"])
+@pytest.mark.parametrize(
+    "make", [copy.copy, copy.deepcopy, lambda answer: pickle.loads(pickle.dumps(answer))]
+)
+def test_a_copy_answers_alike_and_stands_on_its_own(make, weights):
+    network, x, state = problem("lstm", "after", 3, 1)
+    answer = Inference(network, weights=weights)
+    want = answer.run(x, state)[0]
+    other = make(answer)
+    del answer, network
+    gc.collect()
+    np.testing.assert_array_equal(other.run(x, state)[0], want)
+    other.network.parameters["bias_ih_l0"] = other.network.parameters["bias_ih_l0"] + np.float32(1)
+    assert np.abs(other.run(x, state)[0] - want).max() > 0.01

@@ -1,5 +1,7 @@
 """Weights of 16 and 8 bits: their formats, the steps that are computed with them, and that none is stale."""
 
+import copy
+import gc
 import os
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.compiled import narrow, threads
 from rnnlab.kernels.packed import team
 from rnnlab.ladder import narrow_weights
-from rnnlab.narrow import quantize, to_bfloat16, widen
+from rnnlab.narrow import Int8Weights, from_bfloat16, quantize, to_bfloat16
 
 CELLS = ["rnn_tanh", "rnn_relu", "gru", "lstm"]
 DIGEST = """
@@ -36,6 +38,13 @@ def problem(cell, T, B, I=5, H=9, L=2):
     draw = np.random.default_rng(B).normal
     state = tuple(0.5 * draw(size=part.shape).astype("float32") for part in network.zero_state(B))
     return network, draw(size=(T, B, I)).astype("float32"), state
+
+
+def widen(weights):
+    """The float32 numbers [N,K] that narrow weights stand for."""
+    if isinstance(weights, Int8Weights):
+        return weights.values * weights.scale[:, None]
+    return from_bfloat16(weights)
 
 
 def widened(network, convert):
@@ -150,6 +159,102 @@ def test_memory_shown_by_a_view_is_frozen_too():
     np.testing.assert_array_equal(answer.step(x[0], state)[0], fresh)
 
 
+def test_matrices_in_one_piece_of_memory_are_released_together():
+    network, x, state = problem("gru", 1, 1)
+    flat = np.concatenate([array.reshape(-1) for array in network.parameters.values()])
+    parts = np.split(flat, np.cumsum([array.size for array in network.parameters.values()])[:-1])
+    shapes = network.shapes.items()
+    other = network.with_parameters(
+        {name: part.reshape(shape) for (name, shape), part in zip(shapes, parts, strict=True)}
+    )
+    answer = Inference(other, weights="int8")
+    np.testing.assert_array_equal(
+        answer.step(x[0], state)[0], Inference(network, weights="int8").step(x[0], state)[0]
+    )
+    answer.release()
+    flat *= 2
+    assert all(array.flags.writeable for array in other.parameters.values())
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_no_weight_is_stale_where_another_one_of_the_network_was_made_first(by_hand):
+    network, x, state = problem("gru", 1, 1)
+    answers = [Inference(network, weights=weights) for weights in ("bfloat16", "int8", "bfloat16")]
+    array = network.parameters["weight_hh_l1"]
+    for answer in answers:
+        if by_hand:
+            array.flags.writeable = True
+        else:
+            answer.release()
+        array *= 1.5  # whoever made it read-only
+        answers[0].step(x[0], state)  # and now it is so again
+        for other, weights in zip(answers, ("bfloat16", "int8", "bfloat16"), strict=True):
+            fresh = Inference(network, weights=weights).step(x[0], state)[0]
+            np.testing.assert_array_equal(other.step(x[0], state)[0], fresh)
+
+
+def test_weights_are_writable_again_once_nothing_is_made_from_them():
+    network, x, state = problem("lstm", 1, 1)
+    array = network.parameters["weight_ih_l1"]
+    one, other = (Inference(network, weights=weights) for weights in ("bfloat16", "int8"))
+    one.step(x[0], state)
+    del one
+    gc.collect()
+    with pytest.raises(ValueError, match="read-only"):
+        array += 1
+    del other
+    gc.collect()
+    array += 1
+    network.parameters["weight_hh_l0"][0, 0] = np.inf
+    with pytest.raises(ValueError, match="weight_hh_l0"):
+        Inference(network, weights="int8")
+    array += 1
+
+
+def test_memory_that_numpy_cannot_keep_from_being_written_is_read_in_each_step():
+    class Tensor:  # of another library
+        def __init__(self, array):
+            self.array, self.__array_interface__ = array, array.__array_interface__
+
+    network, x, state = problem("rnn_relu", 1, 1)
+    own = network.parameters["weight_hh_l1"].copy()
+    network.parameters["weight_hh_l1"] = np.asarray(Tensor(own))
+    answer = Inference(network, weights="bfloat16")
+    for _ in range(2):
+        own *= 1.5
+        fresh = Inference(network, weights="bfloat16").step(x[0], state)[0]
+        np.testing.assert_array_equal(answer.step(x[0], state)[0], fresh)
+
+
+@pytest.mark.parametrize("weights", ["bfloat16", "int8"])
+def test_a_step_keeps_what_it_reads_while_another_thread_reads_anew(monkeypatch, weights):
+    network, x, state = problem("lstm", 1, 1, 30, 40)
+    answer = Inference(network, weights=weights)
+    first = answer.step(x[0], state)[0]
+    compute = answer._narrow._step
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(answer._narrow, "_step", compute)
+        network.parameters.update({name: array + 1 for name, array in network.parameters.items()})
+        assert np.abs(answer.step(x[0], state)[0] - first).max() > 0.1
+        return compute(*arguments)
+
+    monkeypatch.setattr(answer._narrow, "_step", meanwhile)
+    np.testing.assert_array_equal(answer.step(x[0], state)[0], first)
+
+
+def test_a_copy_of_narrow_weights_has_addresses_of_its_own():
+    network, x, state = problem("lstm", 1, 1, 30, 40)
+    narrow_ones = narrow_weights.NarrowWeights(network, "int8")
+    first = narrow_ones.step(x[0], state)[0]
+    other = copy.deepcopy(narrow_ones)
+    network.parameters.update({name: array + 1 for name, array in network.parameters.items()})
+    narrow_ones.step(x[0], state)
+    del narrow_ones
+    gc.collect()
+    np.testing.assert_array_equal(other.step(x[0], state)[0], first)
+
+
 def test_narrow_weights_take_a_half_and_a_quarter_of_the_bytes():
     network = Network.create("lstm", 128, 256, 2)
     whole = Inference(network).nbytes
@@ -207,7 +312,7 @@ def test_a_job_says_how_many_share_it_whatever_other_threads_of_the_same_network
     answer = Inference(network, weights="int8")
     first = answer.step(x[0], state)[0]
     place = narrow_weights.workplace()
-    answer._narrow._plan[narrow.MEMBERS] = 7  # as another thread, with more room, may leave it
+    answer._narrow._plan.numbers[narrow.MEMBERS] = 7  # as another thread, with more room, may leave it
     np.testing.assert_array_equal(answer.step(x[0], state)[0], first)
     with place.lock:
         seen = []
