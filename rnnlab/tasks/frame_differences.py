@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
-from rnnlab.training.task import Batch, Task, drawn, whole
+from rnnlab.training.task import Batch, Task, constant, drawn, whole
 
 SHRINK = 4  # photograph pixels per frame pixel and direction: at full size two neighbours hardly differ
 
@@ -36,7 +36,7 @@ def task(size: int = 8, steps: int = 10, speed: int = 2) -> Task:
         output_size=size**2,
         loss=mse,
         draw=partial(_draw, size=size, steps=steps, speed=speed),
-        guess=lambda batch: np.zeros_like(batch.target),
+        guess=partial(constant, value=0),
         guess_is="that nothing changed",
         paint=partial(drawn, "frames", input_is="frame", target_is="what changed", signed=True),
     )
@@ -47,8 +47,7 @@ def _draw(rng, B: int, split: str, size: int, steps: int, speed: int) -> Batch:
     path = _paths(rng, B, steps, speed, np.array(photograph.shape) - size)
     row, column = (path[..., axis, np.newaxis, np.newaxis] for axis in (0, 1))  # [T,B,1,1]
     pixel = np.arange(size)
-    frames = photograph[row + pixel[:, np.newaxis], column + pixel]  # [T,B,size,size]
-    x = frames.reshape(steps, B, size**2)
+    x = photograph[row + pixel[:, np.newaxis], column + pixel].reshape(steps, B, size**2)
     target = np.zeros_like(x)
     target[1:] = x[1:] - x[:-1]
     weight = np.ones(steps, dtype=np.float32)

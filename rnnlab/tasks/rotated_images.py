@@ -6,6 +6,7 @@ place of CIFAR-10: input t is the picture rotated by 10·t°, the target is the 
 """
 
 from functools import cache, partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def task(steps: int = 10, degrees: int = 10) -> Task:
         output_size=SIDE**2,
         loss=mse,
         draw=partial(_draw, steps=steps, degrees=degrees),
-        guess=lambda batch: batch.x,
+        guess=attrgetter("x"),
         guess_is="that the picture stands still",
         paint=partial(drawn, "frames", input_is="picture now", target_is="picture next", signed=False),
     )
@@ -39,7 +40,7 @@ def _draw(rng, B: int, split: str, steps: int, degrees: int) -> Batch:
     digits = rotated(degrees, steps)
     first, last = {"train": (0, TRAINED_ON), "test": (TRAINED_ON, digits.shape[1])}[split]
     views = digits[:, rng.integers(first, last, B)]  # [T+1,B,64]
-    return Batch(views[:-1], views[1:], np.ones(steps, dtype=np.float32))
+    return Batch(views[:-1], views[1:].copy(), np.ones(steps, dtype=np.float32))
 
 
 @cache

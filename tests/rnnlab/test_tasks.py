@@ -1,5 +1,6 @@
 """Tasks pose real problems: right targets, nothing held out that is trained on, an honest answer to beat."""
 
+import pickle
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -266,3 +267,11 @@ def test_shared_data_cannot_be_changed_by_one_of_its_users():
     for array in (photographs.brightness("train"), rotated_images.rotated(10, 2), text.characters("train")):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_goes_to_another_process_and_its_target_is_not_its_input(name):
+    task = TASKS[name]()
+    batch, same = drawn(task), drawn(pickle.loads(pickle.dumps(task)))
+    assert all(np.array_equal(a, b) for a, b in zip(batch, same, strict=True))
+    assert not np.shares_memory(batch.x, batch.target)
