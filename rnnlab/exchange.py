@@ -322,8 +322,8 @@ def _fits(layout: Layout, arrays: Arrays) -> Iterator[tuple]:
 
 def _chosen(leaves: Mapping, folder: str, cell: str | None, reset: str | None, reverse: bool | None) -> tuple:
     """The cell and the reset that arguments and the settings of a layer choose; None where neither does."""
-    wrapper = leaves.get(folder.removesuffix("cell/"), {})  # Flax's RNN
-    settings = wrapper | leaves.get(folder, {})
+    # Flax's RNN has a folder of its own around its cell's
+    settings = leaves.get(folder.removesuffix("cell/"), {}) | leaves.get(folder, {})
     if reverse is not None:
         settings["bidirectional"] = False
     own_cell = cell_of(settings)

@@ -141,8 +141,7 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     layer = network.layer(0)
     check_gradients(network, *x.shape[:2], dy)
     _, _, stored = reference.forward(network, x, state)
-    before = [np.concatenate(step.state, -1) for step in stored.steps[0]]
-    _, saved = steps.run(np.stack(before))
+    _, saved = steps.run(np.stack([np.concatenate(step.state, -1) for step in stored.steps[0]]))
     arriving = np.concatenate([dy, *(np.zeros_like(dy) for _ in steps.cell.states[1:])], -1)
     jacobian = np.swapaxes(jacobians(steps, saved), -1, -2)
     identity = np.broadcast_to(np.eye(arriving.shape[-1], dtype=x.dtype), jacobian[:1].shape)

@@ -135,8 +135,7 @@ def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
 
 def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
     """g [T,...,n] with g[t] = a[t] g[t+1] + b[t], in reverse from `last` [...,n], after the last step."""
-    backward = Maps(maps.a[::-1], maps.b[::-1])
-    return states(backward, last, scan)[::-1]
+    return states(Maps(maps.a[::-1], maps.b[::-1]), last, scan)[::-1]
 
 
 def _loop(maps: Maps, h: np.ndarray) -> np.ndarray:

@@ -2,54 +2,31 @@
 
 Issuing is a loop over calls without arguments, so that Python adds little to a launch; a captured plan is one
 call.  The streams of a plan begin when the first has come to the plan and end before it continues.  What the
-calls are is the card's business (card.py): it makes buffers, products, kernels and events.
+calls are is the card's business (card.py), which has
+
+    buffer(shape, dtype, content)       memory with this content, NaN where it is None; its host() is a copy
+    launch(operation, buffers, stream)  a command: the operation
+    copy(source, target, stream)        a command: target = source, of the same shape
+    event()                             something to be recorded and waited for
+    record(event, stream)               a command: the event happens when the stream comes here
+    wait(event, stream)                 a command: the stream continues when the event has happened
+    capture(commands, stream)           a command: all of these as one, issued to that stream
+    finish()                            return when all is done; RuntimeError if something failed
+
+A command is called without arguments and returns 0, or the code of an error.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from rnnlab.schedule.order import events
-from rnnlab.schedule.plan import Operation, Plan
+from rnnlab.schedule.plan import Plan
 
-Command = Callable[[], int]  # 0, or the code of an error
-
-
-class Buffer(Protocol):
-    """A matrix in the card's memory."""
-
-    def host(self) -> np.ndarray:
-        """A copy of its content."""
-
-
-class Card(Protocol):
-    """Interface of a GPU to a plan; operations become commands that are issued later, in order."""
-
-    def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> Buffer:
-        """Memory with this content; NaN where there is none."""
-
-    def launch(self, operation: Operation, buffers: dict[str, Buffer], stream: int) -> Command:
-        """The operation."""
-
-    def copy(self, source: Buffer, target: Buffer, stream: int) -> Command:
-        """target = source, of the same shape."""
-
-    def event(self) -> object:
-        """Something to be recorded and waited for."""
-
-    def record(self, event: object, stream: int) -> Command:
-        """The event happens when the stream comes here."""
-
-    def wait(self, event: object, stream: int) -> Command:
-        """The stream continues when the event has happened."""
-
-    def capture(self, commands: list[Command], stream: int) -> Command:
-        """All commands as one, issued to that stream."""
-
-    def finish(self) -> None:
-        """Return when everything issued is done.  Raises RuntimeError if something failed."""
+Command = Callable[[], int]
+Buffer = Card = Any
 
 
 class PreparedPlan:

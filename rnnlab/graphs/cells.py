@@ -77,8 +77,7 @@ def step_graph(cell: str, B: int, I: int, H: int) -> Graph:
 
 def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
     """T steps unrolled: wires x1…xT and h0 (c0) in, h1…hT (and cT) out."""
-    inputs = {f"x{t}": (B, I) for t in range(1, T + 1)}
-    g, states = _sketch(cell, inputs, B, I, H, "0")
+    g, states = _sketch(cell, {f"x{t}": (B, I) for t in range(1, T + 1)}, B, I, H, "0")
     state = {name: g[f"{name}0"] for name in states}
     for t in range(1, T + 1):
         result = EQUATIONS[cell](g, g[f"x{t}"], t=str(t), **state)

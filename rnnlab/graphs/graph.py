@@ -43,8 +43,7 @@ class Graph:
         object.__setattr__(self, "nodes", _in_running_order(self.inputs, self.nodes))
         shapes = dict(self.inputs)
         for node in self.nodes:
-            results = _output_shapes(node, shapes)
-            shapes.update(zip(node.outputs, results, strict=True))
+            shapes.update(zip(node.outputs, _output_shapes(node, shapes), strict=True))
         object.__setattr__(self, "shapes", shapes)
         _refuse_loose_wires(self)
 
@@ -71,8 +70,7 @@ class Graph:
 def node_flops(graph: Graph, node: Node) -> int:
     """Floating-point operations of one node; copying, stacking and splitting count none."""
     rule = RULES[node.op]
-    inputs = [graph.shapes[wire] for wire in node.inputs]
-    outputs = [graph.shapes[wire] for wire in node.outputs]
+    inputs, outputs = ([graph.shapes[wire] for wire in wires] for wires in (node.inputs, node.outputs))
     return rule.flops(inputs, outputs, node.flags)
 
 
@@ -116,8 +114,7 @@ class Wire:
         return self.sketch.add("product", self, other, flags=(self.transposed, other.transposed))
 
     def __add__(self, other: "Wire") -> "Wire":
-        is_bias = len(other.shape) < len(self.shape)
-        return self.sketch.add("bias" if is_bias else "sum", self, other)
+        return self.sketch.add("bias" if len(other.shape) < len(self.shape) else "sum", self, other)
 
     def __mul__(self, other: "Wire") -> "Wire":
         return self.sketch.add("times", self, other)

@@ -48,8 +48,7 @@ def _product(values, flags):
 
 
 def _product_flops(read, outputs, flags):
-    inner = read[0][0] if flags[0] else read[0][1]
-    return 2 * prod(outputs[0]) * inner
+    return 2 * prod(outputs[0]) * read[0][0 if flags[0] else 1]
 
 
 def _reverse_product(d, inputs, output, flags):

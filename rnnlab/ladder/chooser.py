@@ -176,9 +176,7 @@ def _training_step(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarr
 
 
 def _answer(answer: Inference, x: np.ndarray, state: State) -> list[np.ndarray]:
-    if len(x) > 1:
-        return [answer.run(x, state)[0]]
-    return [answer.step(x[0], state)[0][None]]
+    return [answer.run(x, state)[0] if len(x) > 1 else answer.step(x[0], state)[0][None]]
 
 
 def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, Timing]:
@@ -202,10 +200,8 @@ def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, Timing]:
     for name in tqdm(hopeful * ROUNDS, desc="timing the quickest", delay=1.0, leave=False):
         seconds[name].append(_seconds(runs[name]))
     load = max(load, load_of_a_core())
-    enough = {
-        name: times if len(times) > 1 else 2 * times for name, times in seconds.items()
-    }  # for quartiles
-    return {name: Timing(tuple(times), load) for name, times in enough.items()}
+    # quartiles want two
+    return {name: Timing((*times, *times[: len(times) == 1]), load) for name, times in seconds.items()}
 
 
 def _seconds(run: Callable[[], object]) -> float:

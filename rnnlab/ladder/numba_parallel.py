@@ -21,21 +21,20 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.kernels.compiled import propagation, threads
-
-    count = threads.count()
-    if propagation.should_split_units(network, x.shape[1], count):
-        return numba_fused.forward(network, x, state)
-    with threads.single_threaded_blas():
-        return propagation.forward(network, x, state, count)
+    return _pass("forward", x, network, x, state)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return _pass("backward", dy, network, saved, dy, dstate)
+
+
+def _pass(direction, like, network, *arguments):
+    """The pass of that direction, over an array [T,B,n] like this one."""
     from rnnlab.kernels.compiled import propagation, threads
 
     count = threads.count()
-    if propagation.should_split_units(network, dy.shape[1], count):
-        return numba_fused.backward(network, saved, dy, dstate)
+    if propagation.should_split_units(network, like.shape[1], count):
+        return getattr(numba_fused, direction)(network, *arguments)
     with threads.single_threaded_blas():
-        return propagation.backward(network, saved, dy, dstate, count)
+        return getattr(propagation, direction)(network, *arguments, count)

@@ -76,8 +76,7 @@ def _even_rows(array: np.ndarray) -> np.ndarray:
 
 def _first(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """The first rows and columns of an array [.,m,n], without gaps; the array itself if it has no others."""
-    part = array[..., :rows, :columns]
-    part = np.ascontiguousarray(part)
+    part = np.ascontiguousarray(array[..., :rows, :columns])
     part.flags.writeable = array.flags.writeable
     return part
 
@@ -95,8 +94,7 @@ def _even(network: Network) -> Network:
 def _even_parameter(array: np.ndarray, H: int) -> np.ndarray:
     """A parameter [G·H,n] or [G·H], with zeros behind the rows of each gate and behind the columns."""
     gates = array.reshape(len(array) // H, H, *array.shape[1:])
-    more = [(0, size % 2) for size in gates.shape[1:]]
-    even = np.pad(gates, [(0, 0), *more])
+    even = np.pad(gates, [(0, 0), *((0, size % 2) for size in gates.shape[1:])])
     return even.reshape(-1, *even.shape[2:])
 
 

@@ -38,8 +38,7 @@ def forward(network, x, state=None):
         (constant,), saved = cell.pointwise(
             gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
         )
-        slope = _slope(network, saved)
-        h = _states()(scan.Maps(slope, constant), state[0])
+        h = _states()(scan.Maps(_slope(network, saved), constant), state[0])
         return h[1:], (h[-1],), (x, h, saved.gates)
 
     y, state, saved = forward_through_layers(network, x, state, run)

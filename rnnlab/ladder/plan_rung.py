@@ -42,12 +42,11 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
 
     def backward(network: Network, saved: SavedBuffers, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-        T = saved.T
-        B = saved.B
+        outputs, T, B = saved
         dstate = check_gradients(network, T, B, dy, dstate)
         sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
         plan = plan_for("backward", network.properties.name, sizes, passes)
-        arrays = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
+        arrays = outputs | arrays_of.backward_arrays(network, dy, dstate)
         arrays = executed(plan, network.dtype, arrays)
         dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
         return dx, dfirst, {name: gradients[name] for name in network.parameters}

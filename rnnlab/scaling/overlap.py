@@ -71,8 +71,7 @@ def backward_by_layer(
     dy = dprediction @ model.weight_out  # [T,B,H]
     for index in reversed(range(len(saved.layers))):
         alone, saved_layer = saved.layers[index]
-        dlast = alone.zero_state(dy.shape[1])
-        dy, _, gradients = rung.backward(alone, saved_layer, dy, dlast)
+        dy, _, gradients = rung.backward(alone, saved_layer, dy, alone.zero_state(dy.shape[1]))
         yield bucket_name(index), {_of_layer(name, index): array for name, array in gradients.items()}
 
 
@@ -167,8 +166,7 @@ def table(steps: Sequence[Step]) -> str:
     """Rows as text, with the backward pass below them."""
     lines = ["sum of        bytes    complete      summed      hidden     exposed"]
     for row in rows(steps):
-        times = "".join(f"{value:9.2f} ms" for value in row[2:])
-        lines.append(f"{row.name:9}{row.bytes:10}{times}")
+        lines.append(f"{row.name:9}{row.bytes:10}" + "".join(f"{value:9.2f} ms" for value in row[2:]))
     duration = MILLISECONDS * statistics.median(step.backward.end - step.backward.start for step in steps)
     exposed = MILLISECONDS * statistics.median(step.exposed for step in steps)
     lines.append(

@@ -74,8 +74,7 @@ def train_on_this_rank(folder: Path, comm: Any, pen: Pen) -> None:
         with open(folder / NOTES, "a", encoding="utf-8") as file:
             file.write(sentence + "\n")
 
-    wanted = read((folder / SETTINGS).read_text(encoding="utf-8"))
-    outcome = train.train(comm, wanted, pen, note)
+    outcome = train.train(comm, read((folder / SETTINGS).read_text(encoding="utf-8")), pen, note)
     if outcome["held_out"] is not None:  # rank 0
         (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
 

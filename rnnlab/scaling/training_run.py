@@ -40,8 +40,7 @@ class TrainingRun:
         pen.write(COMPUTING, point.step, loss=point.history.losses[-1])
         self.last = self.point
         self.point = point
-        every = self.settings.every
-        self.must_save = point.step % every == 0 or point.step == self.settings.steps
+        self.must_save = point.step % self.settings.every == 0 or point.step == self.settings.steps
 
     def _save(self) -> None:
         self.team.check_replicas(self.point.model)

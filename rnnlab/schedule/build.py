@@ -78,8 +78,7 @@ class _Builder:
         self.buffers: dict[str, tuple[int, int]] = {}
 
     def plan(self, direction: str, operations: list[Operation]) -> Plan:
-        temporary = {name for name in self.buffers if name.startswith("~")}
-        saved = frozenset(self.buffers.keys() - temporary)
+        saved = frozenset(name for name in self.buffers if not name.startswith("~"))
         return Plan(self.cell, self.sizes, direction, tuple(operations), dict(self.buffers), saved)
 
     def forward(self, l: int, t: int) -> list[Operation]:

@@ -50,9 +50,7 @@ def check_order(plan: Plan, order: Sequence[int]) -> None:
     """Raises ValueError, naming the first hazard, if running the plan's operations in `order` breaks one."""
     if sorted(order) != list(range(len(plan.operations))):
         raise ValueError(f"an order names each of the {len(plan.operations)} operations once")
-    place = [0] * len(order)
-    for rank, index in enumerate(order):
-        place[index] = rank
+    place = sorted(range(len(order)), key=order.__getitem__)  # of each operation in the order
     if broken := first_broken(plan, place):
         raise ValueError(describe(plan, broken))
 
@@ -96,8 +94,7 @@ class _Accesses:
         for operation in plan.operations:
             for region in operation.reads + operation.writes:
                 if region.buffer in self.height:
-                    rows = region.rows[1] - region.rows[0]
-                    self.height[region.buffer] = min(self.height[region.buffer], rows)
+                    self.height[region.buffer] = min(self.height[region.buffer], region.shape[0])
         self.buckets: dict[Region, list[Bucket]] = {}
         self.writers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
         self.readers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)

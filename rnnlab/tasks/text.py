@@ -148,8 +148,7 @@ def _source(name: str) -> str:
 
 def _draw(rng, B: int, split: str, steps: int, corpus: Corpus) -> Batch:
     text = getattr(corpus, split)
-    starts = rng.integers(0, len(text) - steps, B)
-    pieces = text[starts + np.arange(steps + 1)[:, np.newaxis]]  # [T+1,B]
+    pieces = text[rng.integers(0, len(text) - steps, B) + np.arange(steps + 1)[:, np.newaxis]]  # [T+1,B]
     return Batch(one_hot(pieces[:-1], len(corpus.alphabet) + 1), pieces[1:], np.ones(steps, dtype=np.float32))
 
 

@@ -47,8 +47,7 @@ def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The arrays that `save` wrote, weights [G*H,I] and others.  Raises ValueError if a byte has changed."""
     if Path(path).exists() and not Path(path).is_file():  # reading a device or a pipe may never end
         raise ValueError(f"the checkpoint {path} is a directory, a device or a pipe: choose a file")
-    content = Path(path).read_bytes()
-    head, _, body = content.partition(b"\n")
+    head, _, body = Path(path).read_bytes().partition(b"\n")
     if not head.startswith(MAGIC[:-2]):
         raise ValueError(f"{path} is not a checkpoint of rnnlab: choose another file, or delete this one")
     if head != MAGIC + _digest(body):

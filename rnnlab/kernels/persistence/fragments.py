@@ -23,24 +23,19 @@ STORED = {"bfloat16": np.uint16, "float16": np.float16, "tf32": np.float32}
 def stored(array: np.ndarray, dtype: str) -> np.ndarray:
     """The array rounded to nearest, ties to even, as it lies in memory; float32 stays as it is for tf32."""
     array = np.ascontiguousarray(array, "float32")
-    if dtype != "bfloat16":
-        return array.astype(STORED[dtype])
-    return to_bfloat16(array)
+    return to_bfloat16(array) if dtype == "bfloat16" else array.astype(STORED[dtype])
 
 
 def loaded(array: np.ndarray, dtype: str) -> np.ndarray:
     """float32 numbers, of any shape, from an array that `stored` made."""
-    if dtype != "bfloat16":
-        return array.astype("float32")
-    return from_bfloat16(array)
+    return from_bfloat16(array) if dtype == "bfloat16" else array.astype("float32")
 
 
 def factors(array: np.ndarray, dtype: str) -> np.ndarray:
     """[…,K] numbers as words […,K·itemsize/4] of a product's factor; float32 rounded to TF32."""
     if dtype != "tf32":
         return stored(array, dtype).view("uint32")
-    bits = np.ascontiguousarray(array, "float32").view("uint32")
-    return (bits + 0x1000) & np.uint32(0xFFFFE000)
+    return np.ascontiguousarray(array, "float32").view("uint32") + 0x1000 & np.uint32(0xFFFFE000)
 
 
 ROWS = 16

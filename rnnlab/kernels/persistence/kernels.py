@@ -56,10 +56,7 @@ def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Ca
     """load(mine [U,G·C], weights [G·H,H], first, lane), a lane's part of its units' rows, or columns; and
     dot(mine, u, g, row, lane), the lane's part of the product of unit u's gate g with a row [32·C].
     """
-    G = tiles.gates
-    U = tiles.units
-    C = tiles.columns
-    H = tiles.hidden
+    G, U, C, H = tiles.sizes
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
@@ -90,10 +87,8 @@ def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     Leaves in sums [G] the products of all gates with history[start:start + H], for the unit with the lane's
     number, of its warp's.  row [32·C] is where the block shares it.
     """
-    G = tiles.gates
-    U = tiles.units
-    H = tiles.hidden
-    WIDE = tiles.columns * LANES
+    G, U, C, H = tiles.sizes
+    WIDE = C * LANES
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
@@ -116,11 +111,8 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, reserve: see pointwise.py.
     """
-    G = tiles.gates
-    U = tiles.units
-    C = tiles.columns
+    G, U, C, H = tiles.sizes
     WARPS = tiles.warps
-    H = tiles.hidden
     WIDE = C * LANES
     PLACES = G * C
     point = pointwise(cell, dtype).forward
@@ -162,10 +154,8 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
     Returns what the gates of step t send to the unit with the lane's number, of its warp's; 0 if it is
     nothing.  row [G, 32·C] is where the block shares it.
     """
-    G = tiles.gates
-    U = tiles.units
-    H = tiles.hidden
-    WIDE = tiles.columns * LANES
+    G, U, C, H = tiles.sizes
+    WIDE = C * LANES
     WIDTH = G * WIDE
     zero = np.dtype(dtype).type(0)
 
@@ -197,11 +187,8 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
-    G = tiles.gates
-    U = tiles.units
-    C = tiles.columns
+    G, U, C, H = tiles.sizes
     WARPS = tiles.warps
-    H = tiles.hidden
     WIDE = C * LANES
     point = pointwise(cell, dtype).backward
     scalar_type = np.dtype(dtype).type

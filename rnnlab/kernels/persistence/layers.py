@@ -2,11 +2,18 @@
 
 Everything stays on the chip between the passes.  Numbers lie there in the dtype's own 16 bits, or in
 float32 for TF32; sums are float32.  The minibatch is filled up to whole tiles of 8 sequences.
+
+A chip holds arrays, multiplies and launches: CuPy, cuBLAS and the driver, or a stand-in in a test.  It has
+
+    put(array), get(array)                        a copy on the chip, and one from it
+    product(a, b, out, transposed, adds)          out [m,n] = op(a) op(b), plus out if it adds;
+                                                  transposed: which of the two factors are
+    launch(shape, direction, arrays, T, B)        the kernel of that direction
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,25 +23,10 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network, inner_bias, merged_bias
 
 UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every dtype
+Chip = Any
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
 FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
-
-
-class Chip(Protocol):
-    """Back end that holds arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
-
-    def put(self, array: np.ndarray) -> Array:
-        """A copy on the chip."""
-
-    def get(self, array: Array) -> np.ndarray:
-        """A copy from it."""
-
-    def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
-        """out [m,n] = op(a) op(b), plus out if it adds; transposed: which factors are."""
-
-    def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
-        """The kernel of that direction."""
 
 
 class TensorLayers:

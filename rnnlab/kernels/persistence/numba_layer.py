@@ -76,9 +76,7 @@ def layer_backward(
     dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if properties.passes_h else 0)
     flat = rows(dgates)
     flat_h = rows(dgates_h)
-    dw_ih = flat.T @ rows(saved["x"])
-    dw_hh = flat_h.T @ rows(saved["h"][:-1])
-    gradients = Layer(dw_ih, dw_hh, flat.sum(0), flat_h.sum(0))
+    gradients = Layer(flat.T @ rows(saved["x"]), flat_h.T @ rows(saved["h"][:-1]), flat.sum(0), flat_h.sum(0))
     return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.properties.states)], gradients
 
 

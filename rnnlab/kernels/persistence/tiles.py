@@ -54,8 +54,7 @@ def places(device: Device) -> list[Place]:
 
 def fits(cell: str, hidden: int, itemsize: int, device: Device) -> list[Fit]:
     """Where the [G·H,H] recurrent weights of a layer fit; itemsize is the bytes of a number."""
-    gates = len(find_cell(cell).gates)
-    a_square = gates * itemsize
+    a_square = len(find_cell(cell).gates) * itemsize
     return [
         Fit(place, a_square * hidden * hidden, isqrt(place.bytes // a_square)) for place in places(device)
     ]
@@ -86,6 +85,11 @@ class Tiles:
     hidden: int
     units: int  # a warp's
     warps: int = WARPS  # of a block
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """G, U, C and H, as kernels name them: gates, units, columns, hidden."""
+        return self.gates, self.units, self.columns, self.hidden
 
     @property
     def columns(self) -> int:
