@@ -154,10 +154,10 @@ def _arrays(part: object) -> list[np.ndarray]:
 
 
 def _is_computed(result: object, inputs: tuple) -> bool:
-    """Whether it is a number or an array of its own, and no view of the inputs."""
-    if not isinstance(result, np.ndarray):
-        return isinstance(result, np.generic)
-    return not any(np.may_share_memory(result, part) for part in _arrays(inputs))
+    """Whether it is a number or holds an array of its own, no view of the inputs."""
+    sources = _arrays(inputs)
+    views = (any(np.may_share_memory(part, array) for array in sources) for part in _arrays(result))
+    return isinstance(result, np.generic) or not all(views)
 
 
 def _counting_calls(part: object) -> object:

@@ -37,6 +37,8 @@ def gathered(a, b):
         (lambda a, b: np.einsum("ij,kj", a, b), 1, 2 * ARRAY + 9 * 8),
         (lambda a, b: np.tensordot(a, b.T, 1), 1, 2 * ARRAY + 9 * 8),
         (lambda a, b: np.linalg.norm(a), 1, ARRAY),
+        (lambda a, b: np.linalg.lstsq(a, np.ones(3), rcond=None)[0], 1, ARRAY + 3 * 8 + 4 * 8 + 3 * 8),
+        (lambda a, b: np.split(a, 2, axis=1), 0, 0),
         (lambda a, b: np.ones(4) + np.arange(4.0), 1, 3 * 4 * 8),  # arrays that it made itself
         (copied, 2, ARRAY + ARRAY // 2 + 3 * ARRAY // 2),
         (gathered, 1, 4 * 4 * 8),  # views and shapes cost nothing
