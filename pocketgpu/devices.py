@@ -1,5 +1,7 @@
 """Data sheets of the GPUs this course talks about: what each can hold, multiply, move and launch.
 
+The sheets stand in devices.toml.
+
 Sizes, clocks and bandwidths are NVIDIA's data sheets and its table of compute capabilities (CUDA C++
 Programming Guide).  launch and node are microseconds: the host's time to issue a kernel, and what a kernel
 costs beside its work.  On an H200 gpu-benches measured them (te42kyfo/gpu-benches, gpu-small-kernels: tiny
@@ -7,8 +9,10 @@ kernels in a stream, and in a CUDA graph); Maxwell's launch is the 5 µs of SVAI
 node is fitted to their ladder (schedule/timeline.py); `assumed` says where both come from a neighbour.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 KB = 1024
@@ -67,43 +71,15 @@ class Device:
         return a_piece * self.multiprocessors
 
 
-def _maxwell(name: str, multiprocessors: int, clock: float, bandwidth: float, **more) -> Device:
-    return Device(
-        name, (5, 2), multiprocessors, 128, clock, bandwidth, 3 * KB * KB, launch=5.0, node=8.0, **more
-    )
+def _device(name: str, sheet: dict) -> Device:
+    """A device from its table in devices.toml."""
+    sizes = {field: KB * size for field, size in sheet.pop("kib").items()}
+    capability = tuple(sheet.pop("compute_capability"))
+    return Device(name, capability, **sheet, **sizes)
 
 
-DEVICES = {
-    device.name: device
-    for device in (
-        _maxwell("TitanX", 24, 1.0, 336, assumed=False),  # boost off, as SVAIL measured
-        _maxwell("M40", 24, 0.948, 288, assumed=False),
-        Device("GTX1080", (6, 1), 20, 128, 1.607, 320, 2 * KB * KB, 5.0, 8.0),
-        Device(
-            "P100", (6, 0), 56, 64, 1.328, 732, 4 * KB * KB, 5.0, 8.0, shared_per_multiprocessor=64 * KB
-        ),
-        Device(
-            "V100", (7, 0), 80, 64, 1.53, 900, 6 * KB * KB, 4.0, 2.0, shared_per_block_most=96 * KB
-        ),
-        Device(
-            "T4", (7, 5), 40, 64, 1.59, 320, 4 * KB * KB, 4.0, 2.0,
-            shared_per_multiprocessor=64 * KB, shared_per_block_most=64 * KB,
-            threads_per_multiprocessor=1024, blocks_per_multiprocessor=16,
-        ),
-        Device(
-            "A100", (8, 0), 108, 64, 1.41, 1555, 40 * KB * KB, 2.5, 1.5,
-            shared_per_multiprocessor=164 * KB, shared_per_block_most=163 * KB,
-        ),
-        Device(
-            "H100", (9, 0), 132, 128, 1.755, 3350, 50 * KB * KB, 2.5, 1.3,
-            shared_per_multiprocessor=228 * KB, shared_per_block_most=227 * KB,
-        ),
-        Device(
-            "H200", (9, 0), 132, 128, 1.755, 4800, 50 * KB * KB, 2.5, 1.3, assumed=False,
-            shared_per_multiprocessor=228 * KB, shared_per_block_most=227 * KB,
-        ),
-    )
-}  # fmt: skip
+SHEETS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DEVICES = {name: _device(name, sheet) for name, sheet in SHEETS.items()}
 
 
 def nearest_older(table: Mapping[Version, Entry], version: Version) -> Entry:

@@ -73,6 +73,15 @@ def course(installed, tmp_path_factory):
     return folder / "course"
 
 
+def test_the_wheel_holds_the_tables_that_the_packages_read(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    tables = {
+        path.relative_to(ROOT).as_posix() for name in PACKAGES for path in ROOT.glob(f"{name}/**/*.toml")
+    }
+    assert "pocketgpu/devices.toml" in tables
+    assert tables - {"pocketgpu/pyproject.toml"} <= {*names}
+
+
 def test_the_wheel_holds_the_package_the_lessons_and_the_exercises_only(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     notebooks = {Path(name).parent.name + "/" + Path(name).name for name in names if name.endswith(".ipynb")}

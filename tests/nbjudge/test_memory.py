@@ -118,8 +118,8 @@ FILTERED = f"""
 import sys
 sys.path.insert(0, {str(INSIDE)!r})
 import ctypes, os, platform, threading, system_calls
-known = system_calls.REFUSED | system_calls.OWN
-machine = system_calls.MACHINES.index(platform.machine())
+known = system_calls.CALLS["refused"] | system_calls.CALLS["own"]
+machine = platform.machine()
 libc = ctypes.CDLL(None, use_errno=True)
 number = lambda name, *rest: libc.syscall(known[name][machine], *rest)
 filtered = system_calls.refuse_calls()

@@ -3,6 +3,7 @@
 import math
 import re
 
+import gpu_results
 import numpy as np
 import pytest
 from launches import BOTH, names_of
@@ -10,7 +11,6 @@ from launches import BOTH, names_of
 from nbjudge.files import ROOT
 from pocketgpu import cuda
 from pocketgpu.compiling import compilers
-from pocketgpu.simulator import gpu_results
 
 ROWS = gpu_results.read_rows()
 
@@ -49,7 +49,7 @@ def test_the_compiler_makes_the_instruction_whose_result_it_is(row):
     assert re.search(row.instruction, entry.ptx)
 
 
-def test_the_page_has_the_table_of_the_package():
+def test_the_page_has_the_table():
     page = (ROOT / "docs/simulator.md").read_text(encoding="utf-8")
     assert gpu_results.markdown() in page
 

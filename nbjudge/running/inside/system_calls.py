@@ -16,6 +16,8 @@ import errno
 import os
 import platform
 import sys
+import tomllib
+from pathlib import Path
 
 NO_NEW_PRIVILEGES = 38
 SET_FILTER = 22
@@ -23,24 +25,7 @@ MODE_FILTER = 2  # of prctl
 KERNEL_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE = {"x86_64": 56, "aarch64": 220}
 NEW_NAMESPACES = 0x7E020000  # flags of clone: all kinds of namespaces that it can make
-MACHINES = "x86_64", "aarch64"
-REFUSED = {  # number on each of MACHINES
-    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "memfd_secret": (447, 447),
-    "unshare": (272, 97), "setns": (308, 268), "clone3": (435, 435), "mount": (165, 40),
-    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
-    "socket": (41, 198), "socketpair": (53, 199), "io_uring_setup": (425, 425), "userfaultfd": (323, 282),
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
-    "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "open_by_handle_at": (304, 265),
-    "clock_settime": (227, 112), "settimeofday": (164, 170), "clock_adjtime": (305, 266),
-    "perf_event_open": (298, 241), "fanotify_init": (300, 262), "migrate_pages": (256, 238),
-    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setparam": (142, 118), "bpf": (321, 280),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "move_pages": (279, 239),
-}  # fmt: skip
-OWN = {  # those that name a process, refused where it is another one: 0 is one's own, or one's group
-    "prlimit": (302, 261), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131),
-    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "sched_setaffinity": (203, 122),
-}  # fmt: skip
+CALLS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 FOREIGN_CALLS = 0x40000000  # from here on: calls of another interface of x86
 LOAD = 0x20
 IF_EQUAL = 0x15
@@ -72,12 +57,12 @@ class Program(ctypes.Structure):
 
 
 def refuse_calls() -> bool:
-    """Refuse REFUSED, namespaces by clone and OWN of other processes from here on.
+    """Refuse the calls of system_calls.toml, and namespaces by clone, from here on.
 
     False where this system has no such filter.
     """
     machine = platform.machine()
-    if sys.platform != "linux" or machine not in MACHINES or sys.maxsize < 2**32:
+    if sys.platform != "linux" or machine not in KERNEL_NAMES or sys.maxsize < 2**32:
         return False
     steps = _steps(machine)
     program = Program(len(steps), (Instruction * len(steps))(*(Instruction(*step) for step in steps)))
@@ -88,8 +73,8 @@ def refuse_calls() -> bool:
 
 def _steps(machine: str) -> list[tuple[int, int, int, int]]:
     """The filter's instructions; a jump counts from the one behind it, and its goals stand at the end."""
-    column = MACHINES.index(machine)
-    refused, own = ([numbers[column] for numbers in table.values()] for table in (REFUSED, OWN))
+    refused = [numbers[machine] for numbers in CALLS["refused"].values()]
+    own = [numbers[machine] for numbers in CALLS["own"].values()]
     begin = [
         (LOAD, ARCHITECTURE, "", ""),
         (IF_EQUAL, KERNEL_NAMES[machine], "", "refuse"),
@@ -112,5 +97,8 @@ def _steps(machine: str) -> list[tuple[int, int, int, int]]:
     for name, part in end.items():
         places[name] = len(steps)
         steps = steps + part
-    jump = lambda place, name: places[name] - place - 1 if name else 0
+
+    def jump(place: int, name: str) -> int:
+        return places[name] - place - 1 if name else 0
+
     return [(code, jump(k, yes), jump(k, no), value) for k, (code, value, yes, no) in enumerate(steps)]
