@@ -59,7 +59,7 @@ def answers(exercise: Exercise, cells: list) -> Iterator[tuple[str, Callable]]:
     """(label, answer) of all that the course and its tests know."""
     yield f"{exercise.name}: the course's", exercise.reference
     for mutant in exercise.mutants:
-        yield f"{exercise.name}: {mutant.name}", exercise.mutated(mutant)
+        yield f"{exercise.name}: {mutant.name}", exercise.make(mutant)
     for number, text in enumerate([*exercise.right, *(cell.text for cell in cells)]):
         label = f"{exercise.name}: {number}"
         yield label, function_of(text, exercise.name, label)

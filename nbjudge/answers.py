@@ -17,7 +17,7 @@ from importlib import import_module
 from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING
 
-from nbjudge.exercise import Code, Exercise, Mutant, Wrong
+from nbjudge.exercise import Code, Exercise, Mutant, Numbers, Wrong
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ class ModelAnswer:
     right: tuple[str, ...]  # differently written right answers, as programs
     prelude: str  # program that must have run before `source`
     source: str  # program that defines the function
-    numbers: dict[str, int | str] = field(default_factory=dict, hash=False)  # of a variant, by name
+    numbers: Numbers = field(default_factory=dict, hash=False)  # of a variant
     variants: tuple["ModelAnswer", ...] = ()  # the answers to the exercise with other numbers
 
     @property
@@ -163,7 +163,7 @@ def _answer(entry: dict) -> ModelAnswer:
 
 def call(function: Callable, arguments: tuple) -> object:
     """function(*arguments) on copies, with a fresh instance of each Code; those of one source share it."""
-    sources: dict[str, dict] = {}
+    sources = {}
     return function(*(_copy(argument, sources) for argument in arguments))
 
 

@@ -3,16 +3,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+Numbers = Mapping[str, int | str]  # of a variant, by name
 
-class Wrong(Exception):
-    """Raised by a check: the first difference in the learner's terms, and the misconception if it is
-    known."""
+
+class NotPassed(Exception):
+    """Why an answer has not passed: what is wrong with it, or why none came back, in the learner's terms."""
 
     def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
         super().__init__(message)
         self.message = message
         self.misconception = misconception
         self.next_step = next_step
+
+
+class Wrong(NotPassed):
+    """Raised by a check: the first difference, and the misconception if it is known."""
 
 
 class UnknownExercise(ValueError):
@@ -83,7 +88,3 @@ class Exercise:
     def reference(self) -> Callable:
         """The course's own function."""
         return self.make(None)
-
-    def mutated(self, mutant: Mutant) -> Callable:
-        """The course's own function with a known mistake."""
-        return self.make(mutant)

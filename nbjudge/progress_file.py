@@ -109,7 +109,7 @@ def open_hint(name: str, otherwise: int) -> int:
 
 def entries() -> dict[str, ProgressEntry]:
     """What is known of each exercise that was tried, by name. Rows that make no sense are left out."""
-    known: dict[str, ProgressEntry] = {}
+    known = {}
     with _warn_instead_of_raising("what was done before"), _database() as database:
         rows = database.execute("SELECT name, status, misconception, passed, points, tries FROM verdicts")
         known = {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}

@@ -6,15 +6,13 @@ grade of a class draws them anew from the class key and never reads them there.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 
 from nbjudge.answers import ModelAnswer, judging_variant
 from nbjudge.course import current
-from nbjudge.exercise import Exercise, Wrong
-
-Numbers = Mapping[str, int | str]
+from nbjudge.exercise import Exercise, Numbers, Wrong
 
 
 def variants_of(name: str) -> tuple[ModelAnswer, ...]:

@@ -4,6 +4,7 @@ import html
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from nbjudge.exercise import NotPassed
 from nbjudge.printable import printable
 
 
@@ -84,7 +85,7 @@ class Verdict:
         return f"<div role='status' style='{style}'>{headline}{lines}</div>{folded}"
 
 
-class Stopped(Exception):
+class Stopped(NotPassed):
     """The answer did not come back: why, in the learner's terms. Raised by a submission, passed through a
     check.
 
@@ -92,9 +93,6 @@ class Stopped(Exception):
     """
 
     def __init__(self, status: Status, message: str, next_step: str | None = None, proven: bool = False):
-        super().__init__(message)
+        super().__init__(message, next_step=next_step)
         self.status = status
-        self.message = message
-        self.next_step = next_step
         self.proven = proven
-        self.misconception: str | None = None

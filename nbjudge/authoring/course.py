@@ -19,7 +19,7 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -72,7 +72,9 @@ def notebook(cells: list[SourceCell], ids: list[str]) -> str:
             "metadata": metadata,
             "source": cell.text.splitlines(True),
         }
-        entries.append(entry | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
+        if cell.kind == "code":
+            entry |= {"execution_count": None, "outputs": []}
+        entries.append(entry)
     book = {"cells": entries, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
@@ -90,6 +92,8 @@ def cell_ids(cells: list[SourceCell]) -> list[str]:
 
 def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCell:
     """The cell with each placeholder replaced by that exercise's properties and a link to `link`."""
+    if cell.kind != "markdown":
+        return cell
 
     def properties(placeholder: re.Match) -> str:
         e = _known(cell, placeholder[1], stem, exercises)
@@ -97,7 +101,7 @@ def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCel
         length = quantity(e.lines, "line")
         return f"**{e.name}** · difficulty {e.difficulty} of 5 · {effort} · about {length} · {link}"
 
-    return replace(cell, text=PLACEHOLDER.sub(properties, cell.text)) if cell.kind == "markdown" else cell
+    return replace(cell, text=PLACEHOLDER.sub(properties, cell.text))
 
 
 def _known(cell: SourceCell, name: str, stem: str, exercises: dict):
@@ -232,7 +236,7 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
         return {root / f"notebooks/{stem}.ipynb": lesson(_cells(source, root), stem, exercises).encode()}
     cells = solved_cells(root, stem)
     solved, to_solve = solution_and_exercise(cells, stem, exercises)
-    packed = pack(packed_answers(cells, exercises.values()))
+    packed = pack([packed_answer(cells, exercise) for exercise in exercises.values()])
     return {
         root / f"solutions/{stem}.ipynb": solved.encode(),
         root / f"exercises/{stem}.ipynb": to_solve.encode(),
@@ -290,12 +294,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     return int(bool(left or errors))
 
 
-def packed_answers(cells: list[SourceCell], exercises: Iterable[ExerciseText]) -> list[ModelAnswer]:
-    """The answers of a lesson, from the cells of its solved notebook and its exercises' texts."""
-    return [_packed(cells, exercise) for exercise in exercises]
-
-
-def _packed(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
+def packed_answer(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
+    """The answer to an exercise, from the cells of its lesson's solved notebook and its text."""
     own = [cell for cell in exercise.cells if defines(cell) == exercise.name]
     if len(own) != 1:
         raise SourceError(f"{exercise.cells[0].where}:1: one cell defines {exercise.name}, not {len(own)}")
@@ -309,7 +309,7 @@ def _packed(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
     same = {name: getattr(exercise, name) for name in ("name", *PROPERTIES, "hints", "right")}
     prelude = _dependencies(texts, place, programs)
     numbers = dict(exercise.numbers)
-    variants = tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)
+    variants = tuple(packed_answer(*_with_variant(cells, exercise, variant)) for variant in exercise.variants)
     return ModelAnswer(
         mutants=mutants, prelude=prelude, source=source, numbers=numbers, variants=variants, **same
     )
@@ -329,7 +329,7 @@ def _dependencies(texts: list[str], place: int, programs: list[str]) -> str:
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
     names = {name for program in programs for name in _global_names(program)}
-    chosen: set[int] = set()
+    chosen = set()
     while new := {
         number
         for number, statement in enumerate(statements)

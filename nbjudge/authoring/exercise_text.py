@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nbjudge.authoring.percent import SourceCell, SourceError, parse
+from nbjudge.exercise import Numbers
 
 PROPERTIES = ("points", "difficulty", "minutes", "lines")
 HINTS = 3
@@ -42,7 +43,7 @@ Edit = tuple[str, str]  # old, new
 class Variant(NamedTuple):
     """The exercise with other numbers: what they are called, and the edits that bring them into the text."""
 
-    numbers: dict[str, int | str]
+    numbers: Numbers
     edits: tuple[Edit, ...]
     cell: SourceCell  # for messages
 
@@ -110,7 +111,7 @@ def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     )
 
 
-def with_numbers(exercise: ExerciseText, numbers: Mapping[str, int | str]) -> ExerciseText:
+def with_numbers(exercise: ExerciseText, numbers: Numbers) -> ExerciseText:
     """The exercise with these numbers, those of one of its variants; without any, the exercise itself."""
     if not numbers:
         return exercise
@@ -183,7 +184,7 @@ def _variant(cell: SourceCell) -> Variant:
 
 def edits(cell: SourceCell) -> list[Edit]:
     """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
-    pairs: list[tuple[list[str], list[str]]] = [([], [])]
+    pairs = [([], [])]
     for number, line in enumerate(cell.text.split("\n")):
         if line[:1] not in ("-", "+") or line[1:2].strip():
             raise cell.error(

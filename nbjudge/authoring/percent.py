@@ -106,7 +106,7 @@ def cut(cell: SourceCell, size: Callable[[str], str] = lambda name: "") -> Sourc
 
     size(name) says how long the answer is, for that line: "about 2 lines".
     """
-    shown: list[str] = []
+    shown = []
     begun = None
     name = None
     for n, line in enumerate(cell.text.split("\n")):

@@ -30,9 +30,8 @@ def first_difference(
         return _in_sequence(got, want, axes, what, tolerance)
     if isinstance(want, dict):
         return _in_dict(got, want, axes, what, tolerance)
-    named = axes.get(what, ()) if isinstance(axes, Mapping) else axes
     if isinstance(want, np.ndarray):
-        return _in_array(got, want, named, str(what), tolerance)
+        return _in_array(got, want, _axes_of(what, axes), str(what), tolerance)
     return _in_plain(got, want, str(what), tolerance)
 
 
@@ -41,12 +40,9 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
     if type(got) is type(want) in (float, int) and got == want and got - got == 0:
         return True  # for speed: most numbers of a known mistake's results
     if isinstance(want, tuple | list):
-        pairs = (
-            zip(got, want, strict=True)
-            if isinstance(got, tuple | list) and len(got) == len(want)
-            else [(0, None)]
-        )
-        return all(same(*pair, tolerance) for pair in pairs)
+        if not isinstance(got, tuple | list) or len(got) != len(want):
+            return False
+        return all(same(*pair, tolerance) for pair in zip(got, want, strict=True))
     if isinstance(want, dict):
         alike = isinstance(got, dict) and got.keys() == want.keys()
         return alike and all(same(got[key], want[key], tolerance) for key in want)
@@ -60,8 +56,10 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
 
 def whole_numbers(got: object, width: int = 0) -> list | None:
     """A list of whole numbers, or of tuples of `width` of them; None for any other answer."""
+    if not isinstance(got, list | tuple | np.ndarray):
+        return None
     try:
-        parts = [np.asarray(part) for part in got] if isinstance(got, list | tuple | np.ndarray) else None
+        parts = [np.asarray(part) for part in got]
     except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
         return None
 
@@ -69,7 +67,7 @@ def whole_numbers(got: object, width: int = 0) -> list | None:
         return part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
 
     shape = (width,) if width else ()
-    if parts is None or any(part.shape != shape or not is_whole(part) for part in parts):
+    if any(part.shape != shape or not is_whole(part) for part in parts):
         return None
     return [tuple(map(int, part)) if width else int(part) for part in parts]
 
@@ -97,16 +95,15 @@ def _in_sequence(
     if not isinstance(got, tuple | list) or len(got) != len(want):
         expected = f"expected is a tuple of {len(want)}: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
-    return _first_part(
-        dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
-    )
+    results = dict(zip(names, got, strict=True))
+    wanted = dict(zip(names, want, strict=True))
+    return _first_part(results, wanted, axes, tolerance)
 
 
 def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, dict):
-        return Wrong(
-            f"It returns {describe(got)}; a dict with {', '.join(map(str, want))} is expected.", WRONG_TYPE
-        )
+        keys = ", ".join(map(str, want))
+        return Wrong(f"It returns {describe(got)}; a dict with {keys} is expected.", WRONG_TYPE)
     if missing := [str(key) for key in want if key not in got]:
         return Wrong(f"The dict it returns lacks {', '.join(missing)}.", WRONG_TYPE)
     if surplus := [str(key) for key in got if key not in want]:
@@ -118,12 +115,14 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
     """The first difference of named parts, and which of the others are right."""
     parts = {name: first_difference(got[name], part, axes, name, tolerance) for name, part in want.items()}
     right = [str(name) for name, difference in parts.items() if difference is None]
-    name, first = next(((n, part) for n, part in parts.items() if part), (None, None))
-    if first is None:
+    wrong = [name for name, difference in parts.items() if difference is not None]
+    if not wrong:
         return None
+    name = wrong[0]
+    first = parts[name]
     others = {other: part for other, part in want.items() if other != name}
     if other := _other_part(got[name], others, tolerance):
-        first.message += f" It is the right {without_article(other)}."
+        first.message += f" It is the right {str(other).removeprefix('the ')}."
     elif place := _place_elsewhere(got[name], want[name], others, axes, tolerance):
         first.message += f" That number belongs to {place}."
     if right:
@@ -136,7 +135,8 @@ def _other_part(got: object, want: dict, tolerance: float | None) -> object:
 
     Whole numbers and single elements may agree by chance.
     """
-    if not (isinstance(got, float) or (isinstance(got, np.ndarray) and got.size > 1)):
+    is_array = isinstance(got, np.ndarray) and got.size > 1
+    if not is_array and not isinstance(got, float):
         return None
     return next((name for name, part in want.items() if same(got, part, tolerance)), None)
 
@@ -145,9 +145,9 @@ def _place_elsewhere(
     got: object, want: object, others: dict, axes: object, tolerance: float | None
 ) -> str | None:
     """Where in other parts the first wrong number of an array stands; None unless that is one place."""
-    if not (isinstance(want, np.ndarray) and want.dtype.kind == "f" and want.ndim):
+    if not isinstance(want, np.ndarray) or want.dtype.kind != "f" or not want.ndim:
         return None
-    if not (isinstance(got, np.ndarray) and got.dtype == want.dtype and got.shape == want.shape):
+    if not isinstance(got, np.ndarray) or got.dtype != want.dtype or got.shape != want.shape:
         return None
     limit = _limit(got, want, tolerance) * np.abs(want).max(initial=0)
     wrong = np.argwhere(~(np.abs(got - want) <= limit))
@@ -162,10 +162,14 @@ def _place_elsewhere(
     ]
     if len(places) != 1:
         return None
-    (name, place), *_ = places
-    named = axes.get(name, ()) if isinstance(axes, Mapping) else axes
-    description = current().compare.describe_place(tuple(map(int, place)), named)
+    name, place = places[0]
+    description = current().compare.describe_place(tuple(map(int, place)), _axes_of(name, axes))
     return f"{name}, {description}" if description else str(name)
+
+
+def _axes_of(name: object, axes: tuple | Mapping) -> tuple:
+    """The names of the axes of one part of a result."""
+    return axes.get(name, ()) if isinstance(axes, Mapping) else axes
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
@@ -183,13 +187,12 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         at = f", first at {place}" if place else ""
         return Wrong(f"{what} {verb(what, 'holds')} {got[first]}{at}.", NOT_FINITE)
     limit = _limit(got, want, tolerance)
-    if current().compare.relative_error(got, want) <= limit:
+    error = current().compare.relative_error(got, want)
+    if error <= limit:
         return None
     place = current().compare.first_difference(got, want, axes, limit)
     if place is None:
-        return Wrong(
-            f"{what} {verb(what, 'is')} off by {current().compare.relative_error(got, want):.1g} of its size."
-        )
+        return Wrong(f"{what} {verb(what, 'is')} off by {error:.1g} of its size.")
     if verb(what, "is") == "are":
         place = place.replace("first differs at", "first differ at")
     patterns = common_pattern(got, want, axes, limit), _overflow(got, want)
@@ -206,10 +209,11 @@ def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> 
         return Wrong(f"{what} {verb(what, 'is')} {got}.", NOT_FINITE)
     if same(got, want, tolerance):
         return None
-    is_number = isinstance(want, int | float | np.number) and not isinstance(want, BOOLS)
-    value, wanted = current().compare.format_numbers(got, want) if is_number else (repr(got), repr(want))
+    if isinstance(want, BOOLS) or not isinstance(want, int | float | np.number):
+        return Wrong(f"{what} {verb(what, 'is')} {got!r} instead of {want!r}.")
+    value, wanted = current().compare.format_numbers(got, want)
     message = f"{what} {verb(what, 'is')} {value} instead of {wanted}."
-    overflow = _overflow(np.asarray(got), np.asarray(want)) if is_number else None
+    overflow = _overflow(np.asarray(got), np.asarray(want))
     return Wrong(" ".join(filter(None, [message, overflow])))
 
 
@@ -224,11 +228,6 @@ def verb(what: str, singular: str) -> str:
     return PLURALS[singular] if is_plural else singular
 
 
-def without_article(what: object) -> str:
-    """The name of a result, to follow "the right"."""
-    return str(what).removeprefix("the ")
-
-
 def _overflow(got: np.ndarray, want: np.ndarray) -> str | None:
     """That whole numbers are off by a multiple of 2³² or 2⁶⁴: they did not fit into their dtype."""
     if want.dtype.kind not in "iuO" or got.dtype.kind not in "iuO" or got.shape != want.shape:
@@ -236,9 +235,8 @@ def _overflow(got: np.ndarray, want: np.ndarray) -> str | None:
     off = [int(a) - int(b) for a, b in zip(got.flat, want.flat, strict=True)]
     for bits in (64, 32):
         if any(off) and all(difference % 2**bits == 0 for difference in off):
-            return (
-                f"It is off by a multiple of 2 to the power {bits}: whole numbers of {bits} bits overflowed."
-            )
+            reason = f"whole numbers of {bits} bits overflowed"
+            return f"It is off by a multiple of 2 to the power {bits}: {reason}."
     return None
 
 

@@ -18,8 +18,9 @@ def common_pattern(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toler
     """
     if want.size < 2 or want.dtype.kind not in "iuf":
         return None
-    if got.size > 2 and (got == got.flat[0]).all() and got.flat[0] and (want != want.flat[0]).any():
-        return f"All {got.size} numbers are {got.flat[0]:.6g}."
+    number = got.flat[0]
+    if number and got.size > 2 and (got == number).all() and (want != want.flat[0]).any():
+        return f"All {got.size} numbers are {number:.6g}."
     got = got.astype("float64")
     want = want.astype("float64")
     limit = tolerance * max(np.abs(want).max(), np.abs(got).max())
@@ -116,7 +117,9 @@ def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
     wrong = np.flatnonzero(~right)
     if not len(places) or places[-1] < wrong[0]:
         return None
-    start, listed = ("Wrong only", wrong) if len(wrong) < len(places) else ("Right", places)
+    wrong_is_rarer = len(wrong) < len(places)
+    start = "Wrong only" if wrong_is_rarer else "Right"
+    listed = wrong if wrong_is_rarer else places
     return f"{start} at {numbered(name, ', '.join(map(str, listed)))}." if len(listed) <= MOST else None
 
 

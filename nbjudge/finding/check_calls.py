@@ -7,6 +7,7 @@ function (not a method) of the notebook's own that calls check are all the same 
 import ast
 from collections.abc import Mapping
 
+from nbjudge.exercise import Numbers
 from nbjudge.finding.effects import Scope, is_call_of
 
 CHECK = "check"
@@ -23,9 +24,9 @@ class Checks:
                     self.known[name] = beside
         self.names = {statement: self._beside(statement) for statement in scopes}
 
-    def numbers(self, name: str) -> dict[str, int | str]:
+    def numbers(self, name: str) -> Numbers:
         """The numbers in the last `check(name, ...)`; empty without such a call."""
-        numbers: dict[str, int | str] = {}
+        numbers = {}
         checks = [statement for statement, names in self.names.items() if name in names]
         for call in (node for statement in checks for node in ast.walk(statement)):
             if isinstance(call, ast.Call) and name in self._beside(call):

@@ -218,7 +218,7 @@ class Scope:
     _visit_SetComp = _visit_DictComp = _visit_GeneratorExp = _visit_ListComp
 
     def _visit_Call(self, node: ast.Call) -> list:
-        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        arguments = arguments_of(node)
         passed = [roots(part) for part in arguments]
         alone = {part.id for part in arguments if isinstance(part, ast.Name)}
         self.reads |= alone
@@ -285,7 +285,7 @@ def effect_of(node: ast.AST, enclosing: frozenset[str] = frozenset()) -> Effect:
 
 def shares_of(sites: Iterable[Binding]) -> dict[str, set[str]]:
     """{name: the names whose objects it may share} from places where names get values."""
-    shares: dict[str, set[str]] = {}
+    shares = {}
     for site in sites:
         if isinstance(site.source, ast.expr):
             shares.setdefault(site.name, set()).update(roots(site.source), site.beside)
@@ -303,7 +303,7 @@ def roots(expression: ast.expr) -> frozenset[str]:
         elif isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await | ast.NamedExpr):
             waiting.append(node.value)
         elif isinstance(node, ast.Call) and not is_call_of(USE, node):
-            waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
+            waiting += arguments_of(node)
             if not isinstance(node.func, ast.Name) or node.func.id in REFLECTION:
                 waiting.append(node.func)
         elif isinstance(node, ast.Tuple | ast.List | ast.Set):
@@ -313,6 +313,11 @@ def roots(expression: ast.expr) -> frozenset[str]:
         elif isinstance(node, ast.IfExp):
             waiting += [node.body, node.orelse]
     return frozenset(reached)
+
+
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """What goes with a call, under a name or without one."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def is_call_of(name: str, node: object) -> bool:

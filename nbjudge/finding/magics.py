@@ -43,10 +43,15 @@ def tidied(text: str) -> str:
     """The cell without a byte order mark, its common indentation, and prompts."""
     lines = dedent(text.removeprefix("\ufeff")).split("\n")
     lines = _without_doctest_prompts(lines)
-    begin = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    begin = first_filled(lines)
     if any(PROMPT.match(line) for line in lines[begin : begin + 2]):
         lines = [PROMPT.sub("", line) for line in lines]
     return "\n".join(lines)
+
+
+def first_filled(lines: list[str]) -> int:
+    """The place of the first line that is not empty; 0 if all are."""
+    return next((number for number, line in enumerate(lines) if line.strip()), 0)
 
 
 def _without_doctest_prompts(lines: list[str]) -> list[str]:
@@ -92,7 +97,7 @@ def _of_docstrings(lines: list[str]) -> list[bool]:
 def blanked(text: str) -> str:
     """The text with an empty line where IPython has its own."""
     lines = text.split("\n")
-    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    first = first_filled(lines)
     if lines[first].startswith("%%"):
         if not RUNS_ITS_CELL.match(lines[first]):
             return "\n" * (len(lines) - 1)

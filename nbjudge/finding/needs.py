@@ -18,6 +18,7 @@ from nbjudge.finding.effects import (
     Call,
     Effect,
     Scope,
+    arguments_of,
     expanded,
     is_constant,
     roots,
@@ -47,7 +48,7 @@ class Names:
 
     def _of_all_sites(self, belongs: Callable[[Binding, set[str]], bool]) -> set[str]:
         """The names of which each site belongs, given those that are known to."""
-        known: set[str] = set()
+        known = set()
         before = -1
         while len(known) > before:
             before = len(known)
@@ -67,14 +68,12 @@ class Names:
         """The names of all imports or definitions, and other names of the same."""
         plain = ast.Name, ast.Attribute, ast.IfExp
 
-        def is_other(site, known):
-            return (
-                site.kind == "value"
-                and isinstance(site.source, plain)
-                and set() < roots(site.source) <= known
-            )
+        def belongs(site: Binding, known: set[str]) -> bool:
+            if site.kind == "value" and isinstance(site.source, plain):
+                return set() < roots(site.source) <= known
+            return site.kind == kind
 
-        return self._of_all_sites(lambda site, known: site.kind == kind or is_other(site, known))
+        return self._of_all_sites(belongs)
 
     @cached_property
     def modules(self) -> set[str]:
@@ -97,11 +96,8 @@ class Names:
     def definitions(self) -> set[str]:
         """Names of functions and classes."""
         defined = {name for name, sites in self.sites.items() if any(s.kind == "definition" for s in sites)}
-        return (
-            defined
-            | self._all_of("definition")
-            | {name for name in self.effects if name[:1] not in ("", ".")}
-        )
+        named = {name for name in self.effects if name[:1] not in ("", ".")}
+        return defined | named | self._all_of("definition")
 
     @cached_property
     def fixed(self) -> set[str]:
@@ -139,7 +135,7 @@ class Names:
         """Is a value made of a function that it may run later, as a thread or a task is?"""
         if not isinstance(value, ast.Call):
             return False
-        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+        arguments = arguments_of(value)
         handed = {getattr(getattr(part, "func", part), "id", None) for part in arguments}
         return bool(handed & self.definitions) or any(isinstance(part, ast.Lambda) for part in arguments)
 

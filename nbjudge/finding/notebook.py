@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.course import exercise_names
+from nbjudge.exercise import Numbers
 from nbjudge.finding import history, reading
 from nbjudge.finding.check_calls import Checks
 from nbjudge.finding.effects import ANYTHING, Scope, identifiers
@@ -49,7 +50,6 @@ from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
-NO_CALLS = (*DEFINITIONS, *IMPORTS)
 GIVEN = re.compile(  # names to which a cell that cannot be parsed would give a meaning
     r"^(?:(?:async )?def |class |type )?(\w+)(?=\s*(?:\(|\[|:|=(?!=)))", re.MULTILINE
 )
@@ -81,14 +81,14 @@ class CellStatement(NamedTuple):
         if not isinstance(self.tree, DEFINITIONS):
             return False
         body = self.tree.body[ast.get_docstring(self.tree) is not None :]
-        return (
-            len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
-        )
+        if len(body) != 1 or not isinstance(body[0], ast.Raise):
+            return False
+        return "NotImplementedError" in ast.dump(body[0])
 
     @property
     def is_result(self) -> bool:
         """Does it compute, where a definition or an import gives a name?"""
-        return not isinstance(self.tree, NO_CALLS)
+        return not isinstance(self.tree, (*DEFINITIONS, *IMPORTS))
 
     @property
     def is_shown(self) -> bool:
@@ -101,12 +101,11 @@ class CellStatement(NamedTuple):
         A stub does not, nor a deletion, nor what is made from the name itself. A call may, without any text.
         """
         sites = [site for site in self.scope.sites if site.name == name]
-        own = [
-            site
-            for site in sites
-            if site.kind != "deletion" and (site.kind != "value" or not _uses(site.source, name))
-        ]
-        return not sites or (bool(own) and not self.is_stub)
+        if not sites:
+            return True
+        values = [site for site in sites if site.kind != "deletion"]
+        own = [site for site in values if site.kind != "value" or not _uses(site.source, name)]
+        return bool(own) and not self.is_stub
 
 
 class Places(NamedTuple):
@@ -211,7 +210,7 @@ class Notebook:
         """The last cell that gives the name a meaning of its own."""
         return self.statements[self._attempting(name)[-1]].cell
 
-    def numbers(self, name: str) -> dict[str, int | str]:
+    def numbers(self, name: str) -> Numbers:
         """The numbers of a variant in the last `check(name, ...)`; empty without such a call."""
         return self.checks.numbers(name)
 
@@ -224,22 +223,19 @@ class Notebook:
             raise self._nothing_to_judge(name)
         chosen, names = self.needed(name, is_kernel, self.checked_at(name))
         statements = [self.statements[index] for index in sorted(chosen)]
-        pieces = groupby(_ordered(statements), key=lambda statement: statement.cell.number)
-        optional = [
-            (statement.cell.label, statement.tree.lineno)
-            for statement in statements
-            if not (statement.gives | statement.scope.stores) & names
-        ]
+        by_cell = groupby(_ordered(statements), key=lambda statement: statement.cell.number)
+        others = [s for s in statements if not (s.gives | s.scope.stores) & names]
+        newer = [cell.newer for cell in self.cells if cell.newer]
         return LearnerAnswer(
             name,
-            [_piece([*group]) for _, group in pieces],
+            [_piece([*group]) for _, group in by_cell],
             sorted(names),
-            optional,
+            [(statement.cell.label, statement.tree.lineno) for statement in others],
             self._history(names),
             magics=[line for cell in self.cells for line in cell.magics],
             repeated=self._repeated(chosen, names),
             unread=self._unread(names),
-            newer=next((cell.newer for cell in self.cells if cell.newer), ""),
+            newer=newer[0] if newer else "",
         )
 
     def checked_at(self, name: str) -> int | None:
@@ -262,9 +258,9 @@ class Notebook:
         end = last = len(self.statements) if limit is None else limit
         if limit is not None and not self.statements[limit].cell.in_turn:
             last = len(self.statements)
-        chosen: set[int] = set()
-        followed: set[str] = set()
-        seen: set[tuple[str, bool, int]] = set()  # names through which objects in use may be changed
+        chosen = set()
+        followed = set()
+        seen = set()  # names through which objects in use may be changed
         anything = {index for index in self.places.binding[ANYTHING] if index < end}
         if is_kernel:  # which no variable of the environment concerns
             anything -= {index for index in anything if "get_ipython" in self.statements[index].scope.reads}
@@ -350,13 +346,15 @@ class Notebook:
         constants = self.meanings.constants
         modules = (names & self.meanings.modules) - self.meanings.showing
         modules |= SETTINGS & self.meanings.modules
-        return {
-            index
-            for index, statement in enumerate(self.statements)
-            if isinstance(statement.tree, ast.Expr)
-            and any(call.through and call.through <= modules for call in statement.scope.calls)
-            and {name for name in statement.scope.reads if name[0] != "."} <= modules | constants
-        }
+
+        def is_setting(statement: CellStatement) -> bool:
+            if not isinstance(statement.tree, ast.Expr):
+                return False
+            reads = {name for name in statement.scope.reads if name[0] != "."}
+            calls = [call for call in statement.scope.calls if call.through]
+            return reads <= modules | constants and any(call.through <= modules for call in calls)
+
+        return {index for index, statement in enumerate(self.statements) if is_setting(statement)}
 
     def _nothing_to_judge(self, name: str) -> Stopped:
         for cell in sorted(self.cells, key=lambda cell: not cell.error):

@@ -131,7 +131,7 @@ def _stopped_at(trace: str, code: CodeCell) -> int:
     run it knows the number alone.
     """
     lines = code.text.split("\n")
-    above = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    above = magics.first_filled(lines)
     arrow = ARROW.search(trace)
     number, shown = (int(arrow[1]), arrow[2].strip()) if arrow else (0, "")
     if shown.startswith(MAGIC_CALL):

@@ -76,12 +76,8 @@ def _grade(chosen: argparse.Namespace) -> int:
     if chosen.self_check:
         return _guarded(chosen, _self_check)
     if chosen.notebook is None:
-        program = current().command
-        print(
-            f"{program} grade: which notebook? For instance: {program} grade work/00_start_here.ipynb",
-            file=sys.stderr,
-        )
-        return UNUSABLE
+        example = f"{current().command} grade work/00_start_here.ipynb"
+        return _say_unusable(chosen, f"which notebook? For instance: {example}")
     return _guarded(chosen, lambda chosen: _graded(chosen, _save))
 
 
@@ -103,8 +99,7 @@ def _progress(chosen: argparse.Namespace) -> int:
         lesson = chosen.lesson or chosen.named
         print(progress(lesson and lesson_named(lesson)))
     except UnknownLesson as unknown:
-        print(f"{current().command} progress: {printable(unknown)}", file=sys.stderr)
-        return UNUSABLE
+        return _say_unusable(chosen, printable(unknown))
     return ALL_PASSED
 
 
@@ -120,7 +115,11 @@ def _hint(chosen: argparse.Namespace) -> int:
     with suppress(UnknownLesson):
         names = ", ".join(current().catalogue(lesson_named(chosen.exercise)))
         sentence = f"{chosen.exercise} is a lesson; its exercises are {names}."
-    print(f"{current().command} hint: {printable(sentence, 2000)}", file=sys.stderr)
+    return _say_unusable(chosen, printable(sentence, 2000))
+
+
+def _say_unusable(chosen: argparse.Namespace, why: str) -> int:
+    print(f"{current().command} {chosen.command}: {why}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -139,8 +138,7 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
         with clean_start():
             return action(chosen)
     except (Unusable, UnknownLesson) as unusable:
-        print(f"{current().command} {chosen.command}: {printable(unusable)}", file=sys.stderr)
-        return UNUSABLE
+        return _say_unusable(chosen, printable(unusable))
     except BrokenPipeError:  # nobody reads on; no fault of anyone's
         raise
     except OSError as error:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from nbjudge import variants
 from nbjudge.clock import Overtime, limited
-from nbjudge.course import current
-from nbjudge.exercise import Exercise, Wrong
+from nbjudge.course import current, exercise_names
+from nbjudge.exercise import Exercise, NotPassed
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook import Notebook, written_by_newer_python
 from nbjudge.finding.notebook_file import Unusable
@@ -75,15 +75,18 @@ class GradeReport:
     def to_json(self) -> str:
         """The report as a program reads it."""
         rows = [verdict_entry(verdict) for verdict in self.verdicts]
-        head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
-        head |= {
+        report = {
+            "lesson": self.lesson,
+            "score": self.score,
+            "max_score": self.max_score,
             "sandbox": self.box.name,
             "limits_by": self.box.limits_by,
             "seed": self.seed,
             "exercises": rows,
         }
-        head |= {"variants": self.numbers} if self.numbers else {}
-        return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
+        if self.numbers:
+            report["variants"] = self.numbers
+        return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, path: Path) -> None:
         """Write the JSON; a reader sees the old file or the whole new one, never a part."""
@@ -147,9 +150,8 @@ def grade(
         exercise, numbers[exercise.name] = (vary or as_variant)(exercise, notebook)
         verdicts.append(grade_one(exercise, notebook, seed, box))
         tell(verdicts[-1])
-    return GradeReport(
-        lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
-    )
+    named = {name: known for name, known in numbers.items() if known}
+    return GradeReport(lesson, box, seed, tuple(verdicts), named)
 
 
 def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
@@ -180,7 +182,7 @@ def as_variant(exercise: Exercise, notebook: Notebook) -> tuple[Exercise, dict]:
 
 def grade_one(exercise: Exercise, notebook: Notebook, seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
-    answers: list[LearnerAnswer] = []
+    answers = []
     unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, notebook)))
     return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
 
@@ -192,7 +194,7 @@ def _answer(exercise: Exercise, notebook: Notebook) -> LearnerAnswer:
 
 def judge_apart(exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
-    lines: list[str] = []
+    lines = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
     misses = any(word in outcome.message for word in ("NameError", "NotFoundError"))
     if answer.newer and outcome.status is Status.crashed and (answer.unread or NEW.match(outcome.message)):
@@ -214,7 +216,7 @@ def _with_reasons(outcome: Verdict, lines: list[str], repeated: Sequence[str]) -
     return replace(outcome, message="\n".join([outcome.message, *reasons]))
 
 
-def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | None]) -> Verdict:
+def _verdict(exercise: Exercise, find_problem: Callable[[], NotPassed | None]) -> Verdict:
     """The verdict on what is found. A judge that fails costs no other exercise its verdict."""
     start = time.perf_counter()
     try:
@@ -231,7 +233,7 @@ def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | No
 
 def _problem(
     exercise: Exercise, answer: LearnerAnswer, seed: int, box: Sandbox, lines: list[str]
-) -> Wrong | Stopped | None:
+) -> NotPassed | None:
     """What is wrong with an answer, None where nothing is; a process that does not start is tried again.
 
     Statements that failed while the answer was loaded are added to `lines`.
@@ -243,7 +245,7 @@ def _problem(
     if problem is None:
         return None
     with limited(OWN_SECONDS):  # after the answer's processes have ended: they cannot disturb this
-        if not isinstance(problem, Wrong | Stopped):
+        if not isinstance(problem, NotPassed):
             return find_fault(exercise, problem, seed)
         name_mistake(exercise, problem, seed)
     return problem
@@ -278,41 +280,36 @@ def notebook_of(path: Path, lesson: str) -> Notebook:
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
+    course = current()
     holds = {
-        lesson: [name for name in current().catalogue(lesson) if name in names]
-        for lesson in current().lessons
+        lesson: [name for name in course.catalogue(lesson) if name in names] for lesson in course.lessons
     }
     likely = max(holds, key=lambda lesson: len(holds[lesson]))
-    named = insisted or next(
-        (lesson for lesson in current().lessons if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem)),
-        None,
-    )
+    in_name = (lesson for lesson in holds if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem))
+    named = insisted or next(in_name, None)
     if named and (holds[named] or not holds[likely]):
         return named
     if named:
         raise Unusable(
             f"{path} should be of lesson {named} but holds none of its exercises. It seems to be of "
             f"{likely}: it defines {', '.join(holds[likely])}. Grade that file, or call it "
-            f"{current().lessons[likely]}.ipynb."
+            f"{course.lessons[likely]}.ipynb."
         )
     if holds[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
     hint = f" It defines {', '.join(near[:3])}." if near else ""
     raise Unusable(
-        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(current().lessons)}."
+        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(course.lessons)}."
     )
 
 
 def _near(name: str) -> list[str]:
-    return get_close_matches(
-        name, [known for lesson in current().lessons for known in current().catalogue(lesson)], 1, 0.75
-    )
+    return get_close_matches(name, exercise_names(), 1, 0.75)
 
 
 def _chosen(lesson: str, only: str | None) -> list[Exercise]:
-    if only and only not in current().catalogue(lesson):
-        raise Unusable(
-            f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(current().catalogue(lesson))}."
-        )
+    known = current().catalogue(lesson)
+    if only and only not in known:
+        raise Unusable(f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(known)}.")
     return [exercise for exercise in current().exercises(lesson) if only in (None, exercise.name)]

@@ -17,7 +17,7 @@ from nbjudge.clock import Overtime
 from nbjudge.comparing.differences import WRONG_TYPE
 from nbjudge.comparing.judging import Observation, Transcript, recording
 from nbjudge.course import install_command
-from nbjudge.exercise import Exercise, Mutant, Wrong
+from nbjudge.exercise import Exercise, Mutant, NotPassed, Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.verdict import Status, Stopped, Verdict
 
@@ -48,7 +48,7 @@ def judge(
     start = time.perf_counter()
     with own_settings():
         problem = run_check(exercise, submission, seed, transcript)
-        if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
+        if isinstance(problem, Exception) and not isinstance(problem, NotPassed):
             problem = find_fault(exercise, problem, seed)
         elif problem is not None:
             name_mistake(exercise, problem, seed)
@@ -65,26 +65,21 @@ def own_settings() -> Iterator[None]:
         yield
 
 
-def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float = 0.0) -> Verdict:
+def verdict(exercise: Exercise, problem: NotPassed | None, seconds: float = 0.0) -> Verdict:
     """What an outcome means in points and words. A fault shown to be the course's own costs no points."""
+    most = exercise.points
     if problem is None:
-        status = Status.passed
-        message = "All cases agree."
-        misconception = None
-        following = None
-    elif isinstance(problem, Wrong):
+        return Verdict(exercise.name, Status.passed, most, most, "All cases agree.", seconds=seconds)
+    following = problem.next_step
+    if isinstance(problem, Wrong):
         status = Status.failed
-        message = problem.message
-        misconception = problem.misconception
-        following = problem.next_step or f"hint({exercise.name})"
+        following = following or f"hint({exercise.name})"
     else:
         status = problem.status
-        message = problem.message
-        misconception = problem.misconception
-        following = problem.next_step
-    proven = status is Status.grader_error and problem.proven
-    earned = exercise.points if status is Status.passed or proven else 0
-    return Verdict(exercise.name, status, earned, exercise.points, message, misconception, following, seconds)
+    earned = most if status is Status.grader_error and problem.proven else 0
+    return Verdict(
+        exercise.name, status, earned, most, problem.message, problem.misconception, following, seconds
+    )
 
 
 def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
@@ -144,7 +139,7 @@ def _is_short(part: object) -> bool:
     return isinstance(part, int | float | str) or (isinstance(part, tuple) and len(repr(part)) < 40)
 
 
-def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> None:
+def name_mistake(exercise: Exercise, problem: NotPassed, seed: int) -> None:
     """Say which known mistake alone explains every case: its own answer, checked with the same numbers.
 
     To be called when the submission has ended: nothing of it may run beside the judge meanwhile.
@@ -172,7 +167,7 @@ def rehearse(exercise: Exercise, mutant: Mutant, seed: int, like: Transcript) ->
     """
     transcript = Transcript()
     compared = 0
-    answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
+    answer = InProcess(exercise.make(mutant), exercise.name, is_own=True)
     for _ in _cases(exercise, answer, seed, transcript):
         count = len(transcript.observations)
         if count > len(like.observations) or not transcript.begins(like, compared):
@@ -203,7 +198,7 @@ def run_check(
     return problem
 
 
-def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong | Stopped:
+def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> NotPassed:
     """Whose fault it is that a check broke, found with the course's own answer: Wrong or a grader_error."""
     own = run_check(exercise, InProcess(exercise.reference, exercise.name), seed)
     if isinstance(own, ModuleNotFoundError):

@@ -6,12 +6,12 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbjudge import progress_file
 from nbjudge.comparing.judging import Transcript
-from nbjudge.course import current
+from nbjudge.course import current, exercise_names
 from nbjudge.exercise import Exercise
 from nbjudge.grading.costs import Costs, compare_costs
 from nbjudge.grading.in_process import InProcess
@@ -124,13 +124,13 @@ def _solved(lesson: str, exercise: Exercise) -> Path | None:
     return None if _numbers.get(exercise.name) else solved_notebook(lesson)
 
 
+@dataclass(repr=False)
 class Hint:
     """One hint, as text, and in a notebook as Markdown: there the page breaks lines between words."""
 
-    def __init__(self, exercise: Exercise, number: int, solved: Path | None):
-        self.exercise = exercise
-        self.number = number
-        self.solved = solved
+    exercise: Exercise
+    number: int
+    solved: Path | None
 
     def __str__(self) -> str:
         count = len(self.exercise.hints)
@@ -190,9 +190,8 @@ def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple
 def _exercise_name(function: Callable) -> str | None:
     """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
     names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
-    course = current()
-    known = (name for lesson in course.lessons for name in course.catalogue(lesson))  # loads no packages
-    return next((name for name in known if name in names), None)
+    known = exercise_names()  # loads no packages
+    return next((name for name in names if name in known), None)
 
 
 def _code(function: Callable) -> object:

@@ -9,7 +9,7 @@ import builtins
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import TextIO
 
@@ -43,9 +43,8 @@ def limited_output() -> Iterator[None]:
     output = sys.stdout
     errors = sys.stderr
     limited = Limited(output)
-    publisher = getattr(
-        getattr(builtins, "get_ipython", object)(), "display_pub", None
-    )  # built in by IPython
+    shell = getattr(builtins, "get_ipython", object)()  # built in by IPython
+    publisher = getattr(shell, "display_pub", None)
     show = getattr(publisher, "publish", None)
     room = [DISPLAYS]
 
@@ -55,23 +54,31 @@ def limited_output() -> Iterator[None]:
         if room[0] >= 0:
             show(data, *arguments, **keywords)
 
-    with redirect_stdout(limited), redirect_stderr(limited), _descriptor_of_errors_to_output():
+    with (
+        redirect_stdout(limited),
+        redirect_stderr(limited),
+        _descriptor_of_errors_to_output(),
         # a logging handler keeps the stream that it was made with: a notebook's stream can be diverted itself
-        with suppress(AttributeError):
-            errors.write = limited.write
-        with suppress(AttributeError):
-            publisher.publish = publish
-        try:
-            yield
-        finally:
-            with suppress(AttributeError):
-                del errors.write
-            with suppress(AttributeError):
-                del publisher.publish
+        _with_method(errors, "write", limited.write),
+        _with_method(publisher, "publish", publish),
+    ):
+        yield
     lost = {"printed": (limited.lost, "characters"), "displayed": (max(0, -room[0]), "bytes")}
     for verb, (count, unit) in lost.items():
         if count:
             output.write(f"\n… the answer {verb} {count:,} more {unit}, which are left out.\n")
+
+
+@contextmanager
+def _with_method(holder: object, name: str, method: Callable) -> Iterator[None]:
+    """Inside, the object has this method of its own; one that takes none keeps its class's."""
+    with suppress(AttributeError):
+        setattr(holder, name, method)
+    try:
+        yield
+    finally:
+        with suppress(AttributeError):
+            delattr(holder, name)
 
 
 @contextmanager

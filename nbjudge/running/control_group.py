@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -25,11 +26,11 @@ _numbers = count(1)
 _idle: dict[tuple[int, int], "ControlGroup"] = {}  # by their limits
 
 
+@dataclass(frozen=True)
 class ControlGroup:
     """The folder of one group, in which the kernel has files."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    folder: Path
 
     def take(self, pids: Sequence[int]) -> None:
         """Move processes into the group; what they start from now on belongs to it."""

@@ -12,6 +12,7 @@ its type, and a frame that breaks the rules is a verdict on the answer, never an
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from types import CodeType
@@ -65,10 +66,8 @@ class Conversation:
     def question(self, arguments: tuple, keywords: dict) -> bytes:
         """The frame that requests the answer's function(*arguments, **keywords)."""
         value = self._sendable(arguments), self._sendable(keywords)
-        described = [
-            [name, {key: part for key, part in vars(function).items() if isinstance(part, int | float | str)}]
-            for name, function in zip(self.names, self.functions, strict=True)
-        ]
+        attributes = map(_plain_attributes, self.functions)
+        described = [[*pair] for pair in zip(self.names, attributes, strict=True)]
         return wire.pack(value, functions=described)
 
     def is_request(self, frame: bytes) -> bool:
@@ -108,14 +107,13 @@ class Conversation:
         return self._content
 
     def _request(self, frame: bytes) -> tuple[Callable, tuple, dict]:
-        try:
+        # whoever wrote what cannot be read gets the sentence below
+        with suppress(wire.Broken, KeyError, TypeError, ValueError):
             (arguments, keywords), header = self._unpacked(frame)
             if type(arguments) is tuple and type(keywords) is dict and all(type(k) is str for k in keywords):
                 number = header["number"]
                 if type(number) is int and 0 <= number < len(self.functions):
                     return self.functions[number], arguments, keywords
-        except (wire.Broken, KeyError, TypeError, ValueError):
-            pass  # whoever wrote it gets the sentence below
         message = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
         raise Stopped(Status.crashed, message)
 
@@ -148,6 +146,11 @@ class Conversation:
         return self._sources[code.source][code.name]
 
 
+def _plain_attributes(function: Callable) -> dict[str, int | float | str]:
+    """The attributes that an answer may read of a function of the judge: numbers and texts."""
+    return {name: part for name, part in vars(function).items() if isinstance(part, int | float | str)}
+
+
 @lru_cache(maxsize=256)
 def _compiled(source: str) -> CodeType:
     return compile(source, "<string>", "exec")
@@ -177,9 +180,8 @@ def answer(name: str, frame: bytes, unpack: Callable = wire.unpack) -> object:
             raise _REASONS[kind](name, outcome)
         return result
     except (wire.Broken, KeyError) as error:
-        raise Stopped(
-            Status.crashed, f"{name} disturbed the process it ran in: its answer cannot be read."
-        ) from error
+        sentence = f"{name} disturbed the process it ran in: its answer cannot be read."
+        raise Stopped(Status.crashed, sentence) from error
 
 
 def _text(outcome: dict, field: str) -> str:

@@ -60,7 +60,7 @@ class Family:
     def members(self) -> list[psutil.Process]:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
         neither."""
-        children: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        children = defaultdict(list)
         for row in _processes():
             children[row[1]].append(row)
         descendants = [row for row in children[os.getpid()] if row[0] not in self.earlier]

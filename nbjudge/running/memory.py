@@ -103,7 +103,7 @@ def _open_files(pid: int) -> Iterator[tuple[File, int]]:
 
 def _mapped_files(pid: int) -> dict[File, int]:
     """Files in memory that a process has mapped, with the size of the mapping."""
-    sizes: dict[File, int] = defaultdict(int)
+    sizes = defaultdict(int)
     with suppress(OSError), open(f"/proc/{pid}/maps", "rb") as file:
         content = file.read()
         text = content.decode(errors="replace") if any(map(content.__contains__, NAMES)) else ""  # be quick

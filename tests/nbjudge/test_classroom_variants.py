@@ -9,7 +9,7 @@ from pretended_class import class_command
 from values_in import holds
 
 from nbjudge import variants
-from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of, packed_answers
+from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of, packed_answer
 from nbjudge.authoring.exercise_text import read_exercise, varied
 from nbjudge.authoring.percent import SourceError
 from nbjudge.classroom import keys
@@ -91,7 +91,7 @@ def test_an_edit_holds_for_the_whole_text():
     assert other.hints[0] == "The last of 3 is y[2]."
     assert other.mistakes == (("takes the last axis", "y[2]", "y[:, -1]"),)
     assert other.right == ("def pick(y):\n    return y[len(y) - 2], 4\n",)
-    (packed,) = packed_answers(exercise.cells, [exercise])
+    packed = packed_answer(exercise.cells, exercise)
     assert (packed.source, packed.variants[0].source) == (
         "def pick(y):\n    return y[-1], 3\n", "def pick(y):\n    return y[2], 4\n",
     )  # fmt: skip
@@ -152,7 +152,7 @@ def test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake
     for program in (answer.source, *answer.right):
         assert run_check(exercise, define(program), 7) is None
     for mutant in exercise.mutants:
-        assert run_check(exercise, InProcess(exercise.mutated(mutant), name), 7), mutant.name
+        assert run_check(exercise, InProcess(exercise.make(mutant), name), 7), mutant.name
 
 
 @pytest.mark.corpus

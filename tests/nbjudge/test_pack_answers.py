@@ -3,7 +3,7 @@
 import pytest
 
 from nbjudge.answers import pack, unpack
-from nbjudge.authoring.course import packed_answers
+from nbjudge.authoring.course import packed_answer
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise
 from nbjudge.authoring.percent import SourceError, parse
 from nbjudge.exercise import Code, Mutant
@@ -50,7 +50,7 @@ def exercise(text: str = "", step: str = STEP) -> ExerciseText:
 def packed(text: str = "", step: str = STEP):
     """The packed answer of `step`, whose cell stands behind those of NOTEBOOK."""
     own = exercise(text, step)
-    (answer,) = packed_answers([*parse(NOTEBOOK, "lesson.py"), *own.cells], [own])
+    answer = packed_answer([*parse(NOTEBOOK, "lesson.py"), *own.cells], own)
     return answer
 
 

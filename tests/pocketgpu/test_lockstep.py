@@ -81,7 +81,7 @@ def answers_to(name):
     """{label: function or text} of all answers to an exercise that the course knows."""
     lesson, exercise = KERNELS[name]
     texts = [*exercise.right, *(cell.text for cell in answer_cells(lesson)[name])]
-    functions = [exercise.reference, *map(exercise.mutated, exercise.mutants)]
+    functions = [exercise.reference, *map(exercise.make, exercise.mutants)]
     return {f"{name} {number}": answer for number, answer in enumerate([*functions, *texts])}
 
 

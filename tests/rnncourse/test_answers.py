@@ -92,7 +92,7 @@ def test_no_verdict_on_an_answer_or_a_known_mistake_depends_on_the_seed(name, se
     for cell in cells:
         assert_verdict(lesson, name, cell, seed)
     for mutant in exercise.mutants:
-        verdict = judge(exercise, InProcess(exercise.mutated(mutant), name), seed)
+        verdict = judge(exercise, InProcess(exercise.make(mutant), name), seed)
         assert verdict.misconception == mutant.name, f"seed {seed}\n{verdict}"
 
 

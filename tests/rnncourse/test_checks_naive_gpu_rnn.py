@@ -50,5 +50,5 @@ def test_four_launches_make_the_step_of_the_reference():
 def test_an_exp_that_overflows_is_seen_whatever_the_seed(seed):
     exercise = checks.find("step_kernels")[1]
     (mutant,) = [mutant for mutant in exercise.mutants if mutant.name == "lets exp overflow"]
-    verdict = judge(exercise, InProcess(exercise.mutated(mutant), exercise.name), seed)
+    verdict = judge(exercise, InProcess(exercise.make(mutant), exercise.name), seed)
     assert verdict.misconception == mutant.name

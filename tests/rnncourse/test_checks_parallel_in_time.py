@@ -23,7 +23,7 @@ LOOPS = {  # known mistakes that take as many dependent steps as a loop: (exerci
 def test_a_loop_over_time_is_refused_by_the_number_of_its_calls(name, mistake):
     _, exercise = checks.find(name)
     mutant = next(mutant for mutant in exercise.mutants if mutant.name == mistake)
-    verdict = judge(exercise, InProcess(exercise.mutated(mutant), name), seed=3)
+    verdict = judge(exercise, InProcess(exercise.make(mutant), name), seed=3)
     numbers = tuple(map(int, re.findall(r"\d+", verdict.message)))
     assert (verdict.status, numbers[:2]) == (Status.failed, LOOPS[name, mistake])
 

@@ -59,22 +59,19 @@ def call(
         with warnings.catch_warnings(), np.errstate(all="ignore", call=None):
             warnings.simplefilter("ignore")
             result = launched(function, is_own)(*arguments, **keywords)
-        changed = [
-            n
-            for n, (old, new) in enumerate(zip(before, _bytes(arguments, keywords), strict=True))
-            if old != new
-        ]
+        after = _bytes(arguments, keywords)
+        changed = [n for n, content in enumerate(before) if content != after[n]]
         if changed:
-            return wire.pack(
-                None, kind="changed", which=_parameter(function, changed[0], len(arguments), keywords)
-            )
+            name = _parameter(function, changed[0], len(arguments), keywords)
+            return wire.pack(None, kind="changed", which=name)
         frame = wire.pack(result, kind="returned")  # first: it refuses what is too deep or too large to walk
         if earlier is not None and earlier.is_overwritten_for(result):
             return wire.pack(None, kind="overwritten")
         return frame
     except BaseException as error:
-        missing = isinstance(error, NameError) and failure is not None
-        return wire.pack(None, **(failure if missing else outcome(error, function)))
+        if isinstance(error, NameError) and failure is not None:
+            return wire.pack(None, **failure)
+        return wire.pack(None, **outcome(error, function))
 
 
 class Earlier:
@@ -98,8 +95,11 @@ def _bytes_that_change(part: object) -> int:
         return part.nbytes
     if isinstance(part, tuple):
         return sum(map(_bytes_that_change, part))
-    parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return sum(8 + _bytes_that_change(element) for element in parts)
+    if isinstance(part, dict):
+        part = [*part.values()]
+    if not isinstance(part, list):
+        return 0
+    return sum(8 + _bytes_that_change(element) for element in part)
 
 
 def _digest(result: object) -> bytes:

@@ -79,11 +79,10 @@ def _refused_attribute(own: Own, name: str) -> None:
     raise Forbidden(f"An answer may not use {own.name}.{name}: write it with NumPy.")
 
 
-class _Refusal:
+class _Refusal(NamedTuple):
     """First in the row of those who find modules: finds no module of the course."""
 
-    def __init__(self, own: Own):
-        self.own = own
+    own: Own
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name != self.own.name and name.partition(".")[0] in self.own.packages:

@@ -14,7 +14,6 @@ import os
 import re
 import struct
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +57,7 @@ class Program(NamedTuple):
 
 def pack(value: object, **header: object) -> bytes:
     """One frame that holds a value and the fields of `header`."""
-    buffers: list[bytes] = []
+    buffers = []
     text = json.dumps(header | {"value": _describe(value, buffers, MAX_DEPTH, [0, 0])}).encode()
     if len(text) > MAX_HEADER:
         raise TooBig(TOO_MUCH_TEXT)
@@ -183,7 +182,7 @@ def _describe_int(value: int) -> list:
     return ["int", hex(value)]  # in hex, because JSON would lose nothing but Python refuses long decimals
 
 
-_SIMPLE: dict[type, Callable] = {
+_SIMPLE = {
     type(None): lambda value: ["none"],
     bool: lambda value: ["bool", value],
     int: _describe_int,
@@ -258,7 +257,7 @@ def _whole_number(value: object) -> int:
     return int(value, 16)
 
 
-_PLAIN: dict[str, Callable] = {
+_PLAIN = {
     "none": lambda: None,
     "bool": lambda value: value is True,
     "int": _whole_number,
