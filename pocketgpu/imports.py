@@ -84,10 +84,20 @@ def profiling():
     yield
 
 
-COMPILING = ("compile", "compile_ptx", "compile_all", "compile_for_current_device")
-COMPILING += ("compile_ptx_for_current_device",)
-MANAGERS = ("BaseCUDAMemoryManager", "HostOnlyCUDAMemoryManager", "GetIpcHandleMixin", "MemoryPointer")
-MANAGERS += ("NumbaCUDAMemoryManager",)
+COMPILING = (
+    "compile",
+    "compile_all",
+    "compile_for_current_device",
+    "compile_ptx",
+    "compile_ptx_for_current_device",
+)
+MANAGERS = (
+    "BaseCUDAMemoryManager",
+    "GetIpcHandleMixin",
+    "HostOnlyCUDAMemoryManager",
+    "MemoryPointer",
+    "NumbaCUDAMemoryManager",
+)
 
 
 def add_names(cuda: ModuleType) -> None:
@@ -228,9 +238,8 @@ class Numba(ModuleType):
         self.__spec__ = ModuleSpec("numba", None, is_package=True)
         types = importlib.import_module("pocketgpu.simulator.number_types").types
         self.types = types
-        vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
-        vars(self).update({name: getattr(types, other) for name, other in ALIASES.items()})
         vars(types).update({name: getattr(types, other) for name, other in ALIASES.items()})
+        vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
         vars(self)["get_num_threads"] = lambda: 1
         for name in LACKING:
             setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: pip install numba"))
@@ -254,7 +263,7 @@ class Numba(ModuleType):
 
     @staticmethod
     def set_num_threads(number: int) -> None:
-        pass
+        """The host has one thread here."""
 
 
 def take_over(cuda: ModuleType) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 # pocketgpu is a distribution of its own, or a part of rnnlab
 DISTRIBUTION = "pocketgpu" if any(metadata.distributions(name="pocketgpu")) else "rnnlab"
-INSTALL = f"{sys.executable} -m pip install '{DISTRIBUTION}[compile]'"
-REMEDY = f"{INSTALL} installs them on Linux and Windows (190 MB); no GPU is needed"
+REMEDY = (
+    f"{sys.executable} -m pip install '{DISTRIBUTION}[compile]' installs them on Linux and Windows (190 MB); "
+    "no GPU is needed"
+)
 NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
 LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
 STANDARD = "-std=c++17"
@@ -35,12 +37,6 @@ def missing() -> str:
     if not packages:
         packages = [package for library, package in LIBRARIES.items() if not _is_loaded(library)]
     return f"compile_report needs {', '.join(packages)}, not installed here: {REMEDY}" if packages else ""
-
-
-def require_compilers() -> None:
-    """Raise CompilerMissing where something is missing."""
-    if problem := missing():
-        raise CompilerMissing(problem)
 
 
 def _is_there(module: str) -> bool:

@@ -97,7 +97,8 @@ def compile_report(
     max_registers, launch_bounds, opt) hold where the arguments here say nothing else.  Raises
     CompilerMissing, which names the remedy.
     """
-    compilers.require_compilers()
+    if problem := compilers.missing():
+        raise compilers.CompilerMissing(problem)
     of_kernel = _options_of(kernel)
     fastmath = bool(of_kernel.get("fastmath")) if fastmath is None else fastmath
     registers = of_kernel.get("max_registers") if registers is None else registers

@@ -7,6 +7,7 @@ import ctypes
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -50,7 +51,7 @@ def _nvvm() -> Iterator[None]:
     """NVVM as Numba finds it, or from the wheels, or its stand-in."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(nvvm, "get_libdevice", libdevice))
-        stack.enter_context(patch.object(nvvm, "open_libdevice", _libdevice_bytes))
+        stack.enter_context(patch.object(nvvm, "open_libdevice", lambda: Path(libdevice()).read_bytes()))
         if not IS_NUMBA_CUDA:  # which loads NVVM through cuda.bindings
             stack.enter_context(patch.object(nvvm, "open_cudalib", _open))
         if not _has_nvvm():
@@ -87,8 +88,3 @@ def libdevice() -> str | None:
         return pathfinder.find_bitcode_lib("device")
     except pathfinder.BitcodeLibNotFoundError:
         return libs.get_libdevice()
-
-
-def _libdevice_bytes() -> bytes:
-    with open(libdevice(), "rb") as file:
-        return file.read()

@@ -42,8 +42,13 @@ def record(result: Report, events: int = EVENTS) -> dict:
     codes = {id(code): code for code in (watch.kernel.__code__, *(site.code for site in columns.sites))}
     sources = [source_of(code) for code in codes.values()]
     findings = [_finding(finding, columns, watch, events) for finding in result.findings]
-    # the request with most turns of banks; with most sectors where no bank has two; -1 without a request
-    dearest = max(range(len(moved)), key=lambda k: (max(moved[k][1], 1), moved[k][0]), default=-1)
+
+    def cost(number: int) -> tuple[int, int]:
+        """Turns of banks, and where no bank has two, sectors."""
+        sectors, turns = moved[number]
+        return max(turns, 1), sectors
+
+    dearest = max(range(len(moved)), key=cost, default=-1)
     return {
         "kernel": result.kernel, "grid": [*watch.grid], "block": [*watch.block], "summary": result.sentence(),
         "total": len(columns.kind),
@@ -130,17 +135,18 @@ def _waits(columns: Columns, watch: Watch) -> np.ndarray:
     goes_on = dict(_first_steps(columns.ends, events))
     starts = np.flatnonzero(np.r_[events > 0, thread[1:] != thread[:-1]])
     turn = begins[np.searchsorted(begins, starts, side="right") - 1].tolist()
-    for start, stop, begin in reversed(
-        [*zip(starts.tolist(), [*starts[1:].tolist(), events], turn, strict=False)]
-    ):
+    stops = [*starts[1:].tolist(), events]
+    spans = [*zip(starts.tolist(), stops, turn, strict=False)]
+    for start, stop, begin in reversed(spans):
         end = goes_on.get(int(thread[start]), events + 1)  # its next turn begins, or it has returned
         until[stop - 1] = end if end > stop else 0
         goes_on[int(thread[start])] = begin
     per_block = int(np.prod(watch.block))
     for kind, size in ((trace.BARRIER, per_block), (trace.GRID_SYNC, per_block * int(np.prod(watch.grid)))):
-        arrived: dict[tuple, list[int]] = {}
+        arrived = {}
         for event in np.flatnonzero(columns.kind == kind).tolist():
-            arrived.setdefault((int(thread[event]) // size, int(columns.detail[event])), []).append(event)
+            barrier = int(thread[event]) // size, int(columns.detail[event])
+            arrived.setdefault(barrier, []).append(event)
         for group in arrived.values():
             opens = group[-1] + 1 if len(group) == size else events + 1
             until[group] = [opens if event + 1 < opens else 0 for event in group]

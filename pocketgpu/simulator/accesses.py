@@ -49,7 +49,7 @@ def position_of(node: ast.AST) -> Position:
 
 def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """The nodes of a function, without what stands in functions and comprehensions within it."""
-    waiting: list[ast.AST] = [*body]
+    waiting = [*body]
     while waiting:
         node = waiting.pop()
         yield node
@@ -126,7 +126,7 @@ class Arrays:
         }
         if any(isinstance(node, ast.Try | ast.TryStar) for node in nodes):
             return  # it may catch what an access raises
-        indexed: dict[str, list[ast.Subscript]] = {}
+        indexed = {}
         for node in nodes:
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                 indexed.setdefault(node.value.id, []).append(node)
@@ -284,7 +284,7 @@ class Accesses(ast.NodeTransformer):
             entry = ast.Tuple([ast.Constant(mark), load(number), *first], ast.Load())
             whole = ast.IfExp(ast.Call(load(".note"), [entry], []), ast.Constant(None), whole)
             indices = [whole, *again[1:]]
-        value: ast.expr = load(f"{name}.rows" if rows else f"{name}.data{len(first)}")
+        value = load(f"{name}.rows" if rows else f"{name}.data{len(first)}")
         for index in indices[:-1] if rows else ():
             value = ast.Subscript(value, index, ast.Load())
         access = _placed(ast.Subscript(value, indices[-1] if rows else whole, use), place)

@@ -11,12 +11,11 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from opcode import opmap
-from sys import _getframe
 from types import SimpleNamespace
 
 import numpy as np
 
-from pocketgpu.simulator.threads import machine, remark
+from pocketgpu.simulator.threads import machine, remark, users_frame
 from pocketgpu.simulator.trace import Line
 
 SMALL = (np.float16, np.float32)
@@ -186,8 +185,12 @@ class Undefined:
     def _spread(self, *others: object) -> "Undefined":
         return self
 
+    __neg__ = __abs__ = __invert__ = _spread
+
     def _compare(self, *others: object) -> bool:
         return True  # max and min then choose this value
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def _use(self, *others: object) -> None:
         remark(
@@ -221,9 +224,7 @@ class Unset(Undefined):
         self.name = name
 
     def _use(self, *others: object) -> None:
-        frame = _getframe(1)
-        while frame.f_globals.get("__name__", "").startswith(("numpy.", "pocketgpu.simulator")):
-            frame = frame.f_back
+        frame = users_frame()
         if frame.f_code.co_code[frame.f_lasti] == STORE_ELEMENT and machine.trace is not None:
             if machine.trace.drop_store_within_block():
                 return
@@ -277,10 +278,6 @@ Unset.__hash__ = object.__hash__
 for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
     setattr(Undefined, f"__{_name}__", Undefined._spread)
     setattr(Undefined, f"__r{_name}__", Undefined._spread)
-for _name in ("neg", "abs", "invert"):
-    setattr(Undefined, f"__{_name}__", Undefined._spread)
-for _name in ("lt", "le", "gt", "ge"):
-    setattr(Undefined, f"__{_name}__", Undefined._compare)
 
 
 def popc(value: int) -> int:

@@ -47,10 +47,11 @@ class Counts:
         return self.global_load_sectors + self.global_store_sectors
 
     def __add__(self, other: "Counts") -> "Counts":
-        flops = {k: self.flops.get(k, 0) + other.flops.get(k, 0) for k in {*self.flops, *other.flops}}
-        numbers = {
-            f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self) if f.name != "flops"
-        }
+        flops = {**self.flops}
+        for kind, operations in other.flops.items():
+            flops[kind] = flops.get(kind, 0) + operations
+        names = [field.name for field in fields(self) if field.name != "flops"]
+        numbers = {name: getattr(self, name) + getattr(other, name) for name in names}
         return Counts(**numbers, flops=flops)
 
 
@@ -73,7 +74,8 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
         for space in (trace.GLOBAL, trace.SHARED):
             places = np.flatnonzero(of_kind[log.kind] & (log.space == trace.SPACES.index(space)))
             count_accesses(table, word, space, log, places, request, lines)
-    return {int(n): {k: int(v[n]) for k, v in table.items()} for n in np.flatnonzero(sum(table.values()))}
+    used = np.flatnonzero(sum(table.values())).tolist()
+    return {line: {name: int(counts[line]) for name, counts in table.items()} for line in used}
 
 
 def count_sectors(log: Accesses) -> int:

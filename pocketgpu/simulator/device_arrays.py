@@ -8,6 +8,7 @@ import numbers
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -167,11 +168,11 @@ for _name in "add sub mul floordiv truediv mod pow".split():
     setattr(DeviceArray, f"__r{_name}__", _compute(_reflected(getattr(operator, _name))))
 
 
+@dataclass(eq=False)
 class Hint:
     """What becomes of an argument before and after a launch."""
 
-    def __init__(self, value: object):
-        self.value = value
+    value: object
 
 
 class In(Hint):

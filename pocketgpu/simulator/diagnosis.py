@@ -15,10 +15,9 @@ from pocketgpu.simulator.memory import whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Line, SourcePlace, Watch, cells, label_of
+from pocketgpu.simulator.trace import Accesses, Columns, Line, SourcePlace, Triple, Watch, cells, label_of
 from pocketgpu.simulator.translation import is_library, look
 
-Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is
     "writer": "a flag announces the first to the second, but without a cuda.threadfence() between the write "
     "and the flag (by the writer, or after a barrier by the thread that sets the flag) the flag may arrive "
@@ -92,7 +91,7 @@ class Diagnosis:
             return "missing_fence", FENCES[race.fence]
         same_block = places[0][0] == places[1][0]
         barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
-        pair = race.first, race.second
+        pair = [race.first, race.second]
         kinds = {int(self.log.kind[place]) for place in pair}
         weak = [place for place in pair if is_weak_poll(self.log, self.waiting, place)]
         if weak:
@@ -116,7 +115,7 @@ class Diagnosis:
         elif same_block:
             atomic = ", or use an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: put a cuda.syncthreads() between them{atomic}"
-            warps = {*self.log.warp_of(self.log.thread[[*pair]]).tolist()}
+            warps = {*self.log.warp_of(self.log.thread[pair]).tolist()}
             if len(warps) == 1:
                 remedy += "; these two are in one warp: a cuda.syncwarp() is enough for them"
         else:
@@ -125,7 +124,7 @@ class Diagnosis:
                 "grid barrier"
             )
         if not same_block or trace.ATOMIC in kinds:
-            polls = self.waiting.polls[self.log.site[[*pair]]] & (self.log.kind[[*pair]] == trace.LOAD)
+            polls = self.waiting.polls[self.log.site[pair]] & (self.log.kind[pair] == trace.LOAD)
             remedy = "; ".join([remedy, *(self._poll_with_atomic(pair[k]) for k in np.flatnonzero(polls))])
         return "race", remedy
 
@@ -212,32 +211,31 @@ class Diagnosis:
     def _line(self, place: int) -> Line:
         return self.columns.sites[int(self.log.site[place])].line
 
-    def _where(self, place: int) -> tuple[Index, Index]:
+    def _where(self, place: int) -> tuple[Triple, Triple]:
         return self._place_of(int(self.log.thread[place]))
 
-    def _place_of(self, thread: int) -> tuple[Index, Index]:
+    def _place_of(self, thread: int) -> tuple[Triple, Triple]:
         """Block and thread index of a thread's number."""
         wide, high, deep = self.watch.block
         block, local = divmod(thread, wide * high * deep)
-        return _index(block, self.watch.grid), _index(local, self.watch.block)
+        return index_in(self.watch.grid, block), index_in(self.watch.block, local)
 
-    def _name(self, block: Index, thread: Index) -> str:
+    def _name(self, block: Triple, thread: Triple) -> str:
         return thread_name(block, thread, self.watch.grid, self.watch.block)
 
     def _element(self, place: int) -> str:
         """The array's name in the kernel, its index, and its space where that is not global memory."""
         name, index = self._name_and_index(place)
-        root = self.log.arrays[self.log.array[place]].root
+        root = self._array(place)
         space = "" if root.space == "global" else f" ({root.space})"
         return f"{name or root.space}[{index}]{space if name else ''}"
 
     def _name_and_index(self, place: int) -> tuple[str, str]:
         """The array's name in the kernel, empty if it has none, and the element's index."""
-        root = self.log.arrays[self.log.array[place]].root
+        root = self._array(place)
         offset = int(self.log.address[place]) - int(self.log.base[self.log.array[place]])
-        index = np.unravel_index(
-            max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
-        )
+        element = max(0, offset // root.data.itemsize) % max(1, root.data.size)
+        index = np.unravel_index(element, root.data.shape)
         return label_of(root.label), ", ".join(map(str, index))
 
 
@@ -361,8 +359,11 @@ def _holds(node: ast.AST, *kinds: type[ast.AST]) -> bool:
 
 
 def _verb(kind: int) -> str:
-    return "reads" if kind in trace.LOADS else "changes" if kind == trace.ATOMIC else "writes"
+    if kind in trace.LOADS:
+        return "reads"
+    return "changes" if kind == trace.ATOMIC else "writes"
 
 
-def _index(number: int, size: Index) -> Index:
+def index_in(size: Triple, number: int) -> Triple:
+    """Index of the number-th block of a grid, or thread of a block, of that size."""
     return number % size[0], number // size[0] % size[1], number // (size[0] * size[1])

@@ -129,14 +129,14 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
 
     Raises FlopsUnknown where Numba finds no types for the kernel.
     """
-    seen: dict[int, Seen] = {}
+    seen = {}
     kinds = columns.site * KINDS + columns.kind
     for number, times in zip(*np.unique(kinds, return_counts=True), strict=True):
         site = columns.sites[int(number) // KINDS]
         places = seen.setdefault(id(site.code), {})
         place = instructions(site)
         places[place] = max(places.get(place, 0), int(times))  # a[i] += 1 loads and stores
-    result: dict[int, Counter] = {}
+    result = {}
     try:
         kinds = tuple(map(type_of, arguments))
     except (ValueError, NumbaError) as error:

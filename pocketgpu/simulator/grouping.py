@@ -31,7 +31,9 @@ def order_of(key: np.ndarray) -> np.ndarray:
 
 def starts_of(key: np.ndarray) -> np.ndarray:
     """[groups] Places where a sorted column changes, the first included."""
-    return np.flatnonzero(np.concatenate([np.ones(min(1, len(key)), bool), key[1:] != key[:-1]]))
+    changes = np.ones(len(key), bool)
+    changes[1:] = key[1:] != key[:-1]
+    return np.flatnonzero(changes)
 
 
 def turn_in_group(key: np.ndarray) -> np.ndarray:

@@ -173,6 +173,15 @@ def _drop_completed(clock: dict[int, int] | None) -> None:
     ]
 
 
+OF_DEVICES = {  # limits that need no conversion, by Numba's names
+    "MULTIPROCESSOR_COUNT": "multiprocessors",
+    "MAX_THREADS_PER_BLOCK": "threads_per_block",
+    "MAX_THREADS_PER_MULTI_PROCESSOR": "threads_per_multiprocessor",
+    "MAX_SHARED_MEMORY_PER_BLOCK": "shared_per_block",
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": "shared_per_block_most",
+}
+
+
 class CurrentDevice:
     """The device of the settings, with the names that numba.cuda.get_current_device() has for its limits."""
 
@@ -183,11 +192,7 @@ class CurrentDevice:
     def __init__(self, sheet: Device):
         self.name = sheet.name
         self.compute_capability = sheet.compute_capability
-        self.MULTIPROCESSOR_COUNT = sheet.multiprocessors
-        self.MAX_THREADS_PER_BLOCK = sheet.threads_per_block
-        self.MAX_THREADS_PER_MULTI_PROCESSOR = sheet.threads_per_multiprocessor
-        self.MAX_SHARED_MEMORY_PER_BLOCK = sheet.shared_per_block
-        self.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = sheet.shared_per_block_most
+        vars(self).update({name: getattr(sheet, of_sheet) for name, of_sheet in OF_DEVICES.items()})
         self.CLOCK_RATE = round(1e6 * sheet.clock)  # kHz
         for largest, name in ((LARGEST_BLOCK, "MAX_BLOCK_DIM"), (LARGEST_GRID, "MAX_GRID_DIM")):
             vars(self).update({f"{name}_{axis}": most for axis, most in zip("XYZ", largest, strict=True)})
@@ -227,13 +232,13 @@ class Context:
         synchronize()
 
     def reset(self) -> None:
-        pass
+        """Memory of the host needs no reset."""
 
     def __enter__(self):
         return self
 
     def __exit__(self, *raised: object) -> None:
-        pass
+        """The context stays: there is no other one."""
 
     def __str__(self) -> str:
         return f"<Managed Device {self.id}>"
@@ -287,7 +292,7 @@ def defer_cleanup() -> Iterator[None]:
 
 
 def close() -> None:
-    pass
+    """The one context stays."""
 
 
 def declare_device(name: str, signature: object = None, link: object = None) -> Callable:
@@ -350,7 +355,7 @@ def event_elapsed_time(start: event, end: event) -> float:
 
 
 def profile_start() -> None:
-    pass
+    """No profiler listens."""
 
 
 profile_stop = profile_start

@@ -8,7 +8,8 @@ everything else.
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
 from types import CellType, FunctionType, ModuleType
 
 import numpy as np
@@ -91,7 +92,7 @@ def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
             )
     elif isinstance(node, ast.Call):
         yield from _wrong_calls(node, outside)
-        called = _value(node.func, outside)
+        called = _named(node.func, ChainMap(outside, vars(builtins)))
         if isinstance(called, type) and called in MUTABLE:
             yield f"a {called.__name__}", "use a tuple, or cuda.local.array with a fixed size"
         elif called is not None and any(called is getattr(np, name) for name in MAKERS):
@@ -111,7 +112,7 @@ def _wrong_calls(node: ast.Call, outside: dict) -> Iterator[tuple[str, str]]:
         yield f"{name} is a function of Python alone", f"decorate {name} with @cuda.jit(device=True)"
 
 
-def _named(node: ast.expr, outside: dict) -> object:
+def _named(node: ast.expr, outside: Mapping[str, object]) -> object:
     """The object that a name or module.name stands for; None where that is unknown."""
     if isinstance(node, ast.Name):
         return outside.get(node.id)
@@ -132,17 +133,6 @@ def _sizes(node: ast.AST, arguments: ast.arguments) -> Iterator[tuple[str, str]]
             if name := used & {part.arg for part in arguments.args}:
                 remedy = "its size must be a number or a constant from outside; or use dynamic shared memory"
                 yield f"an array whose size is {min(name)}, an argument", remedy
-
-
-def _value(node: ast.AST, outside: dict) -> object:
-    """What a name or module.name means at the start of the launch; None where that is unknown."""
-    if isinstance(node, ast.Name):
-        value = outside.get(node.id, getattr(builtins, node.id, None))
-        return value if callable(value) else None
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        module = outside.get(node.value.id)
-        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
-    return None
 
 
 def _outside(function: FunctionType) -> dict[str, object]:

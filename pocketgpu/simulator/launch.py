@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
-from inspect import isgeneratorfunction
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +54,7 @@ from pocketgpu.simulator.settings import (
 from pocketgpu.simulator.signatures import as_declared, scalar_types
 from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
-from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Watch
+from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Triple, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
@@ -148,7 +147,7 @@ class Kernel:
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)
         check_launch_bounds(self.options.get("launch_bounds"), block)
-        bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
+        bounds = limits(now.sheet, math.prod(block), self.shared)
         translation = Translation(trace)
         declared = as_declared(arguments, self.types)
         passed = Arguments(declared, trace, self.extensions, _parameters(self.py_func), translation)
@@ -200,7 +199,7 @@ class Kernel:
     def max_cooperative_grid_blocks(self, blockdim: int | tuple[int, ...], dynsmemsize: int = 0) -> int:
         """Number of blocks of that size that the device holds at once."""
         _, block = dimensions(1, blockdim)
-        return limits(current().sheet, block[0] * block[1] * block[2], dynsmemsize).resident
+        return limits(current().sheet, math.prod(block), dynsmemsize).resident
 
     def __getattr__(self, name: str):
         if name.startswith(("inspect_", "get_")) or name in ("signatures", "specialized", "ptx", "nopython"):
@@ -229,7 +228,7 @@ def _run(
     try:
         function = launch.translation.kernel(kernel, arguments)
         with np.errstate(all="ignore", divide=division_by_zero):
-            launch.run(function, arguments, isgeneratorfunction(function))
+            launch.run(function, arguments, inspect.isgeneratorfunction(function))
     except SpinningThread:
         site = launch.trace.last_site()
         return (spinning(launch.fault, site.line, bool(waiting_sites([site]).polls[0])),)
@@ -325,14 +324,14 @@ kernel_function[blockspergrid, threadsperblock](arg0, arg1, ..., argn)
 """
 
 
-def dimensions(grid: object, block: object) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def dimensions(grid: object, block: object) -> tuple[Triple, Triple]:
     """Both with three dimensions.  Raises ValueError or TypeError for what is not a size."""
     if grid is None or block is None:
         raise ValueError(HELP)
     return _three(grid, "griddim"), _three(block, "blockdim")
 
 
-def _three(size: object, name: str) -> tuple[int, int, int]:
+def _three(size: object, name: str) -> Triple:
     sizes = [*size] if isinstance(size, tuple | list) else [size]
     if len(sizes) > 3:
         raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {sizes}")

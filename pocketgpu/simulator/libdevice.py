@@ -34,9 +34,13 @@ INTEGERS = {"int": np.int32, "uint": np.uint32, "ll": np.int64, "ull": np.uint64
 REGISTERS = {np.int32: Int32, np.uint32: UInt32, np.int64: np.int64, np.uint64: UInt64}
 FLOATS = {"float": np.float32, "double": np.float64}
 EXACT = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-    "ma": lambda a, b, c: a * b + c, "rcp": lambda a: 1 / a,
-}  # fmt: skip
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "ma": lambda a, b, c: a * b + c,
+    "rcp": lambda a: 1 / a,
+}
 
 
 def rounded(exact: Fraction, kind: type, mode: str) -> np.floating:
@@ -96,27 +100,39 @@ def _conversion(name: str) -> Callable | None:
 
         return convert
     kind = FLOATS[target]
-    if source == "double":
-        return lambda value: (
-            rounded(Fraction(float(value)), kind, mode) if math.isfinite(value) else kind(value)
-        )
-    return lambda value: rounded(Fraction(int(wrapped(value, np.dtype(INTEGERS[source])))), kind, mode)
+
+    def round_double(value: float) -> np.floating:
+        if not math.isfinite(value):
+            return kind(value)
+        return rounded(Fraction(float(value)), kind, mode)
+
+    def round_integer(value: int) -> np.floating:
+        whole = int(wrapped(value, np.dtype(INTEGERS[source])))
+        return rounded(Fraction(whole), kind, mode)
+
+    return round_double if source == "double" else round_integer
 
 
 def _bits_as(source: type, target: type) -> Callable:
     """The same bits as another type."""
     as_register = REGISTERS.get(target, target)
-    return lambda value: as_register(
-        (wrapped(value, np.dtype(source)) if source in REGISTERS else source(value)).view(target)
-    )
+
+    def convert(value: float) -> object:
+        number = wrapped(value, np.dtype(source)) if source in REGISTERS else source(value)
+        return as_register(number.view(target))
+
+    return convert
 
 
 def _of_integers(kind: type, function: Callable) -> Callable:
     """A function of integers, exact, whose result wraps in that type."""
     dtype = np.dtype(kind)
-    return lambda *values: REGISTERS[kind](
-        wrapped(function(*(int(wrapped(value, dtype)) for value in values)), dtype)
-    )
+
+    def compute(*values: int) -> np.integer:
+        result = function(*(int(wrapped(value, dtype)) for value in values))
+        return REGISTERS[kind](wrapped(result, dtype))
+
+    return compute
 
 
 def _byte_perm(a: int, b: int, selector: int) -> int:
@@ -127,10 +143,6 @@ def _byte_perm(a: int, b: int, selector: int) -> int:
 
 def _counted(width: int, function: Callable) -> Callable:
     return lambda value: Int32(function(int(value) % 2**width, width))
-
-
-def _saturated(value: float) -> np.float32:
-    return np.float32(0 if value != value else min(max(value, 0), 1))
 
 
 def _exponent(value: float) -> int:
@@ -152,61 +164,112 @@ def _divided(x: float, y: float) -> np.float32:
     return np.float32(np.float32(x) * 0 if is_large else np.float32(x) / np.float32(y))
 
 
+def _of_pi(function: Callable, x: float) -> float:
+    """The function of pi times x."""
+    if not math.isfinite(x):
+        return x * math.nan
+    return type(x)(function(math.pi * math.fmod(x, 2)))
+
+
+def _positive_difference(x: float, y: float) -> float:
+    """x - y where that is positive, else 0; NaN where one of them is."""
+    if x > y or x != x or y != y:
+        return x - y
+    return x * 0
+
+
+def _fraction_and_whole(x: float) -> tuple:
+    """Both with the sign of x."""
+    whole = np.trunc(x)
+    fraction = x - whole if np.isfinite(x) else 0 * x
+    return np.copysign(fraction, x), whole
+
+
+def _as_int64(value: float) -> np.int64:
+    return np.int64(converted_float(value, np.dtype(np.int64)))
+
+
+def _bits(x: float) -> int:
+    return int(np.float64(x).view(np.int64))
+
+
+def _leading_zeros(bits: int, width: int) -> int:
+    return width - bits.bit_length()
+
+
 OWN = {
     "rsqrt": lambda x: type(x)(1 / GPU_MATH["sqrt"](x)),
     "rcbrt": lambda x: type(x)(1 / np.cbrt(x)),
     "sincos": lambda x: (GPU_MATH["sin"](x), GPU_MATH["cos"](x)),
-    "sinpi": lambda x: type(x)(math.sin(math.pi * math.fmod(x, 2))) if math.isfinite(x) else x * math.nan,
-    "cospi": lambda x: type(x)(math.cos(math.pi * math.fmod(x, 2))) if math.isfinite(x) else x * math.nan,
+    "sinpi": lambda x: _of_pi(math.sin, x),
+    "cospi": lambda x: _of_pi(math.cos, x),
+    "sincospi": lambda x: (_of_pi(math.sin, x), _of_pi(math.cos, x)),
     "exp10": lambda x: type(x)(np.float64(10) ** x),
     "tgamma": GPU_MATH["gamma"],
-    "fma": fma, "fmax": largest, "fmin": smallest, "powi": lambda x, n: type(x)(GPU_MATH["pow"](x, n)),
-    "fdim": lambda x, y: x - y if x > y or x != x or y != y else x * 0,
-    "modf": lambda x: (np.copysign(x - np.trunc(x) if np.isfinite(x) else 0 * x, x), np.trunc(x)),
-    "scalbn": GPU_MATH["ldexp"], "logb": lambda x: type(x)(_exponent(x)), "ilogb": _exponent,
-    "nearbyint": np.rint, "round": _sign_away, "lgamma": GPU_MATH["lgamma"],
-    "llrint": lambda x: np.int64(converted_float(np.rint(x), np.dtype(np.int64))),
-    "llround": lambda x: np.int64(converted_float(_sign_away(x), np.dtype(np.int64))),
-}  # fmt: skip
-OWN["sincospi"] = lambda x: (OWN["sinpi"](x), OWN["cospi"](x))
+    "lgamma": GPU_MATH["lgamma"],
+    "fma": fma,
+    "fmax": largest,
+    "fmin": smallest,
+    "fdim": _positive_difference,
+    "powi": lambda x, n: type(x)(GPU_MATH["pow"](x, n)),
+    "modf": _fraction_and_whole,
+    "scalbn": GPU_MATH["ldexp"],
+    "logb": lambda x: type(x)(_exponent(x)),
+    "ilogb": _exponent,
+    "nearbyint": np.rint,
+    "round": _sign_away,
+    "llrint": lambda x: _as_int64(np.rint(x)),
+    "llround": lambda x: _as_int64(_sign_away(x)),
+}
 PLAIN = {  # names that do not follow the rule of the last letter
-    "float_as_int": _bits_as(np.float32, np.int32), "int_as_float": _bits_as(np.int32, np.float32),
+    "float_as_int": _bits_as(np.float32, np.int32),
+    "int_as_float": _bits_as(np.int32, np.float32),
     "double_as_longlong": _bits_as(np.float64, np.int64),
     "longlong_as_double": _bits_as(np.int64, np.float64),
-    "double2hiint": lambda x: Int32(np.int32(int(np.float64(x).view(np.int64)) >> 32)),
-    "double2loint": lambda x: Int32(wrapped(int(np.float64(x).view(np.int64)), np.dtype(np.int32))),
+    "double2hiint": lambda x: Int32(np.int32(_bits(x) >> 32)),
+    "double2loint": lambda x: Int32(wrapped(_bits(x), np.dtype(np.int32))),
     "hiloint2double": lambda hi, lo: np.int64(int(hi) << 32 | int(lo) % 2**32).view(np.float64),
-    "float2half_rn": np.float16, "half2float": np.float32, "saturatef": _saturated,
-    "fast_fdividef": _divided, "popc": lambda x: popc(np.uint32(int(x) % 2**32)),
+    "float2half_rn": np.float16,
+    "half2float": np.float32,
+    "saturatef": lambda x: np.float32(0 if x != x else min(max(x, 0), 1)),
+    "fast_fdividef": _divided,
+    "popc": lambda x: popc(np.uint32(int(x) % 2**32)),
     "popcll": lambda x: popc(np.uint64(int(x) % WHOLE)),
-    "clz": _counted(32, lambda bits, width: width - bits.bit_length()),
-    "clzll": _counted(64, lambda bits, width: width - bits.bit_length()),
-    "ffs": _counted(32, lambda bits, width: ffs(bits)), "ffsll": _counted(64, lambda bits, width: ffs(bits)),
+    "clz": _counted(32, _leading_zeros),
+    "clzll": _counted(64, _leading_zeros),
+    "ffs": _counted(32, lambda bits, width: ffs(bits)),
+    "ffsll": _counted(64, lambda bits, width: ffs(bits)),
     "brev": _of_integers(np.int32, lambda x: int(f"{x % 2**32:032b}"[::-1], 2)),
     "brevll": _of_integers(np.int64, lambda x: int(f"{x % WHOLE:064b}"[::-1], 2)),
     "byte_perm": _of_integers(np.int32, _byte_perm),
     "mul24": _of_integers(np.int32, lambda x, y: _low_24(x) * _low_24(y)),
     "umul24": _of_integers(np.uint32, lambda x, y: x % 2**24 * (y % 2**24)),
-    "mulhi": _of_integers(np.int32, lambda x, y: x * y >> 32),
-    "umulhi": _of_integers(np.uint32, lambda x, y: x * y >> 32),
-    "mul64hi": _of_integers(np.int64, lambda x, y: x * y >> 64),
-    "umul64hi": _of_integers(np.uint64, lambda x, y: x * y >> 64),
-    "sad": _of_integers(np.int32, lambda x, y, z: abs(x - y) + z),
-    "usad": _of_integers(np.uint32, lambda x, y, z: abs(x - y) + z),
-    "hadd": _of_integers(np.int32, lambda x, y: x + y >> 1),
-    "uhadd": _of_integers(np.uint32, lambda x, y: x + y >> 1),
-    "rhadd": _of_integers(np.int32, lambda x, y: x + y + 1 >> 1),
-    "urhadd": _of_integers(np.uint32, lambda x, y: x + y + 1 >> 1),
-    "abs": _of_integers(np.int32, abs), "llabs": _of_integers(np.int64, abs),
-    **{f"{sign}{name}": _of_integers(kind, function)
-       for sign, kind in {"": np.int32, "u": np.uint32, "ll": np.int64, "ull": np.uint64}.items()
-       for name, function in {"max": max, "min": min}.items()},
-    **{f"{name}{letter}": function
-       for letter in "df" for name, function in {
-           "isnan": lambda x: int(x != x), "isinf": lambda x: int(np.isinf(x)),
-           "signbit": lambda x: int(np.signbit(x))}.items()},
-    "finitef": lambda x: int(np.isfinite(x)), "isfinited": lambda x: int(np.isfinite(x)),
-}  # fmt: skip
+    "abs": _of_integers(np.int32, abs),
+    "llabs": _of_integers(np.int64, abs),
+    "finitef": lambda x: int(np.isfinite(x)),
+    "isfinited": lambda x: int(np.isfinite(x)),
+}
+OF_BOTH_SIGNS = {  # name: (type, function); of unsigned integers with a u before name and type
+    "mulhi": ("int", lambda x, y: x * y >> 32),
+    "mul64hi": ("ll", lambda x, y: x * y >> 64),
+    "sad": ("int", lambda x, y, z: abs(x - y) + z),
+    "hadd": ("int", lambda x, y: x + y >> 1),
+    "rhadd": ("int", lambda x, y: x + y + 1 >> 1),
+    "max": ("int", max),
+    "min": ("int", min),
+    "llmax": ("ll", max),
+    "llmin": ("ll", min),
+}
+for _name, (_kind, _function) in OF_BOTH_SIGNS.items():
+    PLAIN[_name] = _of_integers(INTEGERS[_kind], _function)
+    PLAIN[f"u{_name}"] = _of_integers(INTEGERS[f"u{_kind}"], _function)
+QUESTIONS = {  # which end with d or f
+    "isnan": lambda x: int(x != x),
+    "isinf": lambda x: int(np.isinf(x)),
+    "signbit": lambda x: int(np.signbit(x)),
+}
+for _name, _function in QUESTIONS.items():
+    PLAIN[f"{_name}d"] = PLAIN[f"{_name}f"] = _function
 UFUNCS = {name: function for name, function in vars(np).items() if isinstance(function, np.ufunc)}
 
 

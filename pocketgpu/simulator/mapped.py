@@ -4,18 +4,16 @@ A launch returns at once on a GPU, so that the host may find old values in such 
 ones.  An access of the host to what a launch wrote is a finding until the host has waited for the launch.
 """
 
-import sys
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from pocketgpu.simulator.settings import current
-from pocketgpu.simulator.threads import Finding, Findings
+from pocketgpu.simulator.threads import Finding, Findings, users_frame
 from pocketgpu.simulator.trace import Line
 
 Extent = tuple[int, int]  # first address and end
-ACCESSES = "__iter__ __str__ __repr__ __array_function__ astype copy fill flatten item"
-ACCESSES += " tobytes tolist"
+ACCESSES = "__iter__ __str__ __repr__ __array_function__ astype copy fill flatten item tobytes tolist"
 _unfinished: list[tuple[Callable, Extent]] = []  # kernels, and what they wrote of such memory
 
 
@@ -94,9 +92,7 @@ def check_access(array: object) -> None:
         return
     _unfinished.remove(early)
     kernel = early[0]
-    frame = sys._getframe(2)
-    while frame.f_globals.get("__name__", "").startswith(("numpy.", "pocketgpu.simulator")):
-        frame = frame.f_back
+    frame = users_frame()
     line = Line(frame.f_lineno, frame.f_code.co_filename)
     message = (
         f"the host uses on line {line} an array that {kernel.__name__} writes, and has not waited for the "

@@ -17,7 +17,16 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from pocketgpu.quantities import quantity
 from pocketgpu.simulator.arithmetic import Narrow, Unset, Wrapping, as_bare, as_kernel_sees
 from pocketgpu.simulator.settings import current
-from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark, word
+from pocketgpu.simulator.threads import (
+    Block,
+    fault,
+    global_index,
+    machine,
+    name_of,
+    remark,
+    users_frame,
+    word,
+)
 from pocketgpu.simulator.trace import (
     CONSTANT,
     EVENT,
@@ -31,8 +40,6 @@ from pocketgpu.simulator.trace import (
     as_indices,
     site_of,
 )
-
-OURS = "pocketgpu.simulator."
 
 
 class Watched(NDArrayOperatorsMixin):
@@ -243,10 +250,7 @@ def _remedy(array: Watched, index: object) -> str:
 
 def works_on_whole_arrays(name: str) -> None:
     """Remark that the kernel uses a word which reads or writes many elements and is not watched."""
-    frame = _getframe(2)
-    while frame.f_globals.get("__name__", "").startswith(("numpy.", OURS)):
-        frame = frame.f_back
-    line = frame.f_lineno
+    line = users_frame().f_lineno
     remark("whole_array", whole_array(name, line), line)
 
 

@@ -3,14 +3,17 @@
 They need no Numba.  A signature says nothing here that the arguments of a launch do not say better.
 """
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
 from pocketgpu.simulator.arithmetic import INTEGERS
 
-NAMES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
-NAMES += ["float16", "float32", "float64", "complex64", "complex128"]
+NAMES = (
+    *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
 OF_C = {  # the names of vectors in CUDA C++
     "char": np.byte, "short": np.short, "int": np.intc, "long": np.int_, "longlong": np.longlong,
     "uchar": np.ubyte, "ushort": np.ushort, "uint": np.uintc, "ulong": np.uint, "ulonglong": np.ulonglong,
@@ -46,12 +49,12 @@ class TypeOfArray:
         self.ndim = len(index) if isinstance(index, tuple) else 1
 
 
+@dataclass(frozen=True)
 class TypeOfFunction:
     """float32(float32, int32[:])"""
 
-    def __init__(self, returned: Type, arguments: tuple):
-        self.return_type = returned
-        self.args = arguments
+    return_type: Type
+    args: tuple
 
 
 types = SimpleNamespace(

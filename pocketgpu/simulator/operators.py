@@ -32,6 +32,7 @@ WORDS = {
     ast.LShift: "shift_left", ast.RShift: "shift_right",
 }  # fmt: skip
 NUMBERS = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+STEPS = ast.Constant | ast.Compare  # adding one makes an integer no longer
 GROWING = (ast.Add, ast.Sub, ast.Mult)
 COUNTS = {id(word) for word in (clz, ffs, popc)}
 WORDS_OF_FLOATS = ("math", "numpy", "pocketgpu")  # modules whose functions return numbers of NumPy, or floats
@@ -69,27 +70,38 @@ class Widths:
 
     def of(self, node: ast.expr, place: int | None = None) -> int:
         """Bits of an expression; `place`: of its member there, where a tuple is taken apart."""
-        method = getattr(self, f"_of_{type(node).__name__}", None)
-        if isinstance(node, ast.Tuple) and place is not None:
-            return self.of(node.elts[place]) if place < len(node.elts) else OF_REGISTER
-        return method(node) if method else NO_INTEGER
+        match node:
+            case ast.Tuple() if place is not None:
+                return self.of(node.elts[place]) if place < len(node.elts) else OF_REGISTER
+            case ast.Constant():
+                return _bits_of(node.value)
+            case ast.Name() if node.id in self.bits:
+                return self.bits[node.id]
+            case ast.Attribute() if node.attr in OF_ARRAYS or self.is_special_register(node):
+                return OF_INDEX
+            case ast.Name() | ast.Attribute():
+                return _bits_of(self.constant(node))
+            case ast.Starred(value=ast.Tuple() | ast.List()):  # the members through which a loop runs
+                return max(map(self.of, node.value.elts), default=NO_INTEGER)
+            case ast.Starred() | ast.Subscript():
+                return self._of_member(node)
+            case ast.NamedExpr():
+                return self.of(node.value)
+            case ast.IfExp():
+                return max(self.of(node.body), self.of(node.orelse))
+            case ast.BoolOp():
+                return max(map(self.of, node.values))
+            case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+                return 1
+            case ast.UnaryOp():
+                return self.of(node.operand)
+            case ast.BinOp():
+                return self._of_operation(node)
+            case ast.Call():
+                return self._of_call(node)
+        return NO_INTEGER
 
-    def _of_Constant(self, node: ast.Constant) -> int:
-        return max(1, int(node.value).bit_length()) if isinstance(node.value, int) else NO_INTEGER
-
-    def _of_Name(self, node: ast.Name) -> int:
-        return self.bits[node.id] if node.id in self.bits else self._of_outside(node)
-
-    def _of_outside(self, node: ast.expr) -> int:
-        value = self.constant(node)
-        return max(1, int(value).bit_length()) if isinstance(value, int) else NO_INTEGER
-
-    def _of_Attribute(self, node: ast.Attribute) -> int:
-        if node.attr in OF_ARRAYS or self.is_special_register(node):
-            return OF_INDEX
-        return self._of_outside(node)
-
-    def _of_Subscript(self, node: ast.Subscript) -> int:
+    def _of_member(self, node: ast.Subscript | ast.Starred) -> int:
         if isinstance(node.value, ast.Attribute) and node.value.attr in OF_ARRAYS:
             return OF_INDEX
         members = self.constant(node.value)
@@ -97,38 +109,15 @@ class Widths:
             return NO_INTEGER
         return max((member.bit_length() for member in members if isinstance(member, int)), default=NO_INTEGER)
 
-    def _of_Starred(self, node: ast.Starred) -> int:
-        """Bits of the members through which a loop runs."""
-        if isinstance(node.value, ast.Tuple | ast.List):
-            return max(map(self.of, node.value.elts), default=NO_INTEGER)
-        return self._of_Subscript(node)
-
-    def _of_NamedExpr(self, node: ast.NamedExpr) -> int:
-        return self.of(node.value)
-
-    def _of_IfExp(self, node: ast.IfExp) -> int:
-        return max(self.of(node.body), self.of(node.orelse))
-
-    def _of_BoolOp(self, node: ast.BoolOp) -> int:
-        return max(map(self.of, node.values))
-
-    def _of_Compare(self, node: ast.Compare) -> int:
-        return 1
-
-    def _of_UnaryOp(self, node: ast.UnaryOp) -> int:
-        return 1 if isinstance(node.op, ast.Not) else self.of(node.operand)
-
-    def _of_BinOp(self, node: ast.BinOp) -> int:
+    def _of_operation(self, node: ast.BinOp) -> int:
         left = self.of(node.left)
         right = self.of(node.right)
         if isinstance(node.op, ast.Div) or not left or not right:
             return NO_INTEGER
         match node.op:
             case ast.Add() | ast.Sub():
-                steps = [
-                    part for part in (node.left, node.right) if isinstance(part, ast.Constant | ast.Compare)
-                ]
-                return max(left, right) + (not steps or max(left, right) >= OF_REGISTER)
+                is_step = any(isinstance(part, STEPS) for part in (node.left, node.right))
+                return max(left, right) + (not is_step or max(left, right) >= OF_REGISTER)
             case ast.Mult():
                 return left + right
             case ast.Pow():
@@ -143,7 +132,7 @@ class Widths:
                 return left
         return max(left, right)
 
-    def _of_Call(self, node: ast.Call) -> int:
+    def _of_call(self, node: ast.Call) -> int:
         function = self.meaning(node.func)
         arguments = [self.of(part) for part in node.args]
         if id(function) in INDEX_WORDS:
@@ -159,6 +148,10 @@ class Widths:
             return OF_INDEX
         is_word = name or (getattr(function, "__module__", None) or "").startswith(WORDS_OF_FLOATS)
         return NO_INTEGER if is_word else OF_REGISTER
+
+
+def _bits_of(value: object) -> int:
+    return max(1, int(value).bit_length()) if isinstance(value, int) else NO_INTEGER
 
 
 class Operators(ast.NodeTransformer):

@@ -96,9 +96,9 @@ def _flags(columns: Columns, log: Accesses, waiting: WaitingSites) -> Flags:
 
 def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
     """The first unordered pair of each two program places, of two blocks where there is one."""
-    site = lambda pair: (int(log.site[pair[0]]), int(log.site[pair[1]]))
+    site = lambda pair: _sites(log, pair)
     crosses = lambda pair: log.block[pair[0]] != log.block[pair[1]]
-    racing: dict[tuple[int, int], Pair] = {}
+    racing = {}
     todo = candidates
     while todo:
         threads = set()
@@ -135,25 +135,26 @@ def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     grid = counted_before(columns, trace.GRID_SYNC)[log.when]
     block = counted_before(columns, trace.BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
-    pairs = set()
     is_global = log.space[place] != trace.SPACES.index(trace.SHARED)  # no other block sees shared memory
-    for scope, epoch, owner, may_race in (
-        (log.block, block, log.thread, slice(None)),  # within a block
-        (np.zeros_like(grid), grid, log.block, is_global),  # between blocks
-    ):
-        pairs |= _unordered_pairs(
-            log.when, place[may_race], cell[may_race], scope, epoch, owner, writes, atomic
-        )
+    within_block = log.block, block, log.thread
+    between_blocks = np.zeros_like(grid), grid, log.block
+    pairs = _unordered_pairs(log.when, place, cell, *within_block, writes, atomic)
+    pairs |= _unordered_pairs(log.when, place[is_global], cell[is_global], *between_blocks, writes, atomic)
     pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
     return _ordered_by_turn(log, pairs)
 
 
+def _sites(log: Accesses, pair: Pair) -> tuple[int, int]:
+    """The program places of a pair."""
+    return int(log.site[pair[0]]), int(log.site[pair[1]])
+
+
 def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
     """First the first pair of each two program places, then the second of each, and so on."""
-    turns: dict[tuple[int, int], int] = {}
+    turns = {}
     ranked = []
     for pair in pairs:
-        key = int(log.site[pair[0]]), int(log.site[pair[1]])
+        key = _sites(log, pair)
         turns[key] = turns.get(key, 0) + 1
         ranked.append((turns[key], pair))
     return [pair for _, pair in sorted(ranked)]

@@ -4,6 +4,7 @@ import functools
 import html
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from math import prod
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Report:
     @functools.cached_property
     def accesses(self) -> Accesses:
         """Every access to memory as columns: thread, address, bytes, line's site."""
-        return accesses(self.trace, _size(self.watch.block))
+        return accesses(self.trace, prod(self.watch.block))
 
     @property
     def engine(self) -> str:
@@ -66,9 +67,14 @@ class Report:
             rows.append((number, text, {name: value for name, value in cells.items() if value}))
         return rows
 
+    def headings(self) -> list[str]:
+        """The columns in which some line has a count."""
+        counted = {name for _, _, cells in self.table() for name in cells}
+        return [name for name in SHOWN if name in counted]
+
     def counts_by_line(self) -> str:
         """The kernel's source with counts beside it, as text."""
-        used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
+        used = self.headings()
         head = f"{self.kernel}: {self.sentence()}"
         heading = "".join(f"{name:>10}" for name in used)
         rows = [
@@ -89,7 +95,7 @@ class Report:
         return _sentence(self.counts) + unknown
 
     def _repr_html_(self) -> str:
-        used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
+        used = self.headings()
         cell = '<td style="text-align:right">{}</td>'.format
         heading = "".join(f'<th scope="col">{name}</th>' for name in used)
         rows = "".join(
@@ -151,7 +157,7 @@ def findings_and_sectors(watch: Watch) -> tuple[tuple[Finding, ...], int]:
 def _events(watch: Watch) -> tuple[Columns, Accesses]:
     """The events of a launch, and those of memory."""
     columns = watch.trace.columns()
-    return columns, accesses(columns, _size(watch.block))
+    return columns, accesses(columns, prod(watch.block))
 
 
 def _findings(watch: Watch, columns: Columns, log: Accesses) -> tuple[Finding, ...]:
@@ -170,7 +176,7 @@ def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], s
     # this brings Numba's compiler, which takes a second to load
     from pocketgpu.simulator.flops import FlopsUnknown, flops
 
-    threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
+    threads = None if watch.stopped else prod(watch.grid) * prod(watch.block)
     try:
         return flops(watch.kernel, watch.arguments, columns, threads), ""
     except FlopsUnknown as unknown:
@@ -180,15 +186,12 @@ def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], s
 def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, int]:
     """Barriers by line: each block's once, however many threads came."""
     per_line = {}
-    for kind, size in ((BARRIER, _size(watch.block)), (GRID_SYNC, _size(watch.block) * _size(watch.grid))):
+    per_block = prod(watch.block)
+    for kind, size in ((BARRIER, per_block), (GRID_SYNC, per_block * prod(watch.grid))):
         mask = columns.kind == kind
         for line, arrived in zip(*np.unique(lines[columns.site[mask]], return_counts=True), strict=True):
             per_line[int(line)] = per_line.get(int(line), 0) + int(arrived) // size
     return per_line
-
-
-def _size(dimensions: tuple[int, int, int]) -> int:
-    return dimensions[0] * dimensions[1] * dimensions[2]
 
 
 def _count_shown(counts: Counts, name: str) -> int:

@@ -9,6 +9,7 @@ is a deadlock; the finding lists which wait where.
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import prod
 
 from pocketgpu.simulator.endless import clock
 from pocketgpu.simulator.settings import Limits, current
@@ -26,7 +27,7 @@ from pocketgpu.simulator.threads import (
     name_of,
     place_in,
 )
-from pocketgpu.simulator.trace import CHUNK, END, SITES, Trace
+from pocketgpu.simulator.trace import CHUNK, END, SITES, Trace, Triple
 
 MOST_POLLS = 5_000  # of all spinning threads, one after another without a new value: then it is a deadlock
 POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
@@ -39,8 +40,8 @@ class RunningGrid:
     def __init__(
         self,
         translation: Callable,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
+        grid: Triple,
+        block: Triple,
         limits: Limits,
         shuffle: random.Random | None = None,
         trace: Trace | None = None,
@@ -49,8 +50,8 @@ class RunningGrid:
         self.limits = limits
         self.gridDim = Dim3(*grid)
         self.blockDim = Dim3(*block)
-        self.blocks = grid[0] * grid[1] * grid[2]
-        self.places = [place_in(self.blockDim, local) for local in range(block[0] * block[1] * block[2])]
+        self.blocks = prod(grid)
+        self.places = [place_in(self.blockDim, local) for local in range(prod(block))]
         self.alive = self.threads = self.blocks * len(self.places)  # that have not ended
         self.shuffle = shuffle
         self.trace = trace
@@ -106,8 +107,7 @@ class RunningGrid:
                 trace.append(thread.mark)
                 function(*arguments)
                 trace.append(END + thread.number)
-                if len(trace.entries) > CHUNK:
-                    trace.events()
+                self._shorten_record()
             self.open.clear()
 
     def _run_by_turns(self, function: Callable, arguments: Sequence) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from math import prod
 from typing import NamedTuple
 
 from pocketgpu.devices import Device, find
@@ -38,9 +39,8 @@ class SimulatorSettings:
         return find(self.device)
 
 
-DEFAULTS = SimulatorSettings()
 _current: ContextVar[SimulatorSettings | None] = ContextVar("settings", default=None)
-_of_process = [DEFAULTS]
+_of_process = [SimulatorSettings()]
 
 
 def current() -> SimulatorSettings:
@@ -93,7 +93,7 @@ def check_launch_bounds(bounds: int | tuple[int, ...] | None, block: tuple[int, 
     bounds: the most threads of a block; in a tuple before the least blocks of a multiprocessor.
     """
     most = bounds[0] if isinstance(bounds, tuple) else bounds
-    threads = block[0] * block[1] * block[2]
+    threads = prod(block)
     if most and threads > most:
         raise ValueError(
             f"a block of {threads} threads: the kernel has launch_bounds={bounds}, so a GPU launches at most "

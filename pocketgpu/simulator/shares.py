@@ -9,6 +9,7 @@ from dataclasses import asdict
 import numpy as np
 
 from pocketgpu.simulator.counts import Counts, count_memory
+from pocketgpu.simulator.diagnosis import index_in
 from pocketgpu.simulator.grouping import tallied
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.threads import thread_name
@@ -48,8 +49,8 @@ def judged_counts(result: Report) -> dict:
     log = result.accesses
     of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
     memory = of_launch.get(0, {})
+    memory.pop("barriers", None)
     counts = asdict(result.counts + Counts())
-    total = counts | {"without_atomics": counts} | {k: v for k, v in memory.items() if k != "barriers"}
     threads = int(np.prod(result.watch.grid)) * log.threads_per_block
     exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
     shareable = log.thread[log.space != SPACES.index(LOCAL)]
@@ -60,15 +61,17 @@ def judged_counts(result: Report) -> dict:
         return np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
 
     stored = lambda places: int(tallied(pairs(places)[0]).max(initial=0))
-    return (
-        total
-        | _longest(result, log)
-        | {"exchanged": _exchanged(result, log), "exchanges": int(exchanges.sum())}
-        | {"loads_of_parameter": _of_parameters(result, log, (*LOADS, ATOMIC), len)}
-        | {"stored_by_thread": _of_parameters(result, log, (*STORES, ATOMIC), stored)}
-        | {"idlest": int(every.min()), "ignored_poll": result.watch.ignored_poll}
-        | {"shared_loads_of_thread": int(tallied(log.thread[in_shared]).max(initial=0))}
-    )
+    shares = {
+        "without_atomics": counts,
+        "exchanged": _exchanged(result, log),
+        "exchanges": int(exchanges.sum()),
+        "loads_of_parameter": _of_parameters(result, log, (*LOADS, ATOMIC), len),
+        "stored_by_thread": _of_parameters(result, log, (*STORES, ATOMIC), stored),
+        "idlest": int(every.min()),
+        "ignored_poll": result.watch.ignored_poll,
+        "shared_loads_of_thread": int(tallied(log.thread[in_shared]).max(initial=0)),
+    }
+    return counts | memory | _longest(result, log) | shares
 
 
 def _longest(result: Report, log: Accesses) -> dict:
@@ -86,12 +89,8 @@ def _longest(result: Report, log: Accesses) -> dict:
     block, local = divmod(most, log.threads_per_block)
     grid = result.watch.grid
     size = result.watch.block
-    name = thread_name(_place(grid, block), _place(size, local), grid, size)
+    name = thread_name(index_in(grid, block), index_in(size, local), grid, size)
     return {"accesses": int(counts.sum()), "longest": int(counts[most]), "longest_thread": name}
-
-
-def _place(size: tuple[int, int, int], number: int) -> tuple[int, int, int]:
-    return number % size[0], number // size[0] % size[1], number // (size[0] * size[1])
 
 
 def _exchanged(result: Report, log: Accesses) -> list[int]:
@@ -100,14 +99,10 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     in_global = log.space == SPACES.index(GLOBAL)
 
     def pairs(kinds):
-        return {
-            *zip(
-                *(c[in_global & np.isin(log.kind, kinds)].tolist() for c in (log.address, log.block)),
-                strict=True,
-            )
-        }
+        chosen = in_global & np.isin(log.kind, kinds)
+        return {*zip(log.address[chosen].tolist(), log.block[chosen].tolist(), strict=True)}
 
-    writers: dict[int, set[int]] = {}
+    writers = {}
     for address, block in pairs(STORES):
         writers.setdefault(address, set()).add(block)
     taken = [block for address, block in pairs(LOADS) if writers.get(address, set()) - {block}]
@@ -119,4 +114,5 @@ def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[i
     chosen = np.isin(log.kind, kinds) & (log.space == SPACES.index(GLOBAL))
     labels = np.array(["", *(str(member.root.label) for member in log.arrays[1:])])[log.array]
     code = result.watch.kernel.__code__
-    return [count(np.flatnonzero(chosen & (labels == k))) for k in code.co_varnames[: code.co_argcount]]
+    parameters = code.co_varnames[: code.co_argcount]
+    return [count(np.flatnonzero(chosen & (labels == name))) for name in parameters]

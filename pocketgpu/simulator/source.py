@@ -77,14 +77,10 @@ def definition_of(function: Callable | CodeType) -> ast.FunctionDef | None:
 def bare_definition(tree: Definition) -> ast.FunctionDef:
     """A copy of the function without what Python evaluates outside of it."""
     body = tree.body if isinstance(tree.body, list) else [ast.copy_location(ast.Return(tree.body), tree.body)]
-    arguments = ast.arguments(
-        *([ast.arg(part.arg) for part in parts] for parts in (tree.args.posonlyargs, tree.args.args)),
-        vararg=tree.args.vararg and ast.arg(tree.args.vararg.arg),
-        kwonlyargs=[ast.arg(part.arg) for part in tree.args.kwonlyargs],
-        kw_defaults=[None] * len(tree.args.kwonlyargs),
-        kwarg=tree.args.kwarg and ast.arg(tree.args.kwarg.arg),
-        defaults=[],
-    )
+    arguments = _without_defaults(copy.deepcopy(tree.args))
+    for part in ast.walk(arguments):
+        if isinstance(part, ast.arg):
+            part.annotation = None
     name = getattr(tree, "name", "<lambda>")
     function = ast.FunctionDef(name, arguments, copy.deepcopy(body), [], None, type_params=[])
     return ast.copy_location(function, tree)
@@ -149,9 +145,16 @@ def _alone(definition: Definition) -> ast.Module | None:
     if isinstance(definition, ast.Lambda):
         return None
     function = _Bare().visit(copy.deepcopy(definition))
-    function.args.defaults, function.args.kw_defaults = [], [None] * len(function.args.kwonlyargs)
+    _without_defaults(function.args)
     function.decorator_list = []
     return ast.Module([function], [])
+
+
+def _without_defaults(arguments: ast.arguments) -> ast.arguments:
+    """The same arguments, after their default values were taken from them."""
+    arguments.defaults = []
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    return arguments
 
 
 class _Bare(ast.NodeTransformer):

@@ -98,7 +98,7 @@ def _implicit_float64(program: TypedKernel) -> Iterator[Finding]:
     """Findings where float32 takes part; without it float64 is what the kernel is about."""
     if not any(types.float32 in (kind, getattr(kind, "dtype", None)) for kind in program.types.values()):
         return
-    roots: dict = {}
+    roots = {}
     for line, reasons in ImplicitFloat64(program).operations():
         for root in reasons:
             roots.setdefault(root, set()).add(line)
@@ -134,7 +134,8 @@ def _device_functions(program: TypedKernel) -> Iterator[tuple[Callable, tuple[ty
 def _refused(function: Callable, error: NumbaError) -> Finding:
     """Numba's error, shortened to what a learner can use."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    places = re.findall(rf'File "[^"]*{re.escape(_file(function))}", line (\d+)', text)
+    file = re.split(r"[/\\]", function.__code__.co_filename)[-1]
+    places = re.findall(rf'File "[^"]*{re.escape(file)}", line (\d+)', text)
     line = int(places[0]) if places else getattr(getattr(error, "loc", None), "line", None)
     if (used := _use_of_numpy(function)) and line in (None, used[0]):
         line, text = used
@@ -174,10 +175,6 @@ def _named_expression(function: Callable) -> int | None:
     return next((n.lineno for n in ast.walk(tree or ast.Pass()) if isinstance(n, ast.NamedExpr)), None)
 
 
-def _file(function: Callable) -> str:
-    return re.split(r"[/\\]", function.__code__.co_filename)[-1]
-
-
 OPERATIONS = ("binop", "inplace_binop", "unary", "call")
 WIDE = types.float64
 Root = tuple[int, str, str]  # line (0: the first that computes), what is float64 there, what to do
@@ -211,10 +208,8 @@ class ImplicitFloat64:
         """Arithmetic or a function of numbers with float64 in it; a conversion is none."""
         if not isinstance(value, ir.Expr) or value.op not in OPERATIONS or self._converts(value):
             return False
-        return value in self.program.signatures and WIDE in (
-            self.program.signatures[value].return_type,
-            *self.program.signatures[value].args,
-        )
+        signature = self.program.signatures.get(value)
+        return signature is not None and WIDE in (signature.return_type, *signature.args)
 
     def _converts(self, value: ir.Expr) -> bool:
         """np.float32(x), float(x), and device functions, which are looked at by themselves."""
@@ -258,9 +253,8 @@ class ImplicitFloat64:
         operands = self._operands(assign.value)
         if any(getattr(self._type(operand), "dtype", None) == WIDE for operand in operands):
             return {None}  # an atomic, or a function of a float64 array
-        wide = [operand for operand in operands if self._type(operand) == WIDE]
-        if wide:
-            return set().union(*(self._roots(operand, set()) for operand in wide))
+        if wide := self._wide(operands):
+            return self._roots_of_all(wide, set())
         kinds = [self._type(operand) for operand in operands]
         line = assign.loc.line
         if types.float32 in kinds:
@@ -273,6 +267,13 @@ class ImplicitFloat64:
         if assign.value.op == "call":
             return {(line, "a function of an integer", "convert it first: math.sqrt(np.float32(i))")}
         return {(line, "two integers are divided", "convert them first: np.float32(i) / np.float32(n)")}
+
+    def _wide(self, variables: list[ir.Var]) -> list[ir.Var]:
+        """Those that are float64."""
+        return [variable for variable in variables if self._type(variable) == WIDE]
+
+    def _roots_of_all(self, variables: list[ir.Var], seen: set[str]) -> set[Root | None]:
+        return set().union(*(self._roots(variable, seen) for variable in variables))
 
     def _roots(self, variable: ir.Var, seen: set[str]) -> set[Root | None]:
         """Everything that made this float64 variable float64."""
@@ -294,16 +295,11 @@ class ImplicitFloat64:
             return {_literal(assign)}
         if value.op in ("phi", "cast"):
             inner = value.incoming_values if value.op == "phi" else [value.value]
-            named = [
-                variable
-                for variable in inner
-                if isinstance(variable, ir.Var) and self._type(variable) == WIDE
-            ]
-            return set().union(*(self._roots(operand, seen) for operand in named))
+            named = [variable for variable in inner if isinstance(variable, ir.Var)]
+            return self._roots_of_all(self._wide(named), seen)
         if self._computes(value):
-            operands = [operand for operand in self._operands(value) if self._type(operand) == WIDE]
-            inner = set().union(*(self._roots(operand, seen) for operand in operands)) if operands else set()
-            return inner or (set() if operands else self._of_operation(assign))
+            wide = self._wide(self._operands(value))
+            return self._roots_of_all(wide, seen) if wide else self._of_operation(assign)
         called = value.op == "call" and isinstance(self._type(value.func), types.Dispatcher)
         return set() if called else {None}
 

@@ -8,6 +8,7 @@ that polls again and again yields now and then, so that the thread it waits for 
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from types import GeneratorType
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from pocketgpu.simulator.arithmetic import Conversion, Int32, UInt32, Undefined, as_register, wrapped
 from pocketgpu.simulator.memory import Watched, beyond
 from pocketgpu.simulator.scheduler import expected_lanes
-from pocketgpu.simulator.threads import INSIDE, machine, outside_mask, word
+from pocketgpu.simulator.threads import INSIDE, Thread, machine, outside_mask, word
 from pocketgpu.simulator.trace import (
     ATOMIC,
     BARRIER,
@@ -153,15 +154,13 @@ def call(site: int, function: Callable, /, *arguments: object, **options: object
 FULL = 0xFFFFFFFF
 
 
+@dataclass(slots=True, eq=False)
 class Collective:
     """Collective of a warp's lanes that not all have reached: the lanes that have, and their values."""
 
-    __slots__ = ("arrived", "mask", "values")
-
-    def __init__(self, mask: int):
-        self.mask = mask
-        self.arrived = []
-        self.values = {}
+    mask: int
+    arrived: list[Thread] = field(default_factory=list)
+    values: dict[int, object] = field(default_factory=dict)
 
 
 @word

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from inspect import isgeneratorfunction
 from sys import _getframe
+from types import FrameType
 
 from pocketgpu.quantities import quantity
-from pocketgpu.simulator.trace import SITES, TURN, WARP, Trace, label_of, site_of
+from pocketgpu.simulator.trace import SITES, TURN, WARP, Trace, Triple, label_of, site_of
 
 KINDS = (
     "out_of_bounds",
@@ -39,11 +40,11 @@ class Finding:
     kind: str  # of KINDS
     message: str
     line: int | None = None
-    block: tuple[int, int, int] | None = None
-    thread: tuple[int, int, int] | None = None
+    block: Triple | None = None
+    thread: Triple | None = None
     other_line: int | None = None
-    other_block: tuple[int, int, int] | None = None
-    other_thread: tuple[int, int, int] | None = None
+    other_block: Triple | None = None
+    other_thread: Triple | None = None
     events: tuple[int, ...] = field(
         default=(), compare=False, repr=False
     )  # its accesses: places in the trace
@@ -60,15 +61,13 @@ class Findings(RuntimeError):
         super().__init__("\n".join([f"{kernel}: {len(findings)} finding(s)", *map(str, findings)]))
 
 
+@dataclass(slots=True, eq=False)
 class Dim3:
     """x, y, z of an index or a size."""
 
-    __slots__ = ("x", "y", "z")
-
-    def __init__(self, x: int, y: int, z: int):
-        self.x = x
-        self.y = y
-        self.z = z
+    x: int
+    y: int
+    z: int
 
     def __iter__(self) -> Iterator[int]:
         return iter((self.x, self.y, self.z))
@@ -206,6 +205,14 @@ def word(inside: Callable) -> Callable:
     return called
 
 
+def users_frame() -> FrameType:
+    """The innermost frame that is neither NumPy's nor the simulator's."""
+    frame = _getframe(1)
+    while frame.f_globals.get("__name__", "").startswith(("numpy.", "pocketgpu.simulator")):
+        frame = frame.f_back
+    return frame
+
+
 def cannot_wait(what: str, function: str, line: int) -> Exception:
     """The error of a function that waits, and whose text is unknown."""
     return RuntimeError(
@@ -256,7 +263,7 @@ def gridsize(dimensions: int) -> int | tuple[int, ...]:
     return sizes[0] if dimensions == 1 else _first(dimensions, "gridsize", sizes)
 
 
-def global_index(thread: Thread) -> tuple[int, int, int]:
+def global_index(thread: Thread) -> Triple:
     """The thread's index in the whole grid."""
     block = thread.block.index
     size = thread.block.size
@@ -264,7 +271,7 @@ def global_index(thread: Thread) -> tuple[int, int, int]:
     return block.x * size.x + index.x, block.y * size.y + index.y, block.z * size.z + index.z
 
 
-def _first(dimensions: int, name: str, values: tuple[int, int, int]) -> tuple[int, ...]:
+def _first(dimensions: int, name: str, values: Triple) -> tuple[int, ...]:
     if dimensions not in (1, 2, 3):
         raise ValueError(f"{name}({dimensions}): a grid has 1, 2 or 3 dimensions")
     return values[:dimensions]

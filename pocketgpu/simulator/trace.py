@@ -51,6 +51,7 @@ if sys.platform == "linux":
     # the C library keeps as much as was ever freed at once: else each launch's columns are 2,000 new pages
     np.empty(31 << 20, np.uint8)
 
+Triple = tuple[int, int, int]  # x, y and z of an index or a size
 Position = tuple[int, int, int, int]  # line, last line, column, column behind
 
 
@@ -208,15 +209,14 @@ def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarr
     steps = other - np.arange(len(other))
     value = values[other]
     ended = value >= END
-    return tuple(
-        np.stack([steps[mask], value[mask] - base], 1) for mask, base in ((~ended, TURN), (ended, END))
-    )
+    turns = np.stack([steps[~ended], value[~ended] - TURN], 1)
+    return turns, np.stack([steps[ended], value[ended] - END], 1)
 
 
 def sites_of(number: np.ndarray) -> tuple[list[SourcePlace], np.ndarray]:
     """Every place once, function after function and in the order of the text, and each event's [n]."""
     present = np.flatnonzero(tallied(number)).tolist()
-    codes: dict[int, int] = {}
+    codes = {}
     for place in present:
         codes.setdefault(id(SITES[place].code), len(codes))
     keys = {place: (codes[id(SITES[place].code)], SITES[place].position) for place in present}
@@ -259,8 +259,8 @@ class Watch:
     """A launch with its trace, from which report.py makes counts and findings."""
 
     kernel: object
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
+    grid: Triple
+    block: Triple
     trace: "Trace | None"  # None without checks
     stopped: tuple = ()  # findings that ended the launch
     arguments: tuple = ()  # as they were passed
@@ -393,7 +393,7 @@ def together_in(arrays: list) -> dict[int, tuple[int, int]]:
     bounds = {key: np.lib.array_utils.byte_bounds(root.data) for key, root in roots.items()}
     extents = {key: (min(low, roots[key].owner), high) for key, (low, high) in bounds.items()}
     ordered = sorted(extents, key=extents.get)
-    groups: list[list] = []  # of overlapping extents: first address, end, roots
+    groups = []  # of overlapping extents: first address, end, roots
     for key in ordered:
         low, high = extents[key]
         if groups and low < groups[-1][1]:

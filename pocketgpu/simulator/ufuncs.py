@@ -105,7 +105,7 @@ class OfStacks:
         inputs = [np.asarray(argument) for argument in arguments[: len(names_in)]]
         outputs = arguments[len(names_in) :] or ((out,) if out is not None else ())
         dtypes = _chosen(self.signatures, inputs)
-        sizes: dict[str, int] = {}
+        sizes = {}
         for array, names in zip(inputs, names_in, strict=True):
             sizes.update(zip(names, array.shape[array.ndim - len(names) :], strict=True))
         stacks = [

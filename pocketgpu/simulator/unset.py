@@ -47,23 +47,20 @@ class _Search:
                 self.bound.add(statement.name)
                 return known | {statement.name}
         if any(isinstance(getattr(statement, field, None), list) for field in ("body", "handlers", "cases")):
-            for node in ast.walk(statement):  # with, try, match: no kernel's, so whatever is bound there is
-                known = known | self._bind(node)
-            return known
+            return known | self._bind(statement)  # with, try, match: no kernel's, so what is bound there is
         if isinstance(statement, ast.AugAssign):
             self._look(ast.Expr(statement.value), known)
             if isinstance(statement.target, ast.Name) and statement.target.id not in known:
                 self.read.add(statement.target.id)
         self._look(statement, known)
-        for node in ast.walk(statement):
-            known = known | self._bind(node)
+        known = known | self._bind(statement)
         return None if isinstance(statement, ENDS) else known
 
     def _loop(self, loop: ast.While | ast.For, known: Names) -> Names:
         self._look(loop.test if isinstance(loop, ast.While) else loop.iter, known)
         inside = {*known}
-        for node in ast.walk(loop.target) if isinstance(loop, ast.For) else ():
-            inside |= self._bind(node)
+        if isinstance(loop, ast.For):
+            inside |= self._bind(loop.target)
         self.run(loop.body, inside)
         return self.run(loop.orelse, {*known}) or known
 
@@ -74,18 +71,16 @@ class _Search:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
             self.read.add(node.id)
         own = {name for part in getattr(node, "generators", ()) for name in _stored(part.target)}
-        within = self._within(node)
+        expressions = ast.walk(node) if isinstance(node, ast.expr) else ()
+        # what stands before := in an expression is taken for bound, too
+        within = {part.target.id for part in expressions if isinstance(part, ast.NamedExpr)}
         for part in ast.iter_child_nodes(node):
             self._look(part, known | own | within)
 
-    def _within(self, node: ast.AST) -> Names:
-        """Names that := binds in this expression; what stands before them is taken for bound, too."""
-        if not isinstance(node, ast.expr):
-            return set()
-        return {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-
     def _bind(self, node: ast.AST) -> Names:
-        names = {node.id} if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) else set()
+        """Note the names that are bound anywhere in the node."""
+        parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+        names = {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
         self.bound |= names
         return names
 
