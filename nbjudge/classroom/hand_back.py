@@ -89,10 +89,9 @@ def _variants(chosen: argparse.Namespace) -> int:
     out = chosen.out or chosen.folder / "handout" / chosen.lesson
     with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
         variants.hand_out(chosen.folder, chosen.lesson, students, out, chosen.overwrite)
-    count = quantity(len(students), "notebook")
     key = f"{chosen.lesson} from {chosen.folder / 'class.json'}"
     say(
-        f"{out}: {count}, and students.csv with the numbers of each. From now on",
+        f"{out}: {quantity(len(students), 'notebook')}, and students.csv with all numbers. From now on",
         f"{current().command} class grade takes the numbers of {key}.",
         variants.describe_counts(chosen.lesson),
     )
@@ -128,8 +127,7 @@ def _report(chosen: argparse.Namespace) -> int:
     exported.write_files(chosen.folder, files, chosen.overwrite)
     pages = out / "students"
     say(*papers.open_matters(chosen.folder))
-    count = quantity(len(files) - 1, "page")
-    say(f"{out / 'class.html'}: the class. {pages}: {count} to give back.")
+    say(f"{out / 'class.html'}: the class. {pages}: {quantity(len(files) - 1, 'page')} to give back.")
     if old := report.old_pages(out, read):
         say(f"{pages} also holds {quantity(old, 'page')} that this report did not write.")
     return DONE
@@ -147,15 +145,15 @@ def _similar(chosen: argparse.Namespace) -> int:
     for finding in findings:
         if chosen.programs:
             answers |= programs(finding.lesson, papers, chosen.programs)
-    page = similar_page(findings, chosen.names).encode()
-    exported.write_files(chosen.folder, {out: page, **answers}, chosen.overwrite)
+    answers[out] = similar_page(findings, chosen.names).encode()
+    exported.write_files(chosen.folder, answers, chosen.overwrite)
     say(f"{out}: where to look; no verdicts.")
     for finding in findings:
         groups = [quantity(len(kind), "group") for kind in (finding.files, finding.wrong, finding.cells)]
         words = "{}: {} with the same file or text, {} with the same wrong answer, {} with the same cells."
         say(words.format(finding.lesson, *groups))
     if folder := chosen.programs:
-        say(f"{folder}: {quantity(len(answers), 'file')}, in a folder for each exercise.")
+        say(f"{folder}: {quantity(len(answers) - 1, 'file')}, in a folder for each exercise.")
     if unread := [student for finding in findings for student in finding.unread]:
         say(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}.")
     return DONE
@@ -223,8 +221,8 @@ def _gradebook(chosen: argparse.Namespace) -> list[str]:
         "Without a cell in the gradebook": pushed.prose,
         "Written by others and kept": pushed.others,
     }
-    sentences = [f"{why}: {', '.join(named)}." for why, named in remarks.items() if named]
-    return [f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}.", *sentences]
+    marks = f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}."
+    return [marks, *(f"{why}: {', '.join(named)}." for why, named in remarks.items() if named)]
 
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:

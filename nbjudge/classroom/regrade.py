@@ -98,7 +98,7 @@ def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> I
 
 def _new_faults(old: Result, new: Result) -> list[str]:
     """Exercises that the grader judged before and could not judge now."""
-    return [name for name in new.faults if name not in old.faults]
+    return [name for name in new.open if name not in old.open]
 
 
 def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[Verdict, Verdict]]:

@@ -41,6 +41,11 @@ class Result:
         return tuple(map(verdict_of, self.exercises))
 
     @property
+    def open(self) -> list[str]:
+        """Exercises whose points are to come; a fault that is proven to be the grader's has given them."""
+        return [v.name for v in self.verdicts if v.name in self.faults and v.points < v.max_points]
+
+    @property
     def faults(self) -> list[str]:
         """Exercises that the grader could not judge, by its own fault."""
         return [exercise["name"] for exercise in self.exercises if exercise["status"] == Status.grader_error]

@@ -274,7 +274,7 @@ def describe(listed: list[Result]) -> Iterator[str]:
     graded = [result for result in listed if result.problem is None]
     for lesson in sorted({result.lesson for result in graded}):
         own = [result for result in graded if result.lesson == lesson]
-        scores = [result.score for result in own if not result.faults]
+        scores = [result.score for result in own if not result.open]
         best = max(result.max_score for result in own)
         middle = f", median {median(scores):g} of {best} points" if scores else ""
         yield f"{lesson}: {len(own)} graded{middle}"

@@ -14,6 +14,7 @@ from filelock import FileLock
 from pretended_class import (
     FIRST,
     LESSON,
+    POINTS,
     SECOND,
     STUDENTS,
     THIRD,
@@ -190,6 +191,16 @@ def test_a_verdict_with_other_words_or_seconds_is_no_change(status):
     other = [entry | {"seconds": 9.5, "message": "x = 3", "misconception": "y"} for entry in old.exercises]
     (line,) = regrade.describe([(old, replace(old, exercises=tuple(other)))], {})
     assert holds(line, "1", "0", "+0 points")
+
+
+def test_a_fault_that_is_proven_gives_the_points_of_a_final_mark():
+    other = result_of("ada", {FIRST: "grader_error"})
+    first, *rest = other.exercises
+    proven = replace(other, exercises=(first | {"points": POINTS[FIRST]}, *rest), score=6)
+    assert (proven.faults, proven.open, other.open) == ([FIRST], [], [FIRST])
+    assert holds(next(run.describe([proven, replace(other, student="bob")])), LESSON, "2", "6", "6")
+    (line, _) = regrade.describe([(proven, other)], {})
+    assert holds(line, "ada", FIRST)
 
 
 def test_a_regrade_takes_no_mark_away_that_it_could_not_judge(folder):
