@@ -14,6 +14,7 @@ operation between a float32 and a number that float32 holds exactly, compared or
 """
 
 import ast
+import numbers
 import re
 from collections.abc import Callable, Iterator
 
@@ -230,8 +231,10 @@ class ImplicitFloat64:
 
     def _is_exact(self, variable: ir.Var) -> bool:
         values = [assign.value for assign in self.assigned.get(variable.name, [])]
-        constant = len(values) == 1 and isinstance(values[0], ir.Const | ir.Global | ir.FreeVar)
-        return constant and float(np.float32(values[0].value)) == values[0].value
+        if len(values) != 1 or not isinstance(values[0], ir.Const | ir.Global | ir.FreeVar):
+            return False
+        number = values[0].value
+        return isinstance(number, numbers.Real) and float(np.float32(number)) == number
 
     def _narrows(self, user: ir.Stmt) -> bool:
         """Does it store into float32, or convert to it?"""

@@ -154,6 +154,18 @@ def test_work_on_indices_is_no_floating_point_work():
     assert flops(integers, 1, 32, X, X)[0] == {}
 
 
+@cuda.jit
+def rotated(z, y):
+    i = cuda.grid(1)
+    if i < z.size:
+        z[i] *= 0.6 + 0.8j
+        y[i] *= HALF
+
+
+def test_complex_operations_are_left_out():
+    assert flops(rotated, 2, 32, X.astype(np.complex64), X)[0] == {"float32": 40}
+
+
 def test_warps_add_what_they_exchange():
     assert flops(simulated_kernels.warp_sum, 2, 20, X, np.zeros(1, np.float32))[0] == {"float32": 5 * 40}
 
