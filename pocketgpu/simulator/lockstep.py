@@ -74,6 +74,7 @@ class Run(Trace):
         self.memories: dict[int, tuple[Watched, Memory]] = {}  # by id of the proxy
         self.span = 1  # sectors of global memory
         self.stores = 0  # or other events that change something
+        self.slow = 0.0  # seconds of the processor in loops of few threads
         self.accesses = 0
         self.sectors = 0  # that warps moved
 

@@ -5,10 +5,8 @@ A branch has names of its own, which are joined behind it.  What is not understo
 """
 
 import ast
-import time
 from collections.abc import Callable
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from pocketgpu.simulator.arithmetic import as_register
 from pocketgpu.simulator.lockstep_functions import ATOMICS, FUNCTIONS_OF_CUDA, INDICES, index_of
 from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
 from pocketgpu.simulator.lockstep_text import defined, folded, joined, stored_in
-from pocketgpu.simulator.lockstep_threads import Part, Threads
+from pocketgpu.simulator.lockstep_threads import Loop, Part, Threads
 from pocketgpu.simulator.lockstep_values import (
     AS_INDEX,
     FUNCTIONS,
@@ -38,22 +36,13 @@ from pocketgpu.simulator.threads import INSIDE
 from pocketgpu.simulator.trace import LOAD, STORE, site_at
 from pocketgpu.simulator.translation import in_simulator, is_library
 
-PATIENCE = 10  # a part of the time that one thread may run
-ROUNDS = 64  # of a loop between two looks at the clock, and at what it changes
+ROUNDS = 64  # of a loop between two looks at what it changes
 OF_ARRAYS = ("shape", "size", "ndim", "dtype")
 COMPUTING = (
     *(ast.Assign, ast.AugAssign, ast.Expr, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare),
     *(ast.BoolOp, ast.Call, ast.Tuple, ast.Attribute, ast.operator, ast.unaryop, ast.cmpop, ast.boolop),
     *(ast.expr_context,),
 )
-
-
-class Loop(NamedTuple):
-    """A loop, threads that left it, and threads that wait for its next round."""
-
-    node: ast.stmt
-    left: list[Part]
-    waiting: list[Part]
 
 
 class Execution(Threads):
@@ -116,8 +105,9 @@ class Execution(Threads):
     def only_computes(self, node: ast.AST) -> bool:
         """Has this node no effect but on names, so that it may be computed for threads that have left?"""
         if node not in self.run.computing:
-            calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
-            is_simple = all(isinstance(part, COMPUTING) for part in ast.walk(node))
+            parts = [*ast.walk(node)]
+            calls = [part.func for part in parts if isinstance(part, ast.Call)]
+            is_simple = all(isinstance(part, COMPUTING) or is_of_shape(part) for part in parts)
             self.run.computing[node] = is_simple and all(is_of_numpy(self.visit(call)) for call in calls)
         return self.run.computing[node]
 
@@ -233,11 +223,12 @@ class Execution(Threads):
             raise Fallback("else behind a loop")
         self.settle()
         outer = self.places, dict(self.names)
-        loop = Loop(node, [], [])
+        loop = Loop(node, self.run)
         self.loops.append(loop)
         number = 0
         state: list = []
         while len(self.places):
+            loop.begin_round(len(self.places))
             self.prepare(node.test if begin is None else node.target)
             more = has_more(number)
             if more is not True:
@@ -255,26 +246,19 @@ class Execution(Threads):
                 loop.waiting.clear()
             number += 1
             if begin is None and number % ROUNDS < 2:
-                state = self._check_progress(loop, state, number)
+                state = self._check_change(loop, state, number)
         self.loops.pop()
         self.places, self.names = outer
         self.join(loop.left, node)
 
-    def _check_progress(self, loop: Loop, before: list, number: int) -> list:
-        """Until when the loop may run, and what a round may change.
-
-        Raise Fallback if a round changes nothing, or no thread has left for long.
-        """
+    def _check_change(self, loop: Loop, before: list, number: int) -> list:
+        """What a round may change; raise Fallback if it has changed nothing."""
         self.settle()
         values = [self.get(name) for name in stored_in(loop.node) if name in self.names]
         state = [len(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
-        now = time.process_time()
-        has_left = not before or before[1] != state[0]
-        latest = now + self.run.now.seconds / PATIENCE if has_left else before[0]
-        is_same = number % ROUNDS and before and all(map(np.array_equal, before[1:], state))
-        if is_same or now > latest:
-            raise Fallback("a loop that waits, or runs for long")
-        return [latest, *state]
+        if number % ROUNDS and before and all(map(np.array_equal, before, state)):
+            raise Fallback("a loop that waits")
+        return state
 
     # ------------------------------------------------------------------ expressions
 
@@ -360,7 +344,9 @@ class Execution(Threads):
             other = None
             if type(value) is Varying and self.only_computes(part):
                 other = self.visit(part)
-            if getattr(other, "kind", type(other)) is bool:
+            if type(other) is bool:
+                value = value if other is is_and else other
+            elif getattr(other, "kind", None) is bool:
                 value = OPERATORS[ast.BitAnd if is_and else ast.BitOr](value, other)
             elif is_and:
                 value = self._choose(value, part, ast.Constant(False))
@@ -405,6 +391,11 @@ def is_exit(node: ast.AST) -> bool:
     """Is it a condition whose threads all leave the loop, its round or the function?"""
     exits = ast.Break | ast.Continue | ast.Return
     return isinstance(node, ast.If) and isinstance(node.body[-1], exits) and not node.orelse
+
+
+def is_of_shape(node: ast.AST) -> bool:
+    """Is it a size of an array?"""
+    return isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape"
 
 
 def is_of_numpy(function: object) -> bool:

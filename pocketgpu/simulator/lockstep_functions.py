@@ -12,8 +12,8 @@ import numpy as np
 
 from pocketgpu.simulator import synchronisation, threads
 from pocketgpu.simulator.grouping import tallied
-from pocketgpu.simulator.lockstep_memory import ADDING, Chunk, Memory, Region
-from pocketgpu.simulator.lockstep_values import MANY, OPERATORS, Fallback, Varying, as_varying, cut
+from pocketgpu.simulator.lockstep_memory import ADDING, Chunk, Memory, Region, Size
+from pocketgpu.simulator.lockstep_values import MANY, Fallback, Varying, as_varying, cut
 from pocketgpu.simulator.memory import DYNAMIC, LOCAL_BYTES, STATIC_SHARED, Local, Shared, numpy_dtype
 from pocketgpu.simulator.synchronisation import FULL, atomic
 from pocketgpu.simulator.trace import ATOMIC, BARRIER, EXCHANGE, LOCAL, SHARED, WARP, WARP_SYNC
@@ -26,27 +26,29 @@ INDICES = {id(word) for word in (threads.threadIdx, threads.blockIdx, threads.bl
 
 
 def index_of(chunk: Chunk, base: object, name: str) -> object:
-    """threadIdx.x, blockIdx.x, blockDim.x, gridDim.x, or laneid, in all threads of the chunk."""
-    is_of_thread = base is threads.threadIdx or base is threads.blockDim or name == "laneid"
-    size = chunk.block if is_of_thread else chunk.grid
-    axis = AXES.find(name)
+    """threadIdx.x, blockIdx.x, blockDim.x, gridDim.x, laneid or grid.x, in all threads of the chunk."""
+    axis = 0 if name == "laneid" else AXES.index(name)
     if base is threads.blockDim or base is threads.gridDim:
-        return size[axis]
-    number = np.arange(chunk.size) if is_of_thread else np.arange(chunk.blocks) + chunk.first_block
-    if name == "laneid":
-        number = number % WARP
-    elif size[axis] < math.prod(size):
-        number = number // math.prod(size[:axis]) % size[axis]
-    return Varying(np.tile(number, chunk.blocks) if is_of_thread else np.repeat(number, chunk.size), int)
+        return (chunk.block if base is threads.blockDim else chunk.grid)[axis]
+    number = np.arange(chunk.size)
+    thread = number % WARP if name == "laneid" else _along(chunk.block, axis, number)
+    block = _along(chunk.grid, axis, chunk.first_block + np.arange(chunk.blocks))[:, None]
+    if base is threads.blockIdx:
+        thread = block
+    elif base is threads.grid:
+        thread = block * chunk.block[axis] + thread
+    return Varying(np.broadcast_to(thread, (chunk.blocks, chunk.size)).reshape(-1), int)
+
+
+def _along(size: Size, axis: int, number: np.ndarray) -> np.ndarray:
+    """Indices along one axis of these threads or blocks."""
+    return number // math.prod(size[:axis]) % size[axis]
 
 
 def grid(execution: object, node: ast.Call, dimensions: int) -> object:
     """Index of each thread in the whole grid."""
-    values = []
-    for name in AXES[:dimensions]:
-        block, size, thread = (execution.index(base, name) for base in PARTS)
-        values.append(OPERATORS[ast.Add](OPERATORS[ast.Mult](block, size), thread))
-    return values[0] if dimensions == 1 else tuple(values)
+    values = tuple(execution.index(threads.grid, name) for name in AXES[:dimensions])
+    return values[0] if dimensions == 1 else values
 
 
 def gridsize(execution: object, node: ast.Call, dimensions: int) -> object:
@@ -157,7 +159,6 @@ def _shuffle(
     return cut(value, place - lane + source)
 
 
-PARTS = (threads.blockIdx, threads.blockDim, threads.threadIdx)
 UFUNCS = {
     "add": np.add, "sub": np.subtract, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
     "max": np.maximum, "min": np.minimum,

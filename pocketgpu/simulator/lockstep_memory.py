@@ -89,10 +89,10 @@ def _check_owners(accesses: list[Event], owner_of: np.ndarray) -> None:
         return
     owners = np.zeros(size, np.int32)
     for access, cells in zip(accesses, cells_of, strict=True):
-        owner = owner_of[access.places]
-        before = owners[cells]
+        owner = owner_of.take(access.places)
+        before = owners.take(cells)
         owners[cells] = owner
-        differs = (owners[cells] != owner) | ((before != owner) & (before != 0))
+        differs = (owners.take(cells) != owner) | ((before != owner) & (before != 0))
         is_shared[cells[differs]] = True
     if (is_shared & (done == WRITTEN | PLAIN)).any():
         raise Fallback("threads may race")
@@ -122,7 +122,7 @@ class Region:
                 self.done[access.cells + access.memory.first] |= _bits_of(access)
             self.waiting = []
             for access in accesses:
-                before = self.done[access.cells + access.memory.first]
+                before = self.done.take(access.cells + access.memory.first)
                 if ((before != 0) & (before | _bits_of(access) == WRITTEN | PLAIN)).any():
                     raise Fallback("threads may race")
         self.waiting += accesses
@@ -142,11 +142,11 @@ class Chunk:
         self.first_block = first_block
         self.first_thread = first_block * self.size
         self.place = np.arange(blocks * self.size, dtype=np.int64)
-        local_of = np.tile(self.place[: self.size], blocks)
-        self.block_of = np.repeat(np.arange(blocks, dtype=np.int64), self.size)
+        block = np.arange(blocks, dtype=np.int64)
+        self.block_of = np.repeat(block, self.size)
         warps_per_block = -(-self.size // WARP)
         self.warps = blocks * warps_per_block
-        self.warp_of = self.block_of * warps_per_block + local_of // WARP
+        self.warp_of = np.add.outer(block * warps_per_block, self.place[: self.size] // WARP).reshape(-1)
         self.indices: dict[tuple, object] = {}  # threadIdx.x and the like
         self.latest = self.place, self.place, self.place  # threads, others, and where they stand among those
         self.ranked = self.place  # threads, and the number of each among them
@@ -158,7 +158,7 @@ class Chunk:
     def chosen(self, places: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Those of the threads for which the mask holds."""
         (chosen,) = mask.nonzero()
-        self.latest = places[chosen], places, chosen
+        self.latest = places.take(chosen), places, chosen
         return self.latest[0]
 
     def within(self, places: np.ndarray, outer: np.ndarray) -> np.ndarray:
@@ -167,7 +167,7 @@ class Chunk:
             if self.ranked is not outer:
                 self.ranked = outer
                 self.rank[outer] = np.arange(len(outer))
-            self.latest = places, outer, self.rank[places]
+            self.latest = places, outer, self.rank.take(places)
         return self.latest[2]
 
     def pass_barrier(self, comes: np.ndarray) -> None:
@@ -202,13 +202,15 @@ class Chunk:
         turns = np.zeros(len(self.place), np.int64)
         for event in events:
             memory = event.memory
-            request = self.warp_of[event.places]
+            key = self.warp_of.take(event.places)
             if len(events) > 1:
-                request += turns[event.places]
+                key += turns.take(event.places)
                 turns[event.places] += self.warps
-            sector = (event.cells + memory.first) * memory.data.itemsize // SECTOR + memory.region.base
-            keys.append(request * span + sector)
-        key = np.concatenate(keys)
+            key *= span
+            key += (event.cells + memory.first) * memory.data.itemsize // SECTOR
+            key += memory.region.base
+            keys.append(key)
+        key = keys[0] if len(keys) == 1 else np.concatenate(keys)
         if (key[1:] < key[:-1]).any():
             key.sort()
         return 1 + np.count_nonzero(key[1:] != key[:-1])
@@ -250,7 +252,7 @@ class Memory:
         for place, size in zip(others, self.shape[1:], strict=True):
             cell = cell * size + place
         if self.copy_of is not None:
-            cell = cell + self.copy_of[threads] * self.size
+            cell = cell + self.copy_of.take(threads) * self.size
         return cell if isinstance(cell, np.ndarray) else np.broadcast_to(np.int64(cell), len(threads))
 
     def load(self, cells: np.ndarray) -> object:
@@ -258,7 +260,7 @@ class Memory:
         self.check_written(cells)
         if cells.strides == (0,):
             return as_register(self.flat[cells[0]])
-        return Varying(self.flat[cells], kind_of(self.dtype))
+        return Varying(self.flat.take(cells), kind_of(self.dtype))
 
     def store(self, cells: np.ndarray, value: object) -> None:
         """Store a number of each thread."""
@@ -281,7 +283,7 @@ class Memory:
 
     def check_written(self, cells: np.ndarray) -> None:
         """Raise Fallback if one of the cells may have no value."""
-        if self.written is not None and not self.written[cells].all():
+        if self.written is not None and not self.written.take(cells).all():
             raise Fallback("a read of memory that nobody may have written")
 
     def as_element(self, value: object) -> np.ndarray:

@@ -6,6 +6,7 @@ are computed on as long as they are few: cutting all names in each round would t
 """
 
 import ast
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,9 +14,12 @@ import numpy as np
 
 from pocketgpu.simulator.lockstep_memory import Chunk
 from pocketgpu.simulator.lockstep_text import stored_in
-from pocketgpu.simulator.lockstep_values import MANY, cut, merged
+from pocketgpu.simulator.lockstep_values import MANY, Fallback, cut, merged
+from pocketgpu.simulator.trace import WARP
 
 FULL_ENOUGH = 0.75  # a part of the threads that are computed, which still run
+PATIENCE = 0.1  # of the time that one thread may run, for few threads
+MANY_THREADS = 2560  # for which a loop that may be endless gets all of that time
 Entry = tuple[object, np.ndarray]  # a value, and the threads that have it
 Names = dict[object, Entry]
 Part = tuple[np.ndarray, Names]  # threads, and their names
@@ -97,3 +101,32 @@ class Threads:
             entries = Parts((places, names[name]) for places, names in parts if name in names)
             if entries:
                 self.names[name] = entries, self.places
+
+
+class Loop:
+    """A loop, threads that left it, threads that wait for its next round, and how long that may take."""
+
+    def __init__(self, node: ast.For | ast.While, run: object):
+        self.node = node
+        self.left: list[Part] = []
+        self.waiting: list[Part] = []
+        self.run = run
+        self.began = time.process_time()  # this round
+        self.slow = run.slow  # at that time
+        self.state: tuple = ()
+        self.latest = 0.0
+
+    def begin_round(self, threads: int) -> None:
+        """Raise Fallback if the threads are few, or if none has left, and that for long."""
+        now = time.process_time()
+        if threads < WARP:
+            self.run.slow = self.slow + now - self.began
+        self.began = now
+        self.slow = self.run.slow
+        seconds = self.run.now.seconds
+        if self.state != (threads, len(self.left)):
+            self.state = threads, len(self.left)
+            share = threads / MANY_THREADS if isinstance(self.node, ast.While) else 1
+            self.latest = now + seconds * min(1, max(share, PATIENCE))
+        if now > self.latest or self.slow > seconds * PATIENCE:
+            raise Fallback("a loop that runs for long")

@@ -43,7 +43,7 @@ class Varying:
 
     def at(self, places: np.ndarray) -> "Varying":
         """The numbers of the threads at these places."""
-        return Varying(self.data[places], self.kind)
+        return Varying(self.data.take(places), self.kind)
 
     def lies_within(self, least: int, most: int) -> bool:
         """Are all numbers between these, and none of them NaN?"""
@@ -68,7 +68,7 @@ class Mixed:
     def at(self, places: np.ndarray) -> "Varying | Mixed":
         """The values of the threads at these places."""
         return _simplified(
-            {kind: (data[places], mask[places]) for kind, (data, mask) in self.by_kind.items()}
+            {kind: (data.take(places), mask.take(places)) for kind, (data, mask) in self.by_kind.items()}
         )
 
     def is_whole(self) -> bool:
@@ -221,10 +221,11 @@ class Operation:
                 operands.append(dtype.type(value))
             else:
                 operands.append(value.data if value.data.dtype is dtype else value.data.astype(dtype))
-        if reuse and plan.of_result is dtype and type(values[0]) is Varying and dtype.kind != "c":
+        is_elementwise = type(plan.ufunc) is np.ufunc
+        if reuse and is_elementwise and plan.of_result is dtype and type(values[0]) is Varying:
             operands.append(operands[0])
         result = plan.ufunc(*operands)
-        return Varying(result.astype(plan.of_result, copy=False), plan.kind)
+        return Varying(result if result.dtype is plan.of_result else result.astype(plan.of_result), plan.kind)
 
     def _plan(self, kinds: tuple[type, ...]) -> Plan | None:
         """How NumPy computes it; None where each thread has to compute by itself."""
@@ -239,12 +240,12 @@ class Operation:
             dtype = dtype_of(type(operator.add(*ones)))
         if {*kinds} & {*COMPLEX}:
             ufunc = OF_COMPLEX.get(ufunc)
-        elif ufunc in OF_FLOATS and (len({*kinds}) > 1 or kinds[0] not in FLOATS):
+        elif (
+            (ufunc in OF_FLOATS and (len({*kinds}) > 1 or kinds[0] not in FLOATS))
+            or (ufunc in COMPARISONS and UInt64 in kinds)
+            or (ufunc in ROUNDED_OTHERWISE and result in FLOATS)
+        ):
             ufunc = None
-        elif ufunc in COMPARISONS and UInt64 in kinds:
-            ufunc = None
-        elif ufunc in (np.floor_divide, np.remainder) and result in FLOATS:
-            ufunc = None  # NumPy's loops need not round as its scalars do
         if ufunc is None:
             return None
         if len(kinds) == 1 and kinds[0] is not bool:
@@ -271,6 +272,7 @@ def _operators(*lines: str) -> dict[type, Operation]:
 
 
 COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+ROUNDED_OTHERWISE = {np.floor_divide, np.remainder}  # loops of NumPy need not round floats as its scalars do
 OPERATORS = _operators(
     *("Add add add", "Sub sub subtract", "Mult mul multiply", "Div divide true_divide", "Pow power -"),
     *("FloorDiv floor_divide floor_divide", "Mod modulo remainder", "BitAnd and_ bitwise_and"),
@@ -323,10 +325,6 @@ def _fmax(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where((a == b) & (a == 0), a + b, np.fmax(a, b))
 
 
-def _fmin(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return -_fmax(-a, -b)
-
-
 def _complex(real: np.ndarray, imag: np.ndarray | complex = 0) -> np.ndarray:
     """Complex numbers of their parts."""
     numbers = np.empty(
@@ -339,18 +337,18 @@ def _complex(real: np.ndarray, imag: np.ndarray | complex = 0) -> np.ndarray:
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The product of complex numbers, rounded as that of two; NumPy's loop rounds less often."""
-    return _complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
-
-
-def _absolute(a: np.ndarray) -> np.ndarray:
-    return np.hypot(a.real, a.imag)
+    real = a.real * b.real
+    numbers = np.empty(real.shape, a.dtype)
+    np.subtract(real, a.imag * b.imag, out=numbers.real)
+    np.add(a.real * b.imag, a.imag * b.real, out=numbers.imag)
+    return numbers
 
 
 FUNCTIONS = {  # whose results NumPy rounds to the same bits
     function: Operation(function, ufunc)
     for function, ufunc in (
         (operations.largest, _fmax),
-        (operations.smallest, _fmin),
+        (operations.smallest, lambda a, b: -_fmax(-a, -b)),
         (arithmetic.GPU_MATH["sqrt"], np.sqrt),
         (arithmetic.GPU_MATH["fabs"], np.abs),
         (abs, np.abs),
@@ -358,7 +356,10 @@ FUNCTIONS = {  # whose results NumPy rounds to the same bits
     )
 }
 SAME = (np.add, np.subtract, np.negative, np.equal, np.not_equal, np.real, np.imag)
-OF_COMPLEX = {function: function for function in SAME} | {np.multiply: _product, np.abs: _absolute}
+OF_COMPLEX = {function: function for function in SAME} | {
+    np.multiply: _product,
+    np.abs: lambda a: np.hypot(a.real, a.imag),
+}
 OF_FLOATS = {operation.ufunc for operation in FUNCTIONS.values()}
 FUNCTIONS[complex] = Operation(complex, _complex)
 MODULES = {"math", *(f"pocketgpu.simulator.{name}" for name in ("arithmetic", "libdevice", "operations"))}

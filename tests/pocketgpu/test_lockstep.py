@@ -77,6 +77,37 @@ def test_numbers_of_the_text_are_what_pythons_compiler_makes_of_them(engines):
     assert engines.reasons[""] == 1
 
 
+def test_one_condition_of_two_may_be_the_same_in_all_threads(engines):
+    @cuda.jit
+    def kernel(out, few, many):
+        i, j = cuda.grid(2)
+        if i < out.shape[0] and j < out.shape[1]:
+            if i < 3 and few > many:
+                out[i, j] += 1
+            if i < 3 and many > few:
+                out[i, j] += 2
+            if j < 5 or few > many:
+                out[i, j] += 4
+            if j < 5 or many > few:
+                out[i, j] += 8
+
+    out = np.zeros((7, 9))
+    cuda.observe(kernel, (2, 3), (4, 4), out, 1, 2)
+    i, j = np.indices(out.shape)
+    np.testing.assert_array_equal(out, 2 * (i < 3) + 4 * (j < 5) + 8)
+    assert engines.differing == []
+    assert engines.reasons[""] == 1
+
+
+def test_an_index_has_three_axes():
+    @cuda.jit
+    def kernel(out):
+        out[cuda.grid(1)] = cuda.threadIdx.w
+
+    with pytest.raises(AttributeError):
+        kernel[BLOCKS, THREADS](np.zeros(BLOCKS * THREADS))
+
+
 def answers_to(name):
     """{label: function or text} of all answers to an exercise that the course knows."""
     lesson, exercise = KERNELS[name]
@@ -267,6 +298,21 @@ def test_a_loop_may_keep_its_threads_for_any_number_of_rounds(engines, rounds):
     cuda.observe(kernel, BLOCKS, THREADS, out, rounds)
     np.testing.assert_array_equal(out, rounds)
     assert engines.reasons[""] == 1
+
+
+def test_long_loops_of_few_threads_run_one_by_one():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        if i < 2:
+            for _ in range(200):
+                for _ in range(100):
+                    out[i] += 1
+
+    out = np.zeros(BLOCKS * THREADS)
+    with cuda.settings(seconds=0.1):
+        assert run(kernel, out) == ((), "a loop that runs for long")
+    assert out.tolist() == [20_000] * 2 + [0] * (out.size - 2)
 
 
 def test_an_endless_loop_around_a_loop_that_threads_leave_ends():
