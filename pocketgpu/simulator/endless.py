@@ -5,16 +5,22 @@ load it only once:
 
     while flag[0] == 0: pass
 
-What such a thread writes down is looked at after FIRST seconds, then ever more seldom, up to every SECONDS.
+Where its names have not changed since the last look, and it has only loaded since, it never stops.  A thread
+that counts, too, is known by what it writes down, which is looked at after FIRST seconds, then ever more
+seldom, up to every SECONDS.
 """
 
+import sys
 import time
 from collections.abc import Iterator
 from itertools import chain
+from types import FrameType
+
+import numpy as np
 
 from pocketgpu.simulator.settings import current
 from pocketgpu.simulator.threads import machine
-from pocketgpu.simulator.trace import CHUNK, EVENT, KINDS, LOAD, TURN, Trace
+from pocketgpu.simulator.trace import CHUNK, EVENT, KINDS, LOAD, TURN, Trace, opens_event
 
 ROUNDS = 1_000  # of loops between two looks at the clock
 GLANCE = 0.02  # seconds of the clock between two questions for the processor's, which cost a system call
@@ -37,10 +43,12 @@ class Clock:
 
     turn: object = None
     began = started = due = glanced = 0.0
+    seen: tuple = ()  # the thread's place in the program, its names, and length of the record
 
     def start(self) -> None:
         """A launch begins."""
         self.turn = None
+        self.seen = None, {}, 0
         self.started = time.process_time()
         self.due = self.started + FIRST
         machine.ticks = 0
@@ -57,6 +65,8 @@ def look_at_the_clock(can_spin: bool = True) -> None:
     if trace is not None and len(trace.entries) > min(CHUNK, settings.events):
         if trace.events() > settings.events:
             raise EndlessLaunch
+    if trace is not None and can_spin and is_stuck(trace, sys._getframe(1)):
+        raise SpinningThread
     if time.perf_counter() - clock.glanced < GLANCE:
         return
     clock.glanced = time.perf_counter()
@@ -72,6 +82,23 @@ def look_at_the_clock(can_spin: bool = True) -> None:
             raise SpinningThread
     if now - clock.began > settings.seconds:
         raise EndlessLaunch
+
+
+def is_stuck(trace: Trace, frame: FrameType) -> bool:
+    """Has the running thread only loaded since the last look, and are its names what they were?"""
+    block = machine.now.block
+    place = machine.now, block.opened, machine.turns, frame, frame.f_lasti, len(trace.chunks)
+    names = dict(frame.f_locals)
+    place_before, names_before, first = clock.seen
+    clock.seen = place, names, len(trace.entries)
+    if place != place_before or not all(_are_same(names_before.get(name), names[name]) for name in names):
+        return False
+    events = [entry for entry in trace.entries[first:] if opens_event(entry)]
+    return bool(events) and all((entry - EVENT) % KINDS == LOAD for entry in events)
+
+
+def _are_same(a: object, b: object) -> bool:
+    return a is b or (type(a) is type(b) and isinstance(a, int | float | np.generic) and bool(a == b))
 
 
 def spins(trace: Trace) -> bool:

@@ -1,6 +1,7 @@
 """What is said when threads cannot continue: diverging barriers and deadlocks, each with who waits where."""
 
 import numpy as np
+import pytest
 from launches import line_of, run
 from numba import int32
 from values_in import holds
@@ -110,6 +111,41 @@ def test_waiting_by_plain_loads_is_told_instead_of_running_for_ever():
     assert finding.line == line_of(plain, "while flag")
     assert "cuda.atomic.add" in finding.message
     assert "ldcv" not in finding.message
+
+
+@cuda.jit(device=True)
+def first_above(table, limit):
+    k = 0
+    while table[k] <= limit:
+        k += 1
+    return k
+
+
+def test_a_loop_whose_rounds_change_nothing_is_noticed_soon():
+    @cuda.jit
+    def poll(flag, limits):
+        if cuda.threadIdx.x == 0:
+            seen = flag[0]
+            while seen < limits[1]:
+                seen = flag[0]
+        else:
+            flag[0] = 1
+
+    (finding,) = run(poll, 1, 2, np.zeros(1, np.int32), np.arange(2), events=20_000)
+    assert finding.kind == "deadlock"
+
+
+@pytest.mark.parametrize("rounds", [90, 999, 1_000])
+def test_loops_that_are_alike_may_follow_one_another(rounds):
+    @cuda.jit
+    def searches(table, out):
+        for k in range(out.size):
+            out[k] = first_above(table, rounds - 1)
+            out[k] += first_above(table, rounds - 1)
+
+    out = np.zeros(40)
+    assert not run(searches, 1, 1, np.arange(rounds + 1), out)
+    assert out.tolist() == [2 * rounds] * 40
 
 
 def test_many_loads_that_lead_somewhere_are_no_spinning():
