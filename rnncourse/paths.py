@@ -194,8 +194,10 @@ def test(name: str, *answers: float) -> None:
     if not answers:
         for number, question in enumerate(path.questions, 1):
             print(f"{number}. {question.text}")
-        gaps = ", ..." * len(path.questions)
-        print(f"Put {len(path.questions)} numbers in place of ...: paths.test({name!r}{gaps})")
+        print(
+            f"Put {len(path.questions)} numbers in place of ...: "
+            f"paths.test({name!r}{', ...' * len(path.questions)})"
+        )
         return
     if len(answers) != len(path.questions):
         raise ValueError(

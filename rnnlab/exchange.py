@@ -304,7 +304,10 @@ def _layers(
     refuse_extra(leaves, only_known=True)
     choices = {"cell": cell, "reset": reset, "prefix": prefix}
     chosen = "".join(f"{name} {value!r}, " for name, value in choices.items() if value)
-    raise ValueError(f"{framework} has no layer with {chosen}arrays {shapes(arrays) or '(none)'}")
+    raise ValueError(
+        f"{framework} has no layer with {chosen}arrays "
+        + (shapes(arrays) or f"(none): this {type(source).__name__} holds {', '.join(leaves) or 'none'}")
+    )
 
 
 def _fits(layout: Layout, arrays: Arrays) -> Iterator[tuple]:

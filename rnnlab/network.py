@@ -213,9 +213,17 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
-        all_four = ((rows, columns), (recurrent, hidden_size), (rows,), (recurrent,))
-        shapes |= {f"{name}_l{layer}": shape for name, shape in zip(Layer._fields, all_four, strict=True)}
+        shapes |= zip(
+            _names_in(layer), ((rows, columns), (recurrent, hidden_size), (rows,), (recurrent,)), strict=True
+        )
     return shapes
+
+
+def check_network(network: Network) -> Network:
+    """The network itself.  Raises ValueError for anything else, such as a model with its readout."""
+    if not isinstance(network, Network):
+        raise ValueError(f"network is {_kind(network)}, expected a Network: that of a Model is model.network")
+    return network
 
 
 def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
@@ -223,7 +231,7 @@ def check_input(network: Network, x: np.ndarray, state: State | None = None) -> 
 
     Nor may a parameter that has taken another's place: compiled loops would read beyond its end.
     """
-    check_shapes(network)
+    check_shapes(check_network(network))
     check_array("x", x, network.dtype)
     if x.ndim != 3 or x.shape[2] != network.input_size:
         I = network.input_size
@@ -384,4 +392,6 @@ def _orthogonal(rng, name, shape, hidden_size, gain):
 
 
 def _kind(value: object) -> str:
-    return f"a {type(value).__name__}" + (f" of {len(value)}" if isinstance(value, tuple | list) else "")
+    return f"{'an' if (name := type(value).__name__)[0] in 'aeiouAEIOU' else 'a'} {name}" + (
+        f" of {len(value)}" if isinstance(value, tuple | list) else ""
+    )

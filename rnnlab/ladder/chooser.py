@@ -34,7 +34,7 @@ from rnnlab.kernels.persistence.shapes import (
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
 from rnnlab.ladder.inference import Inference
-from rnnlab.network import Network
+from rnnlab.network import Network, check_input
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput
@@ -125,14 +125,15 @@ def fastest(
             f"precision is {precision!r}: choose from {', '.join(map(repr, NARROW))}, or leave it out"
         )
     allowed = NARROW[: NARROW.index(precision) + 1] if precision else ()
-    T, B, _ = x.shape
+    state = check_input(network, x)
     rungs = [rung for rung in RUNGS if rung.properties.needs == "cpu"]
-    refused = {rung.name: why_not for rung in rungs if (why_not := _refusal(rung, network, (T, B), allowed))}
+    refused = {
+        rung.name: why_not for rung in rungs if (why_not := _refusal(rung, network, x.shape[:2], allowed))
+    }
     run = _training_step if gradients else _forward
     runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
     narrow = [rung.name for rung in rungs if rung.properties.precision and rung.name in runs]
     if not gradients:
-        state = network.zero_state(B)
         runs["inference"] = partial(_answer, Inference(network), x, state)
         for weights in allowed:
             name = f"inference, {weights} weights"
@@ -149,7 +150,7 @@ def fastest(
     exact = runs[EXACT]() if narrow else []
     errors = {name: max(map(relative_error, runs[name](), exact)) for name in narrow}
     ways = [
-        Way(name, 1e6 * seconds[name] / T, error=errors.get(name, 0.0))
+        Way(name, 1e6 * seconds[name] / len(x), error=errors.get(name, 0.0))
         for name in sorted(runs, key=seconds.get)
     ]
     ways += [Way(name, None, why) for name, why in refused.items()]

@@ -24,7 +24,7 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
 from rnnlab.narrow import CONVERSIONS
-from rnnlab.network import Network, check_input
+from rnnlab.network import Network, check_input, check_network
 from rnnlab.resources import in_browser
 
 INSTALL = f"{sys.executable} -m pip install numba scipy"
@@ -40,7 +40,7 @@ class Inference:
 
         Raises ValueError for other weights, and for a network that no compiled step computes.
         """
-        self.network = network
+        self.network = check_network(network)
         self.rung = one_big_gemm
         self._weights = weights
         self._dtype = np.dtype(network.dtype)
@@ -93,7 +93,12 @@ class Inference:
             results = self._next_step(x, state)
             if results is not None:
                 return results
-        y, state = self.run(x[None], state)
+        if np.shape(x)[1:] != (I := self.network.input_size,):
+            raise ValueError(
+                f"x has shape {np.shape(x)}, expected (B, {I}): a step takes one input of each sequence, "
+                f"and run takes sequences (T, B, {I})"
+            )
+        y, state = self.run(x[None] if isinstance(x, np.ndarray) else x, state)
         return y[0], state
 
     def _next_step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
@@ -127,18 +132,19 @@ class Inference:
         """Raise ValueError unless the network's steps can be computed with such weights."""
         network = self.network
         if weights not in CONVERSIONS:
-            known = ", ".join(map(repr, CONVERSIONS))
-            raise ValueError(f"weights={weights!r}: choose from {known}, or leave it out for {network.dtype}")
+            raise ValueError(
+                f"weights={weights!r}: choose from {', '.join(map(repr, CONVERSIONS))}, "
+                f"or leave it out for {network.dtype}"
+            )
         if network.dtype != "float32":
             raise ValueError(
                 f"weights={weights!r} are made from float32, the network is {network.dtype}: "
                 "use network.astype('float32')"
             )
         if not is_compiled:
-            cells = ", ".join(numba_fused.PROPERTIES.cells)
-            without = network.properties.name
             raise ValueError(
-                f"weights={weights!r} need a compiled step; {without} has none, but {cells} have"
+                f"weights={weights!r} need a compiled step; {network.properties.name} has none, "
+                f"but {', '.join(numba_fused.PROPERTIES.cells)} have"
             )
         if not find_spec("numba"):
             raise ValueError(f"weights={weights!r} need Numba: {INSTALL}")
@@ -151,8 +157,8 @@ class Inference:
         network = self.network
         dtype = self._dtype
         shape = network.layers, len(x), network.hidden_size
-        is_one = x.shape == (min(len(x), FEW), network.input_size) and len(state) == self._states
-        if not is_one or x.dtype is not dtype or not x.flags.carray:
+        is_step = isinstance(x, np.ndarray) and x.shape == (min(len(x), FEW), network.input_size)
+        if not is_step or len(state) != self._states or x.dtype is not dtype or not x.flags.carray:
             return False
         for part in state:  # a generator would take 0.2 µs
             if part.dtype is not dtype or part.shape != shape or not part.flags.carray:

@@ -99,7 +99,7 @@ def write(
     model: "Model",
     prompt: str,
     length: int,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     temperature: float = 1.0,
     alphabet: str = ALPHABET,
 ) -> str:
@@ -119,6 +119,7 @@ def write(
     written = []
     last = encode(prompt, alphabet)
     state = None
+    rng = np.random.default_rng(rng)  # a seed begins one
     for _ in range(length):
         logits, state, _ = model.predict(one_hot(last, model.output_size)[:, np.newaxis], state)
         probability = np.exp(log_softmax(logits[-1, 0].astype(np.float64) / temperature))

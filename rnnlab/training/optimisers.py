@@ -124,8 +124,8 @@ def _convert_numbers(optimiser: SGD | Adam) -> None:
 
 
 def _positive(name: str, value: float) -> None:
-    if not (value > 0 and np.isfinite(value)):
-        raise ValueError(f"{name} is {value}, expected a number above 0")
+    if not (isinstance(value, int | float | np.number) and value > 0 and np.isfinite(value)):
+        raise ValueError(f"{name} is {value!r}, expected a number above 0")
 
 
 def _fraction(name: str, value: float) -> None:

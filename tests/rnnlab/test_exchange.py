@@ -111,6 +111,8 @@ def test_a_gru_inside_a_larger_model_is_found_and_two_are_told_apart_by_prefix()
     state |= {f"decoder.{name}": a for name, a in two.parameters.items()}
     with pytest.raises(ValueError, match=r"encoder.*prefix|prefix.*encoder"):
         Network.from_torch(state)
+    with pytest.raises(ValueError, match=r"'other'.*encoder/weight_ih_l0"):
+        Network.from_torch(state, prefix="other")
     chosen = Network.from_torch(state, prefix="decoder")
     assert np.array_equal(chosen.parameters["bias_ih_l0"], two.parameters["bias_ih_l0"])
 

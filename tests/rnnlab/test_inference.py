@@ -18,6 +18,7 @@ from rnnlab.ladder import find, inference, numba_fused, numba_parallel
 from rnnlab.ladder.chooser import Abilities
 from rnnlab.ladder.inference import CHUNK
 from rnnlab.network import Network
+from rnnlab.training.model import Model
 
 CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 
@@ -135,6 +136,26 @@ def test_what_does_not_fit_or_is_not_finite_is_refused():
     ]:
         with pytest.raises(ValueError, match=r"expected|dtype|tuple"):
             answer.step(bad_x, bad_state)
+
+
+@pytest.mark.parametrize("weights", ["", "int8"])
+def test_a_step_names_the_shape_that_was_passed_and_the_one_it_takes(weights):
+    network, x, state = problem("lstm", "after", 3, 2)
+    answer = Inference(network, weights=weights)
+    for wrong in (x, x[0, 0], x[0, :, :3]):
+        with pytest.raises(ValueError, match="shape") as refused:
+            answer.step(wrong, state)
+        assert holds(str(refused.value), str(wrong.shape), "(B, 4)")
+    with pytest.raises(ValueError, match="list of 2"):
+        answer.step(x[0].tolist(), state)
+
+
+def test_what_is_no_network_is_named_by_each_way_to_run_one():
+    model = Model.create("gru", 4, 7, 2)
+    x = np.ones((3, 1, 4), "float32")
+    for run in (Inference, lambda model: fastest(model, x), lambda model: reference.forward(model, x)):
+        with pytest.raises(ValueError, match=r"Model.*\bmodel\.network"):
+            run(model)
 
 
 def test_memory_beside_y_does_not_grow_with_the_steps():

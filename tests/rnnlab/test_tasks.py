@@ -173,6 +173,8 @@ def test_a_model_of_a_callers_text_writes_in_its_alphabet():
     model = Model.create("gru", task.input_size, 4, task.output_size)
     rng = np.random.default_rng(0)
     written = text.write(model, "ὅτι", 30, rng, alphabet=text.alphabet_of(GREEK))
+    seeds = 5, np.random.default_rng(5)
+    assert len({text.write(model, "ὅτι", 30, seed, alphabet=text.alphabet_of(GREEK)) for seed in seeds}) == 1
     assert set(written) <= {*GREEK, text.UNKNOWN}
     with pytest.raises(ValueError, match="alphabet"):
         text.write(model, "ὅτι", 30, rng)
