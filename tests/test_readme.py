@@ -123,6 +123,12 @@ def test_a_gru_trains_on_a_text_of_ones_own_as_rnnlab_says(tmp_path, monkeypatch
     assert {*written} <= {*own, rnnlab_text.UNKNOWN, "\n"}
 
 
+def test_packed_weights_and_steps_of_8_bits_run_as_rnnlab_says(capsys):
+    first, second, *_ = CODE.findall(of_package("rnnlab"))
+    exec(compile(first + second, "README.md", "exec"), {})
+    assert 0 < float(capsys.readouterr().out.splitlines()[-1].split()[0]) < 0.01
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_example_of_a_package_runs_as_it_stands(package):
     code = re.search(r"```python\n(.*?)```", of_package(package), re.S)[1]
