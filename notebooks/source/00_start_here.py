@@ -20,7 +20,7 @@ rnnlab.banner()
 #
 # The **banner** above says what is live (runs here), simulated (on the CPU) and recorded (measured earlier).
 #
-# Run a cell with **Shift + Enter**, then the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook.
+# Run a cell with **Shift + Enter**, then the next one. You may change cells and run them again. If a cell does not end, stop it with the **■** above the notebook. If Python is started anew, it has forgotten every cell: run those above yours again (menu *Run*, *Run All Above Selected Cell*).
 #
 # Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find the reason. Write your prediction down first. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
@@ -32,7 +32,7 @@ drawings.show("one_row_or_64")
 # %% [markdown]
 # ## First, a race
 #
-# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell. **Which thread reads a number before it is written?** Then replace the comment by `cuda.syncthreads()`, at which every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
+# Eight threads of a GPU reverse eight numbers, through a memory that all of them share. Run the cell: it shows the launch step by step. Move its slider to the left end and press *next*. **Which thread is the first to read a number that nobody has written yet?** Then replace the comment by `cuda.syncthreads()`, at which every thread waits for all others, and run it again. (The GPU is simulated, unless you have one. Lesson 09 explains every word.)
 
 # %%
 import numpy as np
@@ -52,6 +52,8 @@ def reverse(x):
 cuda.replay(reverse[1, 8], np.arange(8, dtype="float32"))
 
 # %% [markdown]
+# <details><summary>Answer</summary>Thread 0: in step 3 it reads <code>part[7]</code>, which thread 7 writes later. Threads 1 to 3 do the same with <code>part[6]</code> to <code>part[4]</code>. The finding below the replay names another pair: thread 0 writes <code>part[0]</code>, and thread 7 reads it. Here the write came first, but nothing orders the two, so on a GPU the read may. The barrier orders both pairs.</details>
+#
 # ## Three paths
 #
 # You need not take every lesson. The next cell prints three paths: which one is yours? Then it asks four questions about the first. Put your numbers in place of `...` and run it again: it says what you may skip. Lessons 05 and 09 ask about the other two.
