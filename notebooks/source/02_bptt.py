@@ -379,7 +379,7 @@ print(f"|g·v| = {abs((exact * direction).sum()):.1f}; for small ε the exact "
 # %% [markdown]
 # ## 9 · Two ways to cut a sequence
 #
-# A sweep over 100 000 steps saves 100 000 states, or computes many of them twice. To avoid that, long sequences are often cut, and the gradient is no longer exact. Two different methods are called **truncated** back-propagation:
+# A sweep over 100,000 steps saves 100,000 states, or computes many of them twice. To avoid that, long sequences are often cut, and the gradient is no longer exact. Two different methods are called **truncated** back-propagation:
 #
 # - a **window**: the gradient of every loss goes back through k steps, its own step included, and no further;
 # - **chunks**: the sequence is cut every k steps, and no gradient crosses a cut.

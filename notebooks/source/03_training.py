@@ -8,7 +8,7 @@
 # You will train networks, make training fail, clip gradients, and compare update rules.
 #
 # - **Time:** 130 minutes, exercises included.
-# - **You need:** [02 · back through time](02_bptt.ipynb): the gradient that all of this starts from.
+# - **You need:** [02 · Back through time](02_bptt.ipynb): the gradient that all of this starts from.
 # - **Afterwards you can** write the loop, choose an update rule and its learning rate, and tell exploding from vanishing gradients by what you measure.
 
 # %%

@@ -8,7 +8,7 @@
 # The recap prints a verdict for each.
 #
 # - **Time:** 190 minutes, exercises included (the exercises alone are 115). A good place for a break is after section 6.
-# - **You need:** [02 · back through time](02_bptt.ipynb).
+# - **You need:** [02 · Back through time](02_bptt.ipynb).
 # - **Afterwards you can** read a gradient off a graph, see what must be saved, and transform a cell so that it calls fewer products.
 
 # %%

@@ -16,7 +16,7 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# **May you skip lessons 05 to 08?** The cell asks four questions. To answer, put four numbers behind the path's name, `...` for a gap, and run it again.
+# **May you skip lessons 05 to 08?** The cell asks four questions. To answer, put four numbers after the path's name, `...` for one that you leave out, and run it again.
 
 # %%
 from rnncourse import paths
@@ -128,7 +128,7 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 #
 # In 2015 Erich Elsen measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches (his N) from 32 to 256, two libraries.
 #
-# **Predict:** what part of its peak does that GPU reach with 32 sequences and 2 560 units? And how much longer does each sequence take if there are 125 of them, 2 % fewer than 128?
+# **Predict:** what part of its peak does that GPU reach with 32 sequences and 2,560 units? And how much longer does each sequence take if there are 125 of them, 2 % fewer than 128?
 
 # %%
 from rnncourse.lab import svail_gemm
@@ -153,7 +153,7 @@ print("you guessed", my_guess)
 #
 # </details>
 #
-# **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2 560 units; the dashed curve is your machine's, at 1 024 units.
+# **Look for** a sawtooth in cuBLAS's curve: at which minibatches are its peaks? Choose 2,560 units; the dashed curve is your machine's, at 1,024 units.
 
 # %%
 from rnncourse.views.gemm_view import explore_gemm
@@ -164,7 +164,7 @@ explore_gemm(rates, peak)
 # %% [markdown]
 # <details><summary>Answer</summary>At multiples of 64 sequences: 75 % of the chip's peak with 128, 192 and 256, but 25, 33 and 42 % with 96, 160 and 224.</details>
 #
-# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. Zeros in the inner dimension change no sum. Further rows or columns, as when 125 sequences become 128, give further results, which you leave out. 1 024 units for 1 000 cost 5 % more arithmetic.
+# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. Zeros in the inner dimension change no sum. Further rows or columns, as when 125 sequences become 128, give further results, which you leave out. 1,024 units for 1,000 cost 5 % more arithmetic.
 #
 # **Predict:** which of the sizes below reaches the highest rate on your machine, and which the lowest?
 
@@ -183,7 +183,7 @@ print(f"highest at {high}, {rate_of[high] / rate_of[low]:.2f} times the lowest "
       f"at {low}; you guessed {my_guess}")
 
 # %% [markdown]
-# The same product can differ by a third between the sections of this lesson, so small factors mean nothing. If yours is below 1.3, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1 023 and 1 025 are both more than 30 % below 1 024, your library has a price for odd sizes, too. If 1 024 is lowest, its rows, 4 096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1 500 and 1 504 units: do they differ by more than 30 %?
+# The same product can differ by a third between the sections of this lesson, so small factors mean nothing. If yours is below 1.3, no size stands out: your library handles the numbers left over at the end of a row well, and padding buys nothing. If 1,023 and 1,025 are both more than 30 % below 1,024, your library has a price for odd sizes, too. If 1,024 is lowest, its rows, 4,096 bytes apart, may compete for the same few places of a cache. Otherwise measure again before you pad. **Break it:** try 1,500 and 1,504 units: do they differ by more than 30 %?
 #
 # ## 4 · Which way the weights lie
 #
@@ -212,7 +212,7 @@ print(f"transposed at every step: {turned / stored:.2f} times as long; you "
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX the transposed read doubled the time: 1.28 TFLOP/s against 2.60, for 2 560 units and 64 sequences in cuBLAS. There it can pay to transpose U once a pass. With 64 rows most BLAS libraries copy the weights into an order of their own at every call, however they are stored; a factor near 1 says that both orders cost the same, any other that one costs more, in the copy or in the product. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps.
+# On the TitanX the transposed read doubled the time: 1.28 TFLOP/s against 2.60, for 2,560 units and 64 sequences in cuBLAS. There it can pay to transpose U once a pass. With 64 rows most BLAS libraries copy the weights into an order of their own at every call, however they are stored; a factor near 1 says that both orders cost the same, any other that one costs more, in the copy or in the product. The third way includes our own copy, made once. If it is faster than the first, transposing pays within 20 steps.
 #
 # ## 5 · Products over time
 #
@@ -241,7 +241,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# The arithmetic is the same in all three lines. A product of 4 or 16 rows may take up to twice as long here as in section 2; we do not know why. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen measured 79 to 93 % of the TitanX's peak with 4 096 rows.
+# The arithmetic is the same in all three lines. A product of 4 or 16 rows may take up to twice as long here as in section 2; we do not know why. The price of this gain is memory: all T input products are stored before the first step needs them. Elsen measured 79 to 93 % of the TitanX's peak with 4,096 rows.
 #
 # ### Exercise: several steps at a time
 #
@@ -327,7 +327,7 @@ rnnlab.progress("05_gemm_shapes")
 #
 # <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
 #
-# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: B/2 reaches it at 25 sequences. With h and the result counted, too, it takes 27 for 1 024 units and 42 for 128.</details>
+# <details><summary>A machine does 60 TFLOP/s and moves 4,800 GB/s. From which minibatch on is memory no longer the limit?</summary>12.5 FLOP a byte: B/2 reaches it at 25 sequences. With h and the result counted, too, it takes 27 for 1,024 units and 42 for 128.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #

@@ -415,7 +415,7 @@ all_rows(a.copy(), zeros, c, c_next, h_next)
 print("same results:", np.allclose(h_next, wanted, atol=1e-6))
 
 # %% [markdown]
-# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, here mostly over caches. Below, the rest matters more: arithmetic and new arrays. If the first saving is negative, `step_in_passes` is slower than NumPy and cannot tell passes from the rest; the claim is then undecided. **Change** B in section 1 to 8, then to 1 024, and run from there. How does the share of the passes change? At B = 8 the cost of each call into NumPy adds to it.
+# The last percentage answers the claim at the top: above one half, NumPy spends most of its time on passes, here mostly over caches. Below, the rest matters more: arithmetic and new arrays. If the first saving is negative, `step_in_passes` is slower than NumPy and cannot tell passes from the rest; the claim is then undecided. **Change** B in section 1 to 8, then to 1,024, and run from there. How does the share of the passes change? At B = 8 the cost of each call into NumPy adds to it.
 
 # %% [markdown]
 # ## 6 · What compiling costs

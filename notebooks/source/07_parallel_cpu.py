@@ -521,7 +521,7 @@ rnnlab.progress("07_parallel_cpu")
 #
 # <details><summary>Why are two runs with two threads equal to the last bit, and not equal to a run with one?</summary>The sum over sequences is cut in two at the same place each time; with one thread it is not cut.</details>
 #
-# <details><summary>A tenth of a run is serial. What do 1 000 cores give at most?</summary>Ten times, and a little less.</details>
+# <details><summary>A tenth of a run is serial. What do 1,000 cores give at most?</summary>Ten times, and a little less.</details>
 #
 # <details><summary>What did eight schedules with threads, vectors and tiles lack?</summary>A tile that uses each load several times, with its sums in registers: they loaded a vector for every multiply-add.</details>
 

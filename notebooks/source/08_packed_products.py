@@ -316,7 +316,7 @@ print(f"{core.loads} loads for {core.multiplies} multiply-adds; you guessed "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# 2 400 loads: two for each of 1 200 multiply-adds, and each multiply-add waits for the one before it.
+# 2,400 loads: two for each of 1,200 multiply-adds, and each multiply-add waits for the one before it.
 #
 # </details>
 #
@@ -428,7 +428,7 @@ print(f"you guessed {my_guess:.0%}. {disturbed['tiles in registers']}")
 #
 # Every tile of rows reads its whole panel. A panel that fits into the nearest cache comes from beyond it once; one that does not fit comes again for every tile of rows, ⌈64/`ROWS`⌉ times.
 #
-# The remedy is to cut the terms as well. A **piece** of a panel has so many terms that it fills half of the nearest cache; states and results need room, too. It stays there until all rows have used it.
+# The remedy is to cut the terms as well. A **piece** of a panel has as many terms as fill half of the nearest cache; states and results need room, too. It stays there until all rows have used it.
 #
 # **Predict:** how many times as fast is a product in pieces, at 512 units and at 128?
 
@@ -535,7 +535,7 @@ for H, (guess, guess_of_call) in my_guess.items():
 # - By **minibatch**: each core has a part of the rows and all weights, and none waits for another.
 # - By **units**: each core has all rows and a part of the panels. The next step needs all units, so after each step the cores wait for each other (`wait` above counts the arrivals).
 #
-# **Predict:** which way is faster for 64 sequences, and which for 1? The weights are those of an LSTM with 512 units: 2 048 columns, 4 MB. On many machines each core has a second cache of its own.
+# **Predict:** which way is faster for 64 sequences, and which for 1? The weights are those of an LSTM with 512 units: 2,048 columns, 4 MB. On many machines each core has a second cache of its own.
 
 # %% needs a compiler
 from rnnlab.kernels.compiled.threads import shares

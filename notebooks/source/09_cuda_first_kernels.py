@@ -16,7 +16,7 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# **May you skip lessons 09 to 16?** The cell asks four questions. To answer, put four numbers behind the path's name, `...` for a gap, and run it again.
+# **May you skip lessons 09 to 16?** The cell asks four questions. To answer, put four numbers after the path's name, `...` for one that you leave out, and run it again.
 
 # %%
 from rnncourse import paths
@@ -31,7 +31,7 @@ drawings.show("grid_block_warp")
 # %% [markdown]
 # ## 1 · A function that runs a thousand times
 #
-# A **kernel** is a function that a GPU runs once for every **thread**. You launch it on a **grid**: so many **blocks** of so many threads each. All threads run the same lines; each one finds out its place in the grid and does its own part.
+# A **kernel** is a function that a GPU runs once for every **thread**. You launch it on a **grid**: a number of **blocks**, each with the same number of threads. All threads run the same lines; each one finds out its place in the grid and does its own part.
 #
 # `from rnnlab import cuda` gives you what programs use as `numba.cuda`. With a GPU, it is `numba.cuda`. Without one, or if Jupyter is started with `RNNLAB_CUDA=simulator`, it is a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both, but only the simulator counts.
 

@@ -23,9 +23,9 @@ drawings.show("tiled_product")
 # %% [markdown]
 # ## 1 · The naive product, counted
 #
-# One thread makes one element of `c = a b`: it walks along a row of `a` and down a column of `b`. For matrices of 32 by 32 that is 1 024 threads, each with 32 steps.
+# One thread makes one element of `c = a b`: it walks along a row of `a` and down a column of `b`. For matrices of 32 by 32 that is 1,024 threads, each with 32 steps.
 #
-# **Predict:** the two matrices hold 2 048 numbers. How many numbers do all threads together load from global memory?
+# **Predict:** the two matrices hold 2,048 numbers. How many numbers do all threads together load from global memory?
 
 # %%
 import numpy as np
@@ -66,7 +66,7 @@ if naive.counts:
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
+# **65,536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each warp's load still takes an instruction, a request and its latency.
 #
 # </details>
 #
@@ -131,13 +131,13 @@ drawings.show("shared_tile")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors `a` falls to an eighth as well, 512 of 4 096. The naive kernel already reads `b` in whole sectors, 1 024; tiles of `b` would leave half of those: 16 blocks · 4 tiles · 8 sectors = 512. So a whole tiled product reads 1 024 in place of 5 120 sectors, a fifth.
+# **4 times instead of 32**, an eighth: a number of `a` is loaded once for every tile of `c` in its rows, and 32 / 8 of them lie side by side. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`. In sectors `a` falls to an eighth as well, 512 of 4,096. The naive kernel already reads `b` in whole sectors, 1,024; tiles of `b` would leave half of those: 16 blocks · 4 tiles · 8 sectors = 512. So a whole tiled product reads 1,024 in place of 5,120 sectors, a fifth.
 #
 # </details>
 #
 # The price is two barriers a tile. At a barrier a warp may have to wait. That is one reason to have several blocks on a multiprocessor: another block's warps can work meanwhile.
 #
-# The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements, without shared memory. **Predict:** how many loads are left of 65 536?
+# The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements, without shared memory. **Predict:** how many loads are left of 65,536?
 
 # %%
 my_guess = ...
@@ -173,11 +173,11 @@ if registers.counts:
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries often use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
+# **32,768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries often use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
 #
 # </details>
 #
-# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba makes no such load of global memory, so it is counted on paper; of shared memory numba-cuda does, where an array has `alignment=16`.)
+# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1,024 numbers of `a`, each loaded once, that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (With these steps, tuned tile sizes and tiles for warps S. Boehm's worklog reaches 94 % of cuBLAS. Numba makes no such load of global memory, so it is counted on paper; of shared memory numba-cuda does, where an array has `alignment=16`.)
 
 # %% [markdown]
 # ## 3 · Adding up together
@@ -267,7 +267,7 @@ if neighbours:
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
+# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, in the end one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
 #
 # </details>
 
@@ -345,7 +345,7 @@ explore_banks()
 #
 # One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
 #
-# Your CPU may have the same problem. Its caches hold lines, mostly of 64 bytes or 16 numbers. A line's address decides its **set**, the few places where it may lie; with rows of 8 192 bytes the lines of a column share very few sets. Rows of 2 048 numbers are 128 lines, rows of 2 064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2 048, the other of 2 064, of which 2 048 are used. How many times as long does it take to copy the first one's transpose?
+# Your CPU may have the same problem. Its caches hold lines, mostly of 64 bytes or 16 numbers. A line's address decides its **set**, the few places where it may lie; with rows of 8,192 bytes the lines of a column share very few sets. Rows of 2,048 numbers are 128 lines, rows of 2,064 are 129, an odd number. **Guess:** of two matrices, one has rows of 2,048, the other of 2,064, of which 2,048 are used. How many times as long does it take to copy the first one's transpose?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -374,7 +374,7 @@ drawings.show("banks_and_padding")
 # %% [markdown]
 # ## 6 · Measure: what the three transposes move
 #
-# The naive kernel of lesson 09, one through a tile of 32 by 32, and one whose tile has rows of 33. All three transpose a square whose sides are multiples of 32, with blocks of 32 by 32 threads. **Predict:** a matrix of 64 by 64 is 512 sectors, so at least 1 024 are read and written. How many does the naive kernel move?
+# The naive kernel of lesson 09, one through a tile of 32 by 32, and one whose tile has rows of 33. All three transpose a square whose sides are multiples of 32, with blocks of 32 by 32 threads. **Predict:** a matrix of 64 by 64 is 512 sectors, so at least 1,024 are read and written. How many does the naive kernel move?
 
 # %%
 @cuda.jit
@@ -427,7 +427,7 @@ print("for the naive one you guessed", my_guess, "sectors")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **4 608**: the naive kernel reads 512 sectors. A warp is now one row of 32, so each lane of a write touches another sector: 4 096. (Blocks of 8 by 8, in lesson 09, moved 1 536 in all.) Both kernels with a tile move 1 024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
+# **4,608**: the naive kernel reads 512 sectors. A warp is now one row of 32, so each lane of a write touches another sector: 4,096. (Blocks of 8 by 8, in lesson 09, moved 1,536 in all.) Both kernels with a tile move 1,024. Padding removes the conflicts: without it a warp reads one column of the tile from one bank.
 #
 # </details>
 #
@@ -474,7 +474,7 @@ for finding in report.findings if cuda.is_simulated else ():
 # %% [folded]
 # Print a table, what this run says of the claim, your progress.
 rows = [
-    ("loads of a product, 32 by 32", "65 536 naive, 2 · 4 096 in tiles of 8"),
+    ("loads of a product, 32 by 32", "65,536 naive, 2 · 4,096 in tiles of 8"),
     ("barriers a tile", "2: full, and free again"),
     ("2 by 2 results a thread", "half of the loads; w by w: 2·w for w² "
      "products"),

@@ -179,7 +179,7 @@ print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} "
 #
 # </details>
 #
-# The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
+# The effect exists on your CPU, too: each call of NumPy costs time, however small the array is. **Predict:** how many times as long does an addition of 1,024 numbers take as one of 16?
 
 # %%
 from rnncourse.lab.turns import disturbance, take_turns
@@ -203,11 +203,11 @@ timed = take_turns(calls, 5)
 print(disturbance(timed) or "measured here, nothing disturbed it:")
 for size, timing in timed.items():
     print(f"{size:>7} numbers: {timing.median / 200 * 1e6:7.2f} µs a call")
-print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
+print(f"1,024 against 16: {timed['1024'].median / timed['16'].median:.1f} "
       f"times, you guessed {my_guess}")
 
 # %% [markdown]
-# If 64 times the numbers take less than 2 times as long, the call is most of the price, and this is a **launch-bound** operation on your own machine. Above 2, the numbers cost more than the call. 16 384 numbers take longer in any case: they are read, added and written to a new array.
+# If 64 times the numbers take less than 2 times as long, the call is most of the price, and this is a **launch-bound** operation on your own machine. Above 2, the numbers cost more than the call. 16,384 numbers take longer in any case: they are read, added and written to a new array.
 
 # %% [markdown]
 # ## 4 · The model that predicts a kernel's time
@@ -231,7 +231,7 @@ drawings.show("empty_chip")
 #
 # In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb). Your function must give 30.8 for the product above.
 #
-# **Predict with it:** four gates at once are four times the work, 2 048 rows of weights. How many times as long do they take? (`Work.of` is the course's own model; `solo_us` is the time in µs of a kernel that runs alone.)
+# **Predict with it:** four gates at once are four times the work, 2,048 rows of weights. How many times as long do they take? (`Work.of` is the course's own model; `solo_us` is the time in µs of a kernel that runs alone.)
 
 # %%
 from rnnlab.schedule.timeline import Work
@@ -255,7 +255,7 @@ print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **1.00 times.** In the model 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
+# **1.00 times.** In the model 32 blocks find an empty multiprocessor each, as 8 did, so the other three gates cost no time. That holds up to 132 blocks, 8,448 rows: 16.5 times the work in the same 30.8 µs. Twice as many blocks take 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
 #
 # </details>
 #
@@ -307,7 +307,7 @@ for H in (16, 32, 64, 128, 256, 512):
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a step's 25 kernels take longer than their launches: they queue up, and the gaps close.
+# **6.25 ms, for 16 units as for 128**: 2,500 launches of 2.5 µs. From 256 units on a step's 25 kernels take longer than their launches: they queue up, and the gaps close.
 #
 # </details>
 #
@@ -444,7 +444,7 @@ print("all kernels of the forward pass alone, in the model: "
 print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 
 # %% [markdown]
-# The 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. In the model the two passes take longer than either: their products leave the chip nearly empty.
+# The 24,400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak. In the model the two passes take longer than either: their products leave the chip nearly empty.
 #
 # ## 8 · What is to come
 #

@@ -308,7 +308,7 @@ print("an LSTM's backward step:",
 # %% [markdown]
 # ## 5 · Switch by switch
 #
-# Now all three, one after the other, in the model, for 512 units and for 2 048. **Predict:** which of them gains most for 512 units, on an M40 and on an H200?
+# Now all three, one after the other, in the model, for 512 units and for 2,048. **Predict:** which of them gains most for 512 units, on an M40 and on an H200?
 
 # %%
 steps = {
@@ -344,11 +344,11 @@ print("you guessed", my_guess)
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2 048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is not a test of it.
+# **Grouped gates:** on the H200 clearly, 3.20 against 1.64 of the fused kernel; on the M40 by too little to count, 2.25 against 2.15. Another order gives other factors: each alone, fusing gains only 1.26 and 1.08. At 2,048 units, as the last step, it gains 1.07 and 1.10: products take long, and input products of the second stream already run beside the small kernels. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, so grouping and fusing gain 1.9 each. The model has 2.2, 2.9 and 6.1; its constants were fitted to these figures, so this is not a test of it.
 #
 # </details>
 #
-# **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
+# **Break it:** take 2,048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 
 # %%
 explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
@@ -361,7 +361,7 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1,
 #
 # ## Recap
 #
-# **Three launches in place of twenty-five gain what 22 launches and a fuller chip are worth, not 25/3 everywhere: in the model 2.1 to 8.3 times in the table's four cases, and 1.4 with 2 048 units and 256 sequences on an M40.**
+# **Three launches in place of twenty-five gain what 22 launches and a fuller chip are worth, not 25/3 everywhere: in the model 2.1 to 8.3 times in the table's four cases, and 1.4 with 2,048 units and 256 sequences on an M40.**
 
 # %% [folded]
 # Print a table, what this run says of the claim, your progress.

@@ -123,7 +123,7 @@ except ValueError as hazard:
 #
 # ## 2 · The inputs of all steps
 #
-# k steps of B sequences are one product with k·B rows. **Predict:** how many times as fast is one product of 100 steps as 100 products, on an H200 with 64 sequences and 512 units? The model of lesson 11 answers: one step has 32 blocks, 100 steps have 3 200.
+# k steps of B sequences are one product with k·B rows. **Predict:** how many times as fast is one product of 100 steps as 100 products, on an H200 with 64 sequences and 512 units? The model of lesson 11 answers: one step has 32 blocks, 100 steps have 3,200.
 
 # %%
 drawings.show("inputs_of_k_steps")
@@ -153,7 +153,7 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **9.7 times.** By hand: 32 blocks fill 32/132 of the chip and reach 0.4 of the best rate there; 3 200 blocks fill all of it, 24.2 on each multiprocessor, and reach 24.2 / 25.7 = 0.94. That is 4.1 times 2.35.
+# **9.7 times.** By hand: 32 blocks fill 32/132 of the chip and reach 0.4 of the best rate there; 3,200 blocks fill all of it, 24.2 on each multiprocessor, and reach 24.2 / 25.7 = 0.94. That is 4.1 times 2.35.
 #
 # </details>
 #

@@ -389,7 +389,7 @@ print("you guessed", my_guess)
 #
 # **Find** a network in which the wavefront's order gains less than 1 %.
 #
-# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2 048 units with 256 sequences: one product has 512 tiles there, so the chip is full in any order.</details>
+# <details><summary>Two such networks</summary>One layer: it has no diagonals. And 2,048 units with 256 sequences: one product has 512 tiles there, so the chip is full in any order.</details>
 #
 # All of this is a model; docs/timeline_model.md holds it against eighteen published figures: sixteen are within a quarter. On a GPU, `rnnlab bench gpu` measures lesson 11's five ways to launch a pass, beside PyTorch and cuDNN.
 

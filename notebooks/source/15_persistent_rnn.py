@@ -18,7 +18,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · What a step loads
 #
-# A layer of 1 152 units in float32 has 5.3 MB of recurrent weights, and every step multiplies with all of them. **Predict:** how long does a TitanX, 336 GB/s, need to read them once? And how long does its arithmetic need with four sequences?
+# A layer of 1,152 units in float32 has 5.3 MB of recurrent weights, and every step multiplies with all of them. **Predict:** how long does a TitanX, 336 GB/s, need to read them once? And how long does its arithmetic need with four sequences?
 
 # %%
 from pocketgpu.devices import DEVICES
@@ -41,7 +41,7 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of "
 #
 # More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass. That is one reason why the group wanted small minibatches; lesson 17 has the other.
 #
-# The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1 152 units on a TitanX. **Predict:** how long is one step at these two rates, beside one reading of the weights?
+# The group's text states about 90 GFLOP/s before and 2.8 TFLOP/s after, at a minibatch of 4, with 1,152 units on a TitanX. **Predict:** how long is one step at these two rates, beside one reading of the weights?
 
 # %%
 from rnncourse import drawings
@@ -79,7 +79,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# An H200 has 33 MiB of registers, and half of them hold an LSTM of 1 039 units. Half is a cautious rule: a thread also needs registers for sums, addresses and loads in flight, in lesson 16's kernels 48 to 135. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1 152 units fit on a TitanX, where half holds 886.
+# An H200 has 33 MiB of registers, and half of them hold an LSTM of 1,039 units. Half is a cautious rule: a thread also needs registers for sums, addresses and loads in flight, in lesson 16's kernels 48 to 135. In assembly the group used 216 of a thread's 255 registers for weights, 85 %. So their 1,152 units fit on a TitanX, where half holds 886.
 #
 # </details>
 #
@@ -127,7 +127,7 @@ print(disturbance(times))
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# Half the bytes move the limit by √2, a quarter by 2: for 32 MiB from 1 448 units to 2 048 and 2 896.
+# Half the bytes move the limit by √2, a quarter by 2: for 32 MiB from 1,448 units to 2,048 and 2,896.
 #
 # </details>
 #
@@ -136,7 +136,7 @@ print(disturbance(times))
 # %% [markdown]
 # ## 3 · Which thread stores which weight
 #
-# The kernels here store each weight in the registers of exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread; 1 792 by 1 792 over 56 blocks, on a P100, are 224.
+# The kernels here store each weight in the registers of exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1,152 by 1,152 weights over 24 blocks of 256 threads are 216 weights a thread; 1,792 by 1,792 over 56 blocks, on a P100, are 224.
 #
 # The course's kernel gives each warp whole units, with all gates of each unit, so that the warp alone can compute the unit. The columns are distributed over the 32 lanes. **Predict:** which columns has lane 3 for 100 units?
 #
@@ -232,7 +232,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all()
 drawings.show("barrier_of_flags")
 
 # %% [markdown]
-# **Break it:** what if there are more blocks than the chip can run at once? **Predict** what 40 and what 100 blocks do on a T4, which has 40 multiprocessors and room for one block of 1 024 threads on each.
+# **Break it:** what if there are more blocks than the chip can run at once? **Predict** what 40 and what 100 blocks do on a T4, which has 40 multiprocessors and room for one block of 1,024 threads on each.
 
 # %%
 @cuda.jit
@@ -389,14 +389,14 @@ print("you guessed", my_guess)
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# 1 024 loads of weights for one sequence and for three; three times as many of h and inputs, 12 672 against 4 224.
+# 1,024 loads of weights for one sequence and for three; three times as many of h and inputs, 12,672 against 4,224.
 #
 # </details>
 #
 # **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
-# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1 100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So on an H200 this kernel stops at 1 024 units, just below section 2's 1 039.
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward. An H200 has 132 multiprocessors, with 8 warps each. For 1,100 units a warp takes two whole units: 4 gates · 2 units · 35 columns are 280 weights a lane, and 128 fit. So on an H200 this kernel stops at 1,024 units, just below section 2's 1,039.
 #
 # The kernels were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
 
@@ -434,7 +434,7 @@ print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times "
 # Depth fixes the minibatch, and the minibatch decides whether reading the weights or computing takes longer.
 
 # %% [markdown]
-# The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
+# The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5,000 units on.
 #
 # And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence. A step by a CUDA graph needs two nodes, 2.6 µs there, and a barrier of all blocks takes 1.05 µs (published, lesson 16). So on paper a persistent kernel with a barrier a step gains two to three times for small layers, not thirty.
 #
@@ -486,7 +486,7 @@ rnnlab.progress("15_persistent_rnn")
 # %% [markdown]
 # ## Sources
 #
-# - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1 152 units.
+# - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1,152 units.
 # - NVIDIA, *PTX ISA*, chapter on the memory consistency model: scopes, release and acquire patterns, `fence`.
 # - NVIDIA's data sheets: registers, shared memory, bandwidths. Caches: what your system reports.
 #

@@ -95,7 +95,7 @@ print("you guessed", my_guess)
 #
 # The last column is the exchange's share of the floor. With 8 sequences the grid mostly waits: its share is 64 to 96 %. With 64 it mostly reads: each block reads the h of all sequences through the second-level cache, eight times as many bytes.
 #
-# If the prices hold, a real step takes longer than its floor, and the share is smaller. With 1 024 units and 8 sequences, 0.14 µs more bring it below one half, and so does an exchange below 0.17 µs. One of 1.05 µs would be 53 % for 512 units and 64 sequences.
+# If the prices hold, a real step takes longer than its floor, and the share is smaller. With 1,024 units and 8 sequences, 0.14 µs more bring it below one half, and so does an exchange below 0.17 µs. One of 1.05 µs would be 53 % for 512 units and 64 sequences.
 #
 # A cluster takes 8 sequences and waits for no other cluster. So 64 sequences take as long as 8 if 8 clusters run at once. If only 7 fit on the chip (lesson 15), they take two turns, 1.21 µs: hardly a gain over the grid.
 #
@@ -111,7 +111,7 @@ explore_step()
 #
 # ## 2 · Tensor cores
 #
-# A tensor core multiplies numbers of 16 bits and adds in float32. Newer CPUs do the same on a smaller scale: one instruction multiplies **pairs** of bfloat16 numbers, and adds both products of a pair to a float32 sum. Elsewhere the course's function widens the pairs. **Predict:** what do 4 096 ones add up to if each sum is rounded to bfloat16? What do they add up to in pairs? And how many times as fast as NumPy's float32 product is a product of pairs?
+# A tensor core multiplies numbers of 16 bits and adds in float32. Newer CPUs do the same on a smaller scale: one instruction multiplies **pairs** of bfloat16 numbers, and adds both products of a pair to a float32 sum. Elsewhere the course's function widens the pairs. **Predict:** what do 4,096 ones add up to if each sum is rounded to bfloat16? What do they add up to in pairs? And how many times as fast as NumPy's float32 product is a product of pairs?
 
 # %% needs a compiler
 import numpy as np
@@ -136,9 +136,9 @@ print(disturbance(times))
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4 096.
+# Rounded sums end at 256. Eight bits of precision hold the whole numbers up to 256; 257 lies halfway between 256 and 258, and a tie goes to the even mantissa, back to 256. In pairs the sum is 4,096.
 #
-# Libraries differ: NumPy's sum of 4 096 ones in bfloat16 (of the package ml_dtypes) is 256, and their mean 0.0625. PyTorch and JAX add in float32 and return 4 096.
+# Libraries differ: NumPy's sum of 4,096 ones in bfloat16 (of the package ml_dtypes) is 256, and their mean 0.0625. PyTorch and JAX add in float32 and return 4,096.
 #
 # </details>
 #
@@ -246,7 +246,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # %% [markdown]
 # ## 3 · Registers
 #
-# A thread has at most 255 registers. Weights must leave room for sums, addresses, and loads in flight. Weights that do not fit can be stored in shared memory, if the kernel's author writes that; else the compiler **spills** them to local memory, and every step reads them from there. (The hardware allocates registers in groups of 8 a thread: with 384 threads 65 536 / 384 = 170 are available, and 168 usable.)
+# A thread has at most 255 registers. Weights must leave room for sums, addresses, and loads in flight. Weights that do not fit can be stored in shared memory, if the kernel's author writes that; else the compiler **spills** them to local memory, and every step reads them from there. (The hardware allocates registers in groups of 8 a thread: with 384 threads 65,536 / 384 = 170 are available, and 168 usable.)
 #
 # **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
 
@@ -289,11 +289,11 @@ print(f"beside the weights, all forward kernels: {min(beside)} to "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2 048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes are the reads of h, of which it has up to eight in flight, and a step's inputs, which it loads before it waits. Beside more than 64 words of weights it loads fewer inputs ahead, and needs 70 to 90.
+# With 128 words of weights in registers a thread needs 197 to 201 registers in all; the grid kernel for 2,048 units, which also has 128 words in shared memory, needs 218. The table is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel mostly needs more registers than the cluster kernel, 70 to 109 against 48 to 73 in the table. Probable causes are the reads of h, of which it has up to eight in flight, and a step's inputs, which it loads before it waits. Beside more than 64 words of weights it loads fewer inputs ahead, and needs 70 to 90.
 #
 # </details>
 #
-# **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers a thread?
+# **Break it:** take the cluster kernel for an LSTM of 512 units, and ask for two blocks of 256 threads on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65,536 / 512 = 128 registers a thread?
 
 # %%
 my_guess = {"bytes spilled": ...}
@@ -423,7 +423,7 @@ print(next(line.strip() for line in kernel.splitlines()
 # %% [markdown]
 # ## 5 · Published times
 #
-# The fastest published time here is that of cuDNN's LSTM, in its persistent algorithm by PyTorch's rules (sources). FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how many times our grid kernel's floor is it?
+# The fastest published time here is that of cuDNN's LSTM, in its persistent algorithm by PyTorch's rules (sources). FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1,024 steps, forward, on an H100. **Predict:** how many times our grid kernel's floor is it?
 
 # %%
 my_guess = {"cuDNN over floor": ...}
@@ -518,7 +518,7 @@ rnnlab.progress("16_persistent_cuda")
 #
 # <details><summary>Why may the kernels pair tiles over 16 words?</summary>A sum may add its terms in any order, as long as weights and h have the same order.</details>
 #
-# <details><summary>Why not two blocks on a multiprocessor, with 128 words of weights a thread?</summary>They share 65 536 registers; each of 512 threads would have 128, and spill.</details>
+# <details><summary>Why not two blocks on a multiprocessor, with 128 words of weights a thread?</summary>They share 65,536 registers; each of 512 threads would have 128, and spill.</details>
 #
 # <details><summary>Why was a single row a race in the backward pass, though the block waits for its bytes?</summary>It waits for the bytes that are pushed to it; its own slow warp pushes to another block.</details>
 #

@@ -23,7 +23,7 @@ drawings.show("chain_of_steps")
 # %% [markdown]
 # ## 1 · What is left after lesson 16
 #
-# The lower bound of a step on an H200 is the exchange of the state between blocks: lesson 16 computed it. A model of today reads sequences of 100 000 steps. **Predict:** how long does one layer take for them at this bound, if nothing else takes any time?
+# The lower bound of a step on an H200 is the exchange of the state between blocks: lesson 16 computed it. A model of today reads sequences of 100,000 steps. **Predict:** how long does one layer take for them at this bound, if nothing else takes any time?
 
 # %%
 from pocketgpu.devices import DEVICES
@@ -131,7 +131,7 @@ drawings.show("scan_levels")
 #
 # $$z_t = \sigma(W_z x_t + b_z), \qquad h_t = (1 - z_t)\,h_{t-1} + z_t\,(W_n x_t + b_n)$$
 #
-# Its a is 1 − z and its b is z·n, where n is the bracket behind z: all can be computed before the first state is known. It has no recurrent weights. The course's cell `min_gru` has a rung of its own.
+# Its a is 1 − z and its b is z·n, where n is the bracket after z: all can be computed before the first state is known. It has no recurrent weights. The course's cell `min_gru` has a rung of its own.
 
 # %%
 from rnnlab import reference
@@ -179,7 +179,7 @@ print("you guessed", my_guess)
 #
 # ### A trap: dividing by a product
 #
-# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1 100 steps with a = 0.9 and b = 0.1 in float32?
+# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: a cumulative product and a cumulative sum, both ready-made in NumPy. **Predict:** what happens after 1,100 steps with a = 0.9 and b = 0.1 in float32?
 
 # %%
 my_guess = ...  # the formula's result after 1100 steps
@@ -240,7 +240,7 @@ if launch.counts:
 #
 # </details>
 #
-# Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1 920 a are 1 and all b are 1.
+# Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once. **Predict** which of the two kernels ends, and its last state: all 1,920 a are 1 and all b are 1.
 
 # %%
 my_guess = {"tickets": ..., "no tickets": ...}
@@ -424,7 +424,7 @@ print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In [docs/performance.md](../docs/performance.md) a scan of 10 000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2.
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In [docs/performance.md](../docs/performance.md) a scan of 10,000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2.
 #
 # </details>
 #
@@ -458,7 +458,7 @@ print(f"the last row by tensor cores, 16 bits: Newton {fast[2]:.0f}, with "
       f"diagonals {fast[3]:.1f}")
 
 # %% [markdown]
-# By this model the minimal GRU's scan takes less than 0.1 ms at T = 100 000, where a GRU's loop takes about 30 ms. What it gains over a loop of its own cell, which exchanges nothing, the model does not say. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, 11 ms against 31, and with 512 only by tensor cores: 44 or 4 against 32. All this if 4 and 16 rounds are enough: section 6 shows it for one small random GRU in float64 only. **Change** B: at which minibatch does the loop win again for 256 units at float32's peak? (At 3: 34 ms against 31.) docs/performance.md predicts this for every GPU with a data sheet.
+# By this model the minimal GRU's scan takes less than 0.1 ms at T = 100,000, where a GRU's loop takes about 30 ms. What it gains over a loop of its own cell, which exchanges nothing, the model does not say. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 31 with 256. With diagonals it is ahead with 256 units, 11 ms against 31, and with 512 only by tensor cores: 44 or 4 against 32. All this if 4 and 16 rounds are enough: section 6 shows it for one small random GRU in float64 only. **Change** B: at which minibatch does the loop win again for 256 units at float32's peak? (At 3: 34 ms against 31.) docs/performance.md predicts this for every GPU with a data sheet.
 #
 # Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times the speed of a naive sequential application, for GRUs and LSTMs whose recurrent weights are diagonal.
 

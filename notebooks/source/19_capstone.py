@@ -367,7 +367,7 @@ if attempt:  # a schedule that may not be scored says why, and has no time
 #
 # </details>
 #
-# You know what to do from lesson 14. Then comes the memory: this schedule saves 3 200 arrays, two for each step of a layer. They are 1 600 h, 1 584 y (the top layer's is the output and does not count), and 16 arrays of dg, the gradient of what goes into tanh, for one layer. The problem after the exercise has room for 704.
+# You know what to do from lesson 14. Then comes the memory: this schedule saves 3,200 arrays, two for each step of a layer. They are 1,600 h, 1,584 y (the top layer's is the output and does not count), and 16 arrays of dg, the gradient of what goes into tanh, for one layer. The problem after the exercise has room for 704.
 #
 # ### Exercise: my schedule
 #
@@ -407,7 +407,7 @@ print("you guessed", my_guess, "for the best")
 #
 # </details>
 #
-# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page` begins it with a template, `work/19_page.md`. The next time it checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
+# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page` begins it with a template, `work/19_page.md`. The next time it checks the numbers, not the prose, and then makes one file of it, `work/19_page.html`, with your schedule drawn. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell after it, which prints what the check finds.
 
 # %%
 from rnncourse.capstone.page import TEMPLATE, check_page

@@ -1,6 +1,6 @@
 """Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and times.
 
-A view has up to 1 500 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
+A view has up to 1,500 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
 colours of what runs in their time, white where no kernel runs; only the launches that one looks at become
 bars, with their name under the pointer.
 """

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 · A recurrent network runs: exercises
 #
-# One step, then a sequence; weights that you set by hand, without any training; at last a minibatch of sequences.
+# One step, then a sequence; weights that you set by hand, without any training; and last, a minibatch of sequences.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(rnn_step)` shows the first hint, and the next one when you call it again.
 

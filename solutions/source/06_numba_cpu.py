@@ -33,7 +33,7 @@ for name, timing in times.items():
 # %% [exercise] fast_tanh
 
 # %% [markdown]
-# Compiled for 65 536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. The results are the same, because no divisor is zero. How much do the times differ?
+# Compiled for 65,536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. The results are the same, because no divisor is zero. How much do the times differ?
 
 # %% needs a compiler
 from rnncourse.lambert import lambert

@@ -21,7 +21,7 @@ from rnnlab import check, cuda, hint, progress, replay, use
 # %% [exercise] choose_minibatch
 
 # %% [markdown]
-# What your choice is worth on the TitanX of the group, 700 steps of 1 152 units in 6 GB. `registers` are the 216 that a thread gave to weights. Nobody published the prices of a launch and a barrier there; those of lesson 16, on an H200, stand in for them.
+# What your choice is worth on the TitanX of the group, 700 steps of 1,152 units in 6 GB. `registers` are the 216 that a thread gave to weights. Nobody published the prices of a launch and a barrier there; those of lesson 16, on an H200, stand in for them.
 
 # %%
 from pocketgpu.devices import DEVICES

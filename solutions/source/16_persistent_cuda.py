@@ -29,7 +29,7 @@ print("every word in its place:", np.array_equal(rebuilt, words_in_order))
 # %% [exercise] register_budget
 
 # %% [markdown]
-# An LSTM of 1 024 units over 128 blocks, with 82 registers beside its weights. Do more warps help?
+# An LSTM of 1,024 units over 128 blocks, with 82 registers beside its weights. Do more warps help?
 
 # %%
 budget = use(register_budget)

@@ -45,7 +45,7 @@ flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refu
 | feature | answer |
 |---|---|
 | two directions | one Network for each: `from_torch(module, reverse=True)`, `from_onnx(node, arrays, reverse=True)`, Keras's `forward_layer`; run it on `x[::-1]` and turn `y`. A stack of such layers is read one layer at a time (`layer=1`), because a layer reads both directions below it |
-| sequence lengths, masks | refused as an input of a node. No step reads a later one, so padding behind an end changes nothing before it: take `y[lengths - 1, range(B)]`, and let `dy` be 0 behind each end |
+| sequence lengths, masks | refused as an input of a node. No step reads a later one, so padding after an end changes nothing before it: take `y[lengths - 1, range(B)]`, and let `dy` be 0 after each end |
 | projections, peepholes, clipped gates, coupled gates, layer normalisation, residual cells | refused by name |
 | weights that other arrays determine: weight normalisation, parametrisations, pruning, low-rank additions | refused by name: make them plain weights first, for example by `torch.nn.utils.parametrize.remove_parametrizations` |
 | some of a layer's biases | refused: all or none, and without any they are 0 |

@@ -53,7 +53,7 @@ def test_lesson_11_rows_of_weights_are_free_up_to_one_block_on_each_multiprocess
     assert times[512] == pytest.approx(times[8448])
     assert times[8512] > times[512]
     assert round(times[16896] / times[512], 1) == 1.4
-    assert "up to 132 blocks, 8 448 rows" in prose("11")
+    assert "up to 132 blocks, 8,448 rows" in prose("11")
 
 
 def test_lesson_11_the_share_of_the_time_that_free_launches_leave():

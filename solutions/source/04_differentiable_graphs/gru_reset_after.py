@@ -47,7 +47,7 @@ check(gru_reset_after)
 
 # %% [hint]
 # Which of the products do not wait for h? All those with x, of all steps: one call before the loop. Which products of
-# a step read the same left factor? With the reset gate behind the product all three read h: one call a step.
+# a step read the same left factor? With the reset gate after the product all three read h: one call a step.
 
 # %% [hint]
 # Before the loop: reshape x to [T*B,I], multiply by weight_ih, add bias_ih, reshape to [T,B,3H]. In the loop: h times
@@ -74,7 +74,7 @@ check(gru_reset_after)
 # - np.split(product(h, weight_hh) + bias_hh, 3, axis=1)
 # + [product(h, U) + b for U, b in zip(np.split(weight_hh, 3), np.split(bias_hh, 3))]
 
-# %% [mistake] adds the recurrent bias behind the reset gate
+# %% [mistake] adds the recurrent bias after the reset gate
 # - r * h_n)
 # + r * (h_n - bias_hh[2 * H :]) + bias_hh[2 * H :])
 

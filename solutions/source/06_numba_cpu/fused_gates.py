@@ -5,7 +5,7 @@
 #
 # One sequence, one step of a GRU that resets after its product. `g [3·H]` is the input's part of the gates and `u [3·H]` the state's, both with their biases, in the order r, z, n; `h [H]` is the state.
 #
-# - r, z = σ(g + u) with σ(a) = 1/(1 + e⁻ᵃ); n = tanh(g + **r·u**); h' = (1 − z)·n + z·h. A sum g + u may be as large as 1 000 and as low as −500.
+# - r, z = σ(g + u) with σ(a) = 1/(1 + e⁻ᵃ); n = tanh(g + **r·u**); h' = (1 − z)·n + z·h. A sum g + u may be as large as 1,000 and as low as −500.
 # - Make the result with `np.empty_like(h)` and fill it in **one loop over the units**. All that unit j needs is read, computed and written before the loop continues to the next unit.
 #
 # Read and write single elements, such as `g[j]`: the check does not accept slices, not even as views. `np.exp` and `np.tanh` of a single number are allowed.

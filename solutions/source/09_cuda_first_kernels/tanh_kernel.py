@@ -3,7 +3,7 @@
 #
 # <!-- exercise: tanh_kernel -->
 #
-# `y [n]` becomes `tanh(x [n])`, and this time **any** grid must do: one block of 4 threads for 1 000 elements as well as 100 blocks.
+# `y [n]` becomes `tanh(x [n])`, and this time **any** grid must do: one block of 4 threads for 1,000 elements as well as 100 blocks.
 # Each thread strides through the array, and every element is loaded once and written once.
 # Neighbouring threads should stay on neighbouring elements: the check counts the sectors that your loads move.
 

@@ -97,7 +97,7 @@ check(tiled_matmul_kernel)
 # - a[row, start + j]
 # + a[row, j]
 
-# %% [mistake] leaves out the rest behind the last whole tile
+# %% [mistake] leaves out the rest after the last whole tile
 # - range(0, a.shape[1], 8)
 # + range(0, a.shape[1] - a.shape[1] % 8, 8)
 

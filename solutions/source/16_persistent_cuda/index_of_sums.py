@@ -87,7 +87,7 @@ def index_of_sums(pitch):
 
 # %% [variant] first=16..128:16
 # - into rows of `pitch` floats: row r and sequence s belong at `sums[pitch * r + s]`.
-# + into rows of `pitch` floats, behind {first} floats for something else: row r and sequence s belong at `sums[{first} + pitch * r + s]`.
+# + into rows of `pitch` floats, after {first} floats for something else: row r and sequence s belong at `sums[{first} + pitch * r + s]`.
 # - f"{pitch} * ({row}) + {sequence}"
 # + f"{first} + {pitch} * ({row}) + {sequence}"
 # - {pitch} * ({row}) + {sequence}

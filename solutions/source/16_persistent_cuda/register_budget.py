@@ -5,7 +5,7 @@
 #
 # A layer has recurrent weights [gates·H, H] of `itemsize` bytes, 2 or 4. The matrix is cut into pairs of tiles. A pair has 16 rows by 16 words of 4 bytes; the last pairs are filled with zeros. Pairs are distributed over the warps of `blocks` blocks with `warps` warps each: every warp reserves room for the same number of whole pairs, rounded up. A pair takes 8 words in each of a warp's 32 lanes.
 #
-# A block runs alone on its multiprocessor. Its threads share 65 536 registers of one word, and a thread may have at most 255. (Hardware hands out registers in groups of 8; leave that out here.) Beside its weights a thread needs `beside` registers.
+# A block runs alone on its multiprocessor. Its threads share 65,536 registers of one word, and a thread may have at most 255. (Hardware hands out registers in groups of 8; leave that out here.) Beside its weights a thread needs `beside` registers.
 #
 # Return three things: how many words of weights a thread stores, how many registers it may have at most, and whether weights and the others fit into them, True or False.
 
@@ -36,7 +36,7 @@ check(register_budget)
 
 # %% [hint]
 # A pair has 16 rows by 16 words of 4 bytes, so a row of H numbers needs ⌈H·itemsize / 64⌉ of them. A warp that stores
-# n pairs has 8·n words in each lane. A block's threads, 32 a warp, share 65 536 registers, and none has more than
+# n pairs has 8·n words in each lane. A block's threads, 32 a warp, share 65,536 registers, and none has more than
 # 255.
 
 # %% [hint]
@@ -116,7 +116,7 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
     return words, int(room), bool(room - beside >= words)
 
 # %% [variant] registers=20480..61440:4096
-# - 65 536 registers
+# - 65,536 registers
 # + {registers} registers
 # - 65536
 # + {registers}

@@ -5,7 +5,7 @@
 #
 # A rank can be lost at any moment, and then the others stop. Write the program that starts them again.
 #
-# - `train(ranks, update)` starts so many ranks from the checkpoint of that update; update 0 is the beginning, for which no checkpoint is needed. It returns `("done", weights)` after the last update, or `("lost", survivors)`: how many ranks are left.
+# - `train(ranks, update)` starts that number of ranks from the checkpoint of that update; update 0 is the beginning, for which no checkpoint is needed. It returns `("done", weights)` after the last update, or `("lost", survivors)`: how many ranks are left.
 # - `checkpoints()` returns what is on the disk, a list of (update, whole) in any order. `whole` is False where ranks were lost while the checkpoint was written; nothing can start from it.
 #
 # Start with `ranks` ranks, continue with **all** survivors each time, and repeat as few updates as possible. Return the weights, or None when no rank is left.

@@ -34,7 +34,7 @@ check(backward_by_scan)
 
 # %% [hint]
 # Write the recurrence of lesson 02 with Jacobians: what reaches the state after step t? Its own dy[t], and something from the step
-# behind it. Whose Jacobian is that, and which way does it multiply?
+# after it. Whose Jacobian is that, and which way does it multiply?
 
 # %% [hint]
 # dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]: the Jacobian of the next step, transposed. Time runs backward, so both arrays enter the scan in

@@ -141,7 +141,7 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         states.append(h)
     return np.array(states), np.array(kept)
 
-# %% [wrong] adds the recurrent bias behind the reset gate
+# %% [wrong] adds the recurrent bias after the reset gate
 # -         u = product(h, weight_hh) + bias_hh
 # -         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
 # -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])

@@ -33,7 +33,7 @@ def tiled_matmul_kernel(a, b, c):
 # +         if k0 + i < b.shape[0] and column < b.shape[1]:
 # +             right[i, j] = b[k0 + i, column]
 
-# %% [wrong] leaves out the rest behind the last whole tile
+# %% [wrong] leaves out the rest after the last whole tile
 # -     for k0 in range(0, a.shape[1], 8):
 # -         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
 # -         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
