@@ -203,7 +203,7 @@ def _changed(name: str, outcome: dict) -> Wrong:
     message = f"After the call, {_text(outcome, 'which')} holds other numbers than before."
     remedy = (
         "Make a new array instead of writing into the argument; `.copy()` gives one. A number that you "
-        "change and put back must be the stored one: a + e - 2 * e + e differs from a in its last digits."
+        "change for a moment must be kept and put back: adding and subtracting leaves other last digits."
     )
     return Wrong(message, CHANGED_INPUT, remedy)
 
