@@ -121,19 +121,20 @@ def stand_in(collector: Collector, **changes: object) -> None:
     if not ours.is_simulated:
         raise RuntimeError("numba.cuda with its GPU is imported already: let pocketgpu come before it")
     settings = import_module("pocketgpu.simulator.settings")
-    settings.set_for_process(collect=collector, **{name: value for name, value in changes.items() if value})
+    settings.set_for_process(
+        collect=collector, **{name: value for name, value in changes.items() if value is not None}
+    )
     imports.take_over(ours)
     sys.addaudithook(_keep_text)
 
 
 def _keep_text(event: str, details: tuple) -> None:
     """Keep the text of a program's exec, where kernels made by it have their lines (simulator/source.py)."""
-    if event == "compile" and details[1] == "<string>" and details[0]:
-        text = details[0]
-        if isinstance(text, bytes):
-            text = text.decode(errors="replace")
-        if isinstance(text, str) and "def " in text:
-            import_module("pocketgpu.simulator.source").remember_text(text)
+    text, file = details if event == "compile" else (None, None)
+    if isinstance(text, bytes):
+        text = text.decode(errors="replace")
+    if isinstance(text, str) and "def " in text and not os.path.isfile(file or ""):
+        import_module("pocketgpu.simulator.source").remember_text(text)
 
 
 def _first_holder() -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 PAGE = "see docs/simulator.md, Not seen"
 NO_COMPILER = (
@@ -49,18 +49,9 @@ class NvvmError(Exception):
     """An error of the compiler."""
 
 
-class ContextResettingTestCase(unittest.TestCase):
-    """A test of numba.cuda.testing."""
-
-
 def skip_on_cudasim(reason: str) -> Callable:
     """Numba's decorator for its own simulator; here the test runs."""
     return lambda test: test
-
-
-def skip_unless_cudasim(reason: str) -> Callable:
-    """Numba's decorator for what only its own simulator can do."""
-    return unittest.skip(reason)
 
 
 def device_memset(dst: object, val: int, size: int, stream: object = 0) -> None:
@@ -78,12 +69,6 @@ def refuse(name: str, reason: str) -> Callable:
     return refused
 
 
-@contextlib.contextmanager
-def profiling():
-    """Nothing is profiled."""
-    yield
-
-
 COMPILING = (
     "compile",
     "compile_all",
@@ -98,29 +83,31 @@ MANAGERS = (
     "MemoryPointer",
     "NumbaCUDAMemoryManager",
 )
+OF_DRIVER = ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all")
 
 
 def add_names(cuda: ModuleType) -> None:
     """Give the simulator's module the names of numba.cuda that only a GPU or its compiler has."""
-    for name in COMPILING:
-        setattr(cuda, name, refuse(f"cuda.{name}", NO_COMPILER))
+    reasons = dict.fromkeys(COMPILING, NO_COMPILER)
+    reasons |= dict.fromkeys(OF_DRIVER, f"the simulator's memory is the host's; {PAGE}")
+    vars(cuda).update({name: refuse(f"cuda.{name}", reason) for name, reason in reasons.items()})
     for name in MANAGERS:  # a program derives a class of its own from them
         setattr(cuda, name, type(name, (), {"__init__": refuse(f"cuda.{name}", PAGE)}))
-    for name in ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all"):
-        setattr(cuda, name, refuse(f"cuda.{name}", f"the simulator's memory is the host's; {PAGE}"))
-    cuda.profiling = profiling
-    cuda.CudaSupportError = CudaSupportError
-    cuda.KernelRuntimeError = KernelRuntimeError
-    cuda.external_stream = lambda pointer: cuda.stream()
-    cuda.jitdevice = lambda function, **options: cuda.jit(device=True, **options)(function)
-    cuda.autojit = cuda.jit
+    vars(cuda).update(
+        profiling=contextlib.nullcontext,
+        CudaSupportError=CudaSupportError,
+        KernelRuntimeError=KernelRuntimeError,
+        external_stream=lambda pointer: cuda.stream(),
+        jitdevice=lambda function, **options: cuda.jit(device=True, **options)(function),
+        autojit=cuda.jit,
+    )
     cuda.dim3 = cuda.types.dim3 = cuda.simulator.threads.Dim3
 
 
 def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
     """{module below numba.cuda: its names}."""
     skips = {name: skip_on_cudasim for name in ("skip_on_cudasim", "skip_under_cuda_memcheck")}
-    case = {"CUDATestCase": unittest.TestCase, "ContextResettingTestCase": ContextResettingTestCase}
+    case = dict.fromkeys(("CUDATestCase", "ContextResettingTestCase"), unittest.TestCase)
     errors = {"CudaAPIError": CudaAPIError, "CudaDriverError": CudaDriverError}
     devices = {name: getattr(cuda, name) for name in ("gpus", "require_context", "select_device")}
     devices["get_context"] = cuda.current_context
@@ -133,7 +120,8 @@ def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
         },
         "cudadrv.devicearray": {
             "DeviceNDArray": cuda.DeviceArray, "DeviceNDArrayBase": cuda.DeviceArray,
-            "MappedNDArray": cuda.DeviceArray, "is_cuda_ndarray": cuda.is_cuda_ndarray,
+            "MappedNDArray": cuda.DeviceArray, "ManagedNDArray": cuda.DeviceArray,
+            "DeviceRecord": cuda.DeviceArray, "is_cuda_ndarray": cuda.is_cuda_ndarray,
             "auto_device": cuda.auto_device,
         },
         "cudadrv.error": {**errors, "CudaSupportError": CudaSupportError, "NvvmError": NvvmError},
@@ -141,11 +129,12 @@ def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
         "cudadrv.runtime": {"runtime": cuda.runtime},
         "kernels": {},
         "kernels.reduction": {"Reduce": cuda.Reduce},
-        "api": vars(cuda),
+        **dict.fromkeys(("api", "stubs", "intrinsics", "cache_hints", "device_init"), vars(cuda)),
+        "cg": {"this_grid": cuda.cg.this_grid},
         "decorators": {"jit": cuda.jit},
         "args": {"In": cuda.In, "Out": cuda.Out, "InOut": cuda.InOut},
         "testing": {
-            **case, **skips, "skip_unless_cudasim": skip_unless_cudasim, "unittest": unittest,
+            **case, **skips, "skip_unless_cudasim": unittest.skip, "unittest": unittest,
         },
         "compiler": {name: getattr(cuda, name) for name in COMPILING},
         "errors": {"KernelRuntimeError": KernelRuntimeError},
@@ -240,7 +229,11 @@ class Numba(ModuleType):
         self.types = types
         vars(types).update({name: getattr(types, other) for name, other in ALIASES.items()})
         vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
-        vars(self)["get_num_threads"] = lambda: 1
+        vars(self).update(
+            get_num_threads=lambda: 1,
+            literal_unroll=lambda container: container,
+            set_num_threads=lambda number: None,
+        )
         for name in LACKING:
             setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: pip install numba"))
 
@@ -249,21 +242,14 @@ class Numba(ModuleType):
 
     @staticmethod
     def jit(function: object = None, *signature: object, **options: object) -> Callable:
-        return function if callable(function) and not signature else lambda function: function
+        mark = importlib.import_module("pocketgpu.simulator").jit  # kernels may call it, too
+        return mark(function if isinstance(function, FunctionType) else None, device=True)
 
     njit = jit
 
     @staticmethod
     def from_dtype(dtype: object) -> object:
         return importlib.import_module("pocketgpu.simulator.number_types").type_of_dtype(dtype)
-
-    @staticmethod
-    def literal_unroll(container: object) -> object:
-        return container
-
-    @staticmethod
-    def set_num_threads(number: int) -> None:
-        """The host has one thread here."""
 
 
 def take_over(cuda: ModuleType) -> None:
@@ -275,8 +261,7 @@ def take_over(cuda: ModuleType) -> None:
     is_installed = not isinstance(numba, Numba)
     numba.cuda = sys.modules["numba.cuda"] = cuda
     cuda.simulator = importlib.import_module("pocketgpu.simulator")
-    sys.modules["numba.cuda.types"] = cuda.types
-    sys.modules["numba.cuda.libdevice"] = cuda.libdevice
+    sys.modules.update({"numba.cuda.types": cuda.types, "numba.cuda.libdevice": cuda.libdevice})
     reason = f"{NO_NUMBA} module"
     if is_installed:
         cuda.__path__ = [str(Path(numba.__file__).parent / "cuda")]
@@ -295,10 +280,9 @@ def take_over(cuda: ModuleType) -> None:
 def add_second_compiler(cuda: ModuleType, reason: str) -> None:
     """Let numba_cuda_mlir, and its modules, be those of numba.cuda."""
     other = sys.modules[MLIR] = empty_module(MLIR)
-    other.__version__ = "0.6.0"  # whose names these are
-    other.cuda = cuda
     vars(other).update({name: value for name, value in vars(cuda.types).items() if not name.startswith("_")})
-    other.types = sys.modules[f"{MLIR}.types"] = cuda.types
+    vars(other).update(__version__="0.6.0", cuda=cuda, types=cuda.types)  # whose names these are
+    sys.modules[f"{MLIR}.types"] = cuda.types
     for name in [name for name in sys.modules if name.startswith("numba.cuda")]:
         sys.modules[f"{MLIR}{name.removeprefix('numba')}"] = sys.modules[name]
     sys.meta_path.append(Missing(MLIR, reason))

@@ -39,7 +39,9 @@ def remember(function: Callable) -> None:
 
 def remember_text(text: str) -> None:
     """Keep a text that a program runs by exec, for kernels that are made by it."""
-    _of_exec.append(text.splitlines(keepends=True))
+    lines = text.splitlines(keepends=True)
+    if lines not in _of_exec:
+        _of_exec.append(lines)
 
 
 def _lines_of_magic() -> list[str]:
@@ -99,10 +101,9 @@ def _texts(function: Callable | CodeType, code: CodeType) -> Iterator[list[str]]
     """Lines of the file as they were when the function was made, and as they are now."""
     if isinstance(function, FunctionType) and function in _lines:
         yield _lines[function]
-    if code.co_filename == "<string>":
-        yield from reversed(_of_exec)
     linecache.checkcache(code.co_filename)
-    yield linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    yield from [lines] if lines else reversed([*_of_exec])
 
 
 def _find(code: CodeType, lines: list[str]) -> Definition | None:

@@ -24,7 +24,7 @@ from pocketgpu.simulator.synchronisation import (
     syncthreads_or, syncwarp, threadfence, threadfence_block, threadfence_system,
 )  # fmt: skip
 from pocketgpu.simulator.threads import (
-    Finding, Findings, blockDim, blockIdx, grid, gridDim, gridsize, machine, threadIdx, warpsize,
+    LANE, Finding, Findings, blockDim, blockIdx, grid, gridDim, gridsize, machine, threadIdx, warpsize,
 )  # fmt: skip
 
 globals().update(VECTORS | vars(types))
@@ -38,7 +38,7 @@ for _module in (device_arrays, host):
 
 def __getattr__(name: str):
     if name == "laneid":
-        return machine.now.lane
+        return machine.now.lane if machine.launch else LANE
     near = get_close_matches(name, globals(), 1)
     hint = f": is cuda.{near[0]} meant?" if near else ""
     raise AttributeError(f"the simulator has no cuda.{name}{hint}")

@@ -226,7 +226,7 @@ class Accesses(ast.NodeTransformer):
         for name, number in views:
             target = ast.Tuple([store(f"{name}.data{number}"), store(f"{name}.number{number}")], ast.Store())
             call = ast.Call(load(".bare"), [load(name), ast.Constant(number)], [])
-            result.append(_placed(ast.Assign([target], call), place))
+            result.append(placed(ast.Assign([target], call), place))
         return result
 
     def _skip(self, node: ast.AST) -> ast.AST:
@@ -287,7 +287,7 @@ class Accesses(ast.NodeTransformer):
         value = load(f"{name}.rows" if rows else f"{name}.data{len(first)}")
         for index in indices[:-1] if rows else ():
             value = ast.Subscript(value, index, ast.Load())
-        access = _placed(ast.Subscript(value, indices[-1] if rows else whole, use), place)
+        access = placed(ast.Subscript(value, indices[-1] if rows else whole, use), place)
         access.notes = [whole] if self.watched else []
         return access
 
@@ -306,7 +306,7 @@ class Accesses(ast.NodeTransformer):
         kind = ast.Call(load(".type"), [ast.NamedExpr(store(temporary), value)], [])
         fits = ast.Compare(kind, [ast.Is()], [load(f".kind{number}")])
         convert = ast.Call(load(f".convert{number}"), [load(temporary)], [])
-        return _placed(ast.IfExp(fits, load(temporary), convert), value)
+        return placed(ast.IfExp(fits, load(temporary), convert), value)
 
     # ------------------------------------------------------------------ statements
 
@@ -327,7 +327,7 @@ class Accesses(ast.NodeTransformer):
             site = ast.Constant(site_at(self.code, position_of(value)))
             array = ast.Call(load(f".make{self.numbers[name]}"), [site], [])
             pair = ast.Tuple([store(f"{name}.rows"), store(f"{name}.number")], ast.Store())
-            return _placed(pair, target), _placed(array, value)
+            return placed(pair, target), placed(array, value)
         base = target.value if isinstance(target, ast.Subscript) else None
         if isinstance(base, ast.Name) and base.id in self.arrays.rows:
             return target, self._converted(base.id, value)
@@ -350,10 +350,10 @@ class Accesses(ast.NodeTransformer):
         target.slice = self.visit(target.slice)
         first, again = self._named(_indices(target))
         value = ast.BinOp(self._access(name, first, again, target, ast.Load()), node.op, node.value)
-        value = _noted_at_once(_placed(value, node))
+        value = _noted_at_once(placed(value, node))
         if name in self.arrays.rows:
             value = self._converted(name, value)
-        return _placed(ast.Assign([self._access(name, again, again, target, ast.Store())], value), node)
+        return placed(ast.Assign([self._access(name, again, again, target, ast.Store())], value), node)
 
     def visit_For(self, node: ast.For) -> ast.For:
         bound = [*_names([node.target])]
@@ -393,7 +393,7 @@ def _is_plain(index: ast.expr) -> bool:
     )
 
 
-def _placed(node: ast.AST, place: ast.AST) -> ast.AST:
+def placed(node: ast.AST, place: ast.AST) -> ast.AST:
     """The node with the position of another, and all below it that have none."""
     for part in ast.walk(node):
         if "lineno" in part._attributes and not hasattr(part, "lineno"):

@@ -4,7 +4,6 @@ A device array wraps a NumPy array: the host can copy it, view it and take parts
 is inside.  Names and behaviour are those of numba.cuda's device arrays.
 """
 
-import numbers
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -218,7 +217,7 @@ def from_cuda_array_interface(desc: dict, owner: object = None, sync: bool = Tru
     return DeviceArray(array)
 
 
-KINDS_OF_ARGUMENTS = (numbers.Number, np.generic, Enum, DeviceArray, tuple)
+KINDS_OF_ARGUMENTS = (int, float, complex, np.generic, Enum, DeviceArray, tuple)
 
 
 def check_argument(argument: object) -> object:

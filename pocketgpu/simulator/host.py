@@ -228,8 +228,7 @@ class Context:
 
     get_memory_info = memory_info
 
-    def synchronize(self) -> None:
-        synchronize()
+    synchronize = staticmethod(synchronize)
 
     def reset(self) -> None:
         """Memory of the host needs no reset."""
@@ -304,13 +303,12 @@ def declare_device(name: str, signature: object = None, link: object = None) -> 
     return function
 
 
-def is_float16_supported() -> bool:
-    return True
-
-
 def is_supported_version() -> bool:
     """Is the CUDA version one that Numba supports?"""
     return True
+
+
+is_float16_supported = is_supported_version
 
 
 class Runtime:
@@ -322,9 +320,7 @@ class Runtime:
         return self.supported_versions
 
     get_version = version
-
-    def is_supported_version(self) -> bool:
-        return True
+    is_supported_version = staticmethod(is_supported_version)
 
 
 runtime = Runtime()

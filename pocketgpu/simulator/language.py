@@ -118,7 +118,7 @@ def _named(node: ast.expr, outside: Mapping[str, object]) -> object:
         return outside.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         module = outside.get(node.value.id)
-        return vars(module).get(node.attr) if isinstance(module, ModuleType) else None
+        return getattr(module, node.attr, None) if isinstance(module, ModuleType | type) else None
     return None
 
 

@@ -170,10 +170,10 @@ class Kernel:
                 raise
             stopped = (_raised(error, launch),)
         passed.write_back()
-        if stopped:
-            for argument in arguments:
-                if isinstance(argument, DeviceArray):
-                    mark_partly_written(argument._ary)
+        on_device = [argument._ary for argument in arguments if isinstance(argument, DeviceArray)]
+        if stopped or any(map(is_partly_written, on_device)):
+            for array in on_device:
+                mark_partly_written(array)
         is_endless = any(finding.kind == "endless" for finding in stopped)
         if is_endless and trace is not None and not now.partial:
             trace = Trace()  # an analysis of ten million accesses would take minutes

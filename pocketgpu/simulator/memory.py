@@ -165,6 +165,15 @@ class WatchedRecords(Watched):
         self.store(name, value, site_of(_getframe(1)))
 
 
+def attribute(value: object, name: str, site: int) -> object:
+    """value.name; the field of a record comes before what NumPy, or the simulator, calls so."""
+    if isinstance(value, WatchedRecords) and name in value.data.dtype.names:
+        return value.load(name, site)
+    if isinstance(value, np.record | np.recarray) and name in (value.dtype.names or ()):
+        return value[name]
+    return getattr(value, name)
+
+
 ndarray = np.ndarray
 PROXIES = {kind: Watched for kind in (ndarray, Narrow, Wrapping)} | {np.recarray: WatchedRecords}
 

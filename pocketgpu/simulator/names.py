@@ -78,8 +78,10 @@ class Slices:
                 return self.may_be(node.body, unsure) or self.may_be(node.orelse, unsure)
             case ast.Call():
                 function = self.value(node.func)
-                is_own = isinstance(function, FunctionType) and not function.__module__.startswith(OWN)
-                return function is slice or is_own
+                module = getattr(function, "__module__", None) or ""
+                return function is slice or (
+                    isinstance(function, FunctionType) and not module.startswith(OWN)
+                )
         return False
 
 

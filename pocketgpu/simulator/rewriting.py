@@ -8,6 +8,7 @@
     while …:                    a counter in each round, for loops that never end (endless.py)
     a[i, j]                     see accesses.py
     a / b                       see operators.py
+    record.sum                  .attribute(record, "sum", <site>)    names of NumPy's that may be a field's
     a name set in some threads  see unset.py
 
 Names that are added hold a dot, which no name in a program can.
@@ -21,8 +22,9 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
+from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, placed, position_of
 from pocketgpu.simulator.arithmetic import Unset
+from pocketgpu.simulator.memory import Watched, attribute
 from pocketgpu.simulator.names import load, store
 from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
@@ -39,6 +41,8 @@ OPERATORS = {
 UNKNOWN = object()  # what a name stands for that only the launch will tell
 LOOPS = ast.For | ast.While
 OF_ARRAYS = {name for name in dir(np.ndarray) if not name.startswith("_")} | {"astype", "item"}
+OF_RECORDS = {name for name in dir(Watched) if not name.startswith("_")}  # a field may have such a name
+OF_SIZES = ("shape", "size", "ndim", "dtype")
 
 Look = Callable[[tuple[str, ...]], object]  # what a path of names, ("cuda", "shared", "array"), stands for
 
@@ -78,7 +82,7 @@ def rewritten(
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
     unset = [name for name in names_read_unset(definition, _parameters(definition)) if name in own]
-    begin = _start_unset(unset, definition.body[0])
+    begin = [placed(ast.Assign([store(name)], load(f"{name}.unset")), definition.body[0]) for name in unset]
     result.namespace |= {f"{name}.unset": Unset(name) for name in unset}
     views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
     begin += accesses.unpacked(views, definition.body[0])
@@ -97,26 +101,9 @@ def rewritten(
     return result
 
 
-def _start_unset(names: list[str], place: ast.AST) -> list[ast.stmt]:
-    """Statements that start these names with what no thread may use."""
-    starts = [ast.Assign([store(name)], load(f"{name}.unset")) for name in names]
-    for node in (node for start in starts for node in ast.walk(start)):
-        if "lineno" in node._attributes:
-            ast.copy_location(node, place)
-    return starts
-
-
-def _parameters(definition: ast.FunctionDef) -> set[str]:
+def _parameters(definition: Definition) -> set[str]:
     """Names of the parameters."""
-    arguments = definition.args
-    parts = [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *arguments.kwonlyargs,
-        arguments.vararg,
-        arguments.kwarg,
-    ]
-    return {part.arg for part in parts if part}
+    return {part.arg for part in ast.walk(definition.args) if isinstance(part, ast.arg)}
 
 
 def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -282,6 +269,11 @@ class Rewriter(ast.NodeTransformer):
             raise LaunchStopped(Finding("does_not_compile", message, line))
         return ast.copy_location(ast.YieldFrom(node), node)
 
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """laneid, where a program has imported that name."""
+        is_lane = node.id == "laneid" and self.path(node) is not None and self.meaning(node) is UNKNOWN
+        return self._at_place(["__machine.now.lane"], node)[0].value if is_lane else node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """cuda.threadIdx.x and the like, without a look-up of the running thread by name."""
         if isinstance(node.ctx, ast.Load) and node.attr in ("x", "y", "z"):
@@ -290,7 +282,14 @@ class Rewriter(ast.NodeTransformer):
             if text:
                 (statement,) = self._at_place([f"{text}.{node.attr}"], node)
                 return statement.value
-        return self.generic_visit(node)
+        is_size = node.attr in OF_SIZES and isinstance(node.value, ast.Name)
+        is_read = node.attr in OF_RECORDS and not is_size and isinstance(node.ctx, ast.Load)
+        may_be_field = is_read and self.meaning(node) is UNKNOWN
+        self.generic_visit(node)
+        if not may_be_field:
+            return node
+        arguments = [node.value, ast.Constant(node.attr), ast.Constant(self.site(node))]
+        return ast.copy_location(ast.Call(self.word(".attribute", attribute), arguments, []), node)
 
     # ------------------------------------------------------------------ functions and comprehensions within
 

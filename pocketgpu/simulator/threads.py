@@ -222,6 +222,7 @@ def cannot_wait(what: str, function: str, line: int) -> Exception:
 
 
 warpsize = WARP
+LANE = object()  # what a program imports as laneid, which is another number in each thread
 
 
 class _Index:

@@ -18,7 +18,7 @@ from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
 from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, rewritten
 from pocketgpu.simulator.rows import bare
 from pocketgpu.simulator.source import codes_in, tree_of
-from pocketgpu.simulator.threads import Finding, LaunchStopped, machine
+from pocketgpu.simulator.threads import LANE, Finding, LaunchStopped, machine
 from pocketgpu.simulator.trace import Trace
 
 SIMULATOR = "pocketgpu.simulator"
@@ -162,6 +162,8 @@ def look(function: FunctionType, path: tuple[str, ...]) -> object:
     else:
         value = function.__globals__.get(name, function.__builtins__.get(name, UNKNOWN))
     value = in_simulator(value)
+    if value is LANE:
+        return UNKNOWN
     for name in attributes:
         if not isinstance(value, ModuleType | SimpleNamespace | type) or name == "laneid":
             return UNKNOWN

@@ -1,15 +1,19 @@
-"""@vectorize and @guvectorize with target="cuda": functions of elements, applied by a loop on the host.
+"""@vectorize and @guvectorize with target="cuda": functions of elements, applied by a launch.
 
-Their threads share nothing, so there is no race to look for, and nothing is counted.
+Each thread calls the function once, so numbers, findings and launches are those of a kernel.
 """
 
+import functools
+import math
 import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pocketgpu.simulator.device_arrays import DeviceArray
+from pocketgpu.simulator.device_arrays import DeviceArray, device_array
+from pocketgpu.simulator.launch import jit
 from pocketgpu.simulator.number_types import types
+from pocketgpu.simulator.threads import grid
 
 Signatures = Sequence[object] | object | None
 
@@ -27,109 +31,115 @@ def for_target(ours: Callable, theirs: Callable | None) -> Callable:
 
 
 def vectorize(signatures: Signatures = None, **options: object) -> Callable:
-    """A function of numbers becomes one of arrays, which are broadcast."""
+    """A function of numbers becomes one of arrays, which are broadcast; without signatures on the host."""
+    if signatures is None:
+        return np.vectorize
     if callable(signatures) and not hasattr(signatures, "return_type"):
-        return Elementwise(signatures, ())
-    return lambda function: Elementwise(function, _as_list(signatures))
+        return np.vectorize(signatures)
+    return lambda function: Ufunc(function, signatures, "()" * function.__code__.co_argcount + "->()", True)
 
 
 def guvectorize(signatures: Signatures, layout: str, **options: object) -> Callable:
     """A function of arrays, the last of which are its results, becomes one of stacks of them."""
-    return lambda function: OfStacks(function, _as_list(signatures), layout)
+    return lambda function: Ufunc(function, signatures, layout, False)
 
 
-def _as_list(signatures: Signatures) -> Sequence[object]:
-    if signatures is None:
-        return ()
-    return signatures if isinstance(signatures, list | tuple) else [signatures]
+def _types(signature: object) -> list[tuple[np.dtype, bool]]:
+    """(dtype, is it an array?) of each argument, and then of the result if there is one.
 
-
-def _dtypes(signature: object) -> list[np.dtype]:
-    """The dtypes of arguments and then of the result, from "float32(float32, int32)" or Numba's object."""
+    A signature is "float32(float32, int32)", Numba's object, or a tuple with the types of the arguments.
+    """
     if isinstance(signature, str):
         returned, _, inner = signature.partition("(")
-        names = [*re.findall(r"[a-z]+[0-9]*_?", inner), *re.findall(r"^[a-z]+[0-9]*_?", returned.strip())]
-        names = [name for name in names if name not in ("void", "none")]
-        return [np.dtype(getattr(types, name).dtype) for name in names]
-    kinds = [*signature.args, signature.return_type]
-    kinds = [getattr(kind, "dtype", kind) for kind in kinds if kind is not None and str(kind) != "none"]
-    return [kind if isinstance(kind, np.dtype) else np.dtype(str(kind)) for kind in kinds]
+        names = re.findall(r"([a-z]+[0-9]*_?)(\[?)", f"{inner} {returned}")
+        kinds = [(getattr(types, name, name), bool(bracket)) for name, bracket in names]
+    else:
+        parts = signature if isinstance(signature, tuple) else (*signature.args, signature.return_type)
+        kinds = [(part, hasattr(part, "ndim")) for part in parts if part is not None]
+    return [(_dtype(kind), is_array) for kind, is_array in kinds if str(kind) != "none"]
 
 
-def _chosen(signatures: Sequence[object], inputs: Sequence[np.ndarray]) -> list[np.dtype] | None:
-    """The dtypes of the signature to which the inputs are best cast; None without signatures."""
-    known = [_dtypes(signature) for signature in signatures]
+def _dtype(kind: object) -> np.dtype:
+    """The dtype of a number's type, or of the elements of an array's."""
+    while not isinstance(kind, np.dtype):
+        kind = getattr(kind, "dtype", None) or np.dtype(str(kind))
+    return kind
+
+
+def _chosen(signatures: Sequence[object], inputs: Sequence[np.ndarray]) -> list[tuple[np.dtype, bool]]:
+    """The types of the signature to which the inputs are best cast."""
+    known = [_types(signature) for signature in signatures]
     for casting in ("no", "safe", "same_kind"):
-        for dtypes in known:
-            pairs = zip(inputs, dtypes, strict=False)
-            if all(np.can_cast(array.dtype, dtype, casting) for array, dtype in pairs):
-                return dtypes
-    if not known:
-        return None
+        for kinds in known:
+            pairs = zip(inputs, kinds, strict=False)
+            if all(np.can_cast(array.dtype, dtype, casting) for array, (dtype, _) in pairs):
+                return kinds
     offered = ", ".join(str(array.dtype) for array in inputs)
     raise TypeError(f"no signature of the function takes ({offered})")
 
 
-class Elementwise:
-    """A function of numbers for arrays of one shape."""
+@functools.cache
+def _kernel(function: Callable, arrays: int, returns: bool) -> Callable:
+    """A kernel whose threads call the function, each with the elements at one place of the first axis."""
+    names = [f"array{number}" for number in range(arrays)]
+    elements = [f"{name}[i]" for name in names]
+    target = f"{elements.pop()} = " if returns else ""
+    lines = [
+        f"def each({', '.join(names)}):",
+        "    i = grid(1)",
+        f"    if i < {names[-1]}.shape[0]:",
+        f"        {target}function({', '.join(elements)})",
+    ]
+    scope = {"grid": grid, "function": jit(device=True)(function)}
+    exec(compile("\n".join(lines), "<a launch of a ufunc>", "exec"), scope)
+    scope["each"].__name__ = function.__name__
+    return jit(scope["each"])
 
-    def __init__(self, function: Callable, signatures: Sequence[object]):
+
+class Ufunc:
+    """A function for stacks of arrays of sizes such as (n),(n)->().
+
+    returns: the function returns its result; else its last arguments take the results.
+    """
+
+    def __init__(self, function: Callable, signatures: Signatures, layout: str, returns: bool):
         self.function = function
-        self.signatures = signatures
-        self.__name__ = function.__name__
-
-    def __call__(self, *arguments: object, out: object = None, stream: object = 0):
-        inputs = [np.asarray(argument) for argument in arguments]
-        dtypes = _chosen(self.signatures, inputs)
-        if dtypes:
-            inputs = [array.astype(dtype) for array, dtype in zip(inputs, dtypes, strict=False)]
-        parts = np.broadcast_arrays(*inputs)
-        with np.errstate(all="ignore"):
-            flat = [self.function(*values) for values in zip(*(part.ravel() for part in parts), strict=True)]
-        result = np.array(flat, dtypes[-1] if dtypes else None).reshape(parts[0].shape)
-        return _handed_over(result, arguments, out)
-
-
-class OfStacks:
-    """A function of arrays with sizes such as (n),(n)->(), for stacks of these arrays."""
-
-    def __init__(self, function: Callable, signatures: Sequence[object], layout: str):
-        self.function = function
-        self.signatures = signatures
+        self.signatures = signatures if isinstance(signatures, list | tuple) else [signatures]
         left, _, right = layout.replace(" ", "").partition("->")
         self.inner = [_sizes(part) for part in (left, right)]
+        self.returns = returns
+        self.reduce = functools.partial(functools.reduce, function)
         self.__name__ = function.__name__
 
     def __call__(self, *arguments: object, out: object = None, stream: object = 0):
         names_in, names_out = self.inner
         inputs = [np.asarray(argument) for argument in arguments[: len(names_in)]]
-        outputs = arguments[len(names_in) :] or ((out,) if out is not None else ())
-        dtypes = _chosen(self.signatures, inputs)
-        sizes = {}
-        for array, names in zip(inputs, names_in, strict=True):
-            sizes.update(zip(names, array.shape[array.ndim - len(names) :], strict=True))
-        stacks = [
-            array.shape[: array.ndim - len(names)] for array, names in zip(inputs, names_in, strict=True)
+        kinds = _chosen(self.signatures, inputs)
+        cores = [
+            array.shape[array.ndim - len(names) :] for array, names in zip(inputs, names_in, strict=True)
         ]
-        stack = np.broadcast_shapes(*stacks)
-        kinds = dtypes[len(inputs) :] if dtypes else [np.result_type(*inputs)] * len(names_out)
-        results = [
-            np.zeros(stack + tuple(sizes[name] for name in names), kind)
-            for names, kind in zip(names_out, kinds, strict=False)
-        ]
+        named = [*zip(names_in, cores, strict=True)]
+        sizes = {name: size for pair in named for name, size in zip(*pair, strict=True)}
+        pairs = [*zip(inputs, cores, strict=True)]
+        stack = np.broadcast_shapes(*(array.shape[: array.ndim - len(core)] for array, core in pairs))
+        count = math.prod(stack)
         wide = [
-            np.broadcast_to(array, stack + array.shape[array.ndim - len(names) :])
-            for array, names in zip(inputs, names_in, strict=True)
+            np.broadcast_to(array, stack + core).astype(dtype).reshape(count, *(core or (1,) * is_array))
+            for (array, core), (dtype, is_array) in zip(pairs, kinds, strict=False)
         ]
-        with np.errstate(all="ignore"):
-            for place in np.ndindex(*stack):
-                targets = [np.atleast_1d(result[place]) for result in results]
-                self.function(*(array[place] for array in wide), *targets)
-                for result, target in zip(results, targets, strict=True):
-                    result[place] = target.reshape(result[place].shape)
-        if len(results) > 1:
-            return tuple(_handed_over(result, arguments, None) for result in results)
-        return _handed_over(results[0], arguments, outputs[0] if outputs else None)
+        shapes = [tuple(sizes[name] for name in names) for names in names_out]
+        results = [
+            device_array((count, *(shape or (1,) * is_array)), dtype)
+            for shape, (dtype, is_array) in zip(shapes, kinds[len(inputs) :], strict=False)
+        ]
+        _kernel(self.function, len(wide + results), self.returns).forall(count)(*wide, *results)
+        whole = [
+            result.copy_to_host().reshape(stack + shape)
+            for result, shape in zip(results, shapes, strict=True)
+        ]
+        if len(whole) > 1:
+            return tuple(_handed_over(result, arguments, None) for result in whole)
+        return _handed_over(whole[0], arguments, (*arguments[len(names_in) :], out)[0])
 
 
 def _sizes(part: str) -> list[list[str]]:

@@ -309,3 +309,13 @@ def test_a_suite_without_a_launch_says_so_with_the_number_of_skipped_tests(tmp_p
     done = suite(tmp_path, test_it=text)
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("pocketgpu: "))
     assert holds(line, "no kernel", "1 skipped test,")
+
+
+def test_a_replay_shows_the_threads_of_a_large_launch_one_after_another(tmp_path):
+    program = (
+        "import numpy as np\nfrom numba import cuda\n\n@cuda.jit\ndef double(x):\n"
+        "    x[cuda.grid(1)] *= 2\n\ndouble[2, 256](np.ones(512))\n"
+    )
+    assert run(tmp_path, program, "--html", "page.html").returncode == 0
+    kinds = re.search(r'"events":\{"kind":\[([0-9,]*)\]', (tmp_path / "page.html").read_text())[1].split(",")
+    assert kinds[0] != kinds[1]  # a load, then the same thread's store

@@ -268,3 +268,139 @@ def test_after_a_launch_that_was_ended_its_arrays_are_not_accused():
     assert [finding.kind for finding in cuda.observe(reads, 1, 6, untouched, np.zeros(6)).findings] == [
         "uninitialised"
     ]
+
+
+def test_ufuncs_for_cuda_compute_as_kernels_do(tmp_path):
+    program = """
+import math
+from numba import float64, guvectorize, int64, vectorize
+@vectorize(["int32(uint8, uint8)"], target="cuda")
+def total(a, b):
+    return a + b
+@vectorize("f8(f8)", target="cuda")
+def relu_of_root(x):
+    return max(math.sqrt(x), 0.0)
+@guvectorize([(float64[:], int64[:], float64[:])], "(n),()->(n)", target="cuda")
+def differences(x, lag, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] - x[max(i - lag[0], 0)]
+print(*total(np.full(2, 200, np.uint8), np.array([55, 56], np.uint8)))
+print(*relu_of_root(np.array([-4.0, 9.0])))
+print(*differences(np.array([[1.0, 2, 4], [1, 3, 9]]), 2).ravel())
+"""
+    sums, roots, lags = output(tmp_path, program)
+    assert (sums, roots, lags) == ("255 256", "0.0 3.0", "0.0 1.0 3.0 0.0 2.0 8.0")
+
+
+def test_a_ufunc_for_cuda_that_goes_astray_is_a_finding_at_its_line(tmp_path):
+    program = """
+from numba import guvectorize
+@guvectorize(["(float64[:], float64[:])"], "(n)->()", target="cuda")
+def last(x, out):
+    out[0] = x[x.shape[0]]
+last(np.ones((2, 3)))
+"""
+    done = run(tmp_path, HEAD + program)
+    assert done.returncode == 1
+    assert done.stderr.startswith("program.py:7: last: out of bounds")
+
+
+def test_laneid_and_this_grid_are_imported_by_name(tmp_path):
+    program = """
+from numba.cuda import laneid, grid
+from numba.cuda.cg import this_grid
+@cuda.jit(device=True)
+def bit():
+    return 1 << laneid
+@cuda.jit
+def lanes(out):
+    out[grid(1)] = bit() + laneid
+    this_grid().sync()
+out = np.zeros(64, np.int64)
+lanes[2, 32](out)
+print((out == np.tile((1 << np.arange(32)) + np.arange(32), 2)).all())
+"""
+    assert output(tmp_path, program) == ["True"]
+
+
+def test_a_text_that_is_compiled_under_a_name_of_its_own_is_found(tmp_path):
+    program = """
+text = "def swap(x):\\n i = cuda.threadIdx.x\\n v = x[i]\\n cuda.syncthreads()\\n x[1 - i] = v"
+scope = {"cuda": cuda}
+exec(compile(text, "<template>", "exec"), scope)
+x = np.array([3, 4])
+cuda.jit(scope["swap"])[1, 2](x)
+print(*x)
+"""
+    assert output(tmp_path, program) == ["4 3"]
+
+
+def test_a_method_of_a_class_is_a_function_of_python_alone(tmp_path):
+    program = """
+class Cell:
+    @staticmethod
+    def relu(v):
+        return max(v, 0.0)
+@cuda.jit
+def step(x):
+    x[cuda.grid(1)] = Cell.relu(x[cuda.grid(1)])
+step[1, 2](np.ones(2))
+"""
+    done = run(tmp_path, HEAD + program)
+    assert holds(done.stderr, "Cell.relu", "device=True", "1 finding")
+
+
+def test_kernels_that_follow_an_ended_launch_hand_its_silence_on(tmp_path):
+    program = """
+@cuda.jit
+def forward(x, h):
+    i = cuda.grid(1)
+    h[i] = x[i + 1]
+@cuda.jit
+def scaled(h, y):
+    y[cuda.grid(1)] = 2 * h[cuda.grid(1)]
+@cuda.jit
+def loss(y, total):
+    cuda.atomic.add(total, 0, y[cuda.grid(1)])
+x, h, y = cuda.to_device(np.ones(8)), cuda.device_array(8), cuda.device_array(8)
+forward[1, 8](x, h)
+scaled[1, 8](h, y)
+loss[1, 8](y, cuda.to_device(np.zeros(1)))
+"""
+    done = run(tmp_path, HEAD + program)
+    assert holds(done.stderr, "forward: out of bounds", "3 launches", "1 finding")
+
+
+def test_numbers_that_no_register_has_are_refused(tmp_path):
+    program = """
+from fractions import Fraction
+@cuda.jit
+def store(v, out):
+    out[0] = v
+try:
+    store[1, 1](Fraction(1, 3), np.zeros(1))
+except TypeError as error:
+    print(error)
+"""
+    (message,) = output(tmp_path, program)
+    assert holds(message, "Fraction")
+
+
+@pytest.mark.parametrize("numba", [True, False])
+def test_a_kernel_may_call_what_is_compiled_for_the_host(tmp_path, numba):
+    program = """
+from numba import njit
+@njit
+def half(v):
+    return v / 2
+@njit(fastmath=True)
+def square(v):
+    return v * v
+@cuda.jit
+def step(x):
+    x[cuda.grid(1)] = half(x[cuda.grid(1)]) + square(3.0)
+x = np.array([2.0, 4])
+step[1, 2](x)
+print(*x, half(5))
+"""
+    assert output(tmp_path, program, numba=numba) == ["10.0 11.0 2.5"]
