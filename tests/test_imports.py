@@ -25,7 +25,7 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
 }
 STATEMENTS = 34_800  # of the five packages, to come down to 26,500; a small change never meets it
 NODES_A_STATEMENT = {  # equinox has 10.1, nbgrader 10.3, optax 13.3; all of ours come down to 12.5
-    "pocketgpu": 13.2,
+    "pocketgpu": 13.25,
     "ranks": 12.5,
     "nbjudge": 12.55,
     "rnnlab": 14.0,

@@ -99,7 +99,7 @@ for _kind in (Int32, UInt32, UInt64):
         setattr(_kind, f"__r{_name}__", _reflected)
     _kind.__neg__ = lambda self: _in_own_width(self, -int(self))
     _kind.__invert__ = lambda self: _in_own_width(self, ~int(self))
-    _kind.__abs__ = lambda self: _in_own_width(self, abs(int(self)))
+    _kind.__abs__ = lambda self: type(self)(wrapped(abs(int(self)), self.own))
 
 
 def _comparison(operation: Callable) -> Callable:

@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.memory import whole_array
+from pocketgpu.simulator.memory import Watched, whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
@@ -182,10 +182,15 @@ class Diagnosis:
         for place in misaligned(self.log):
             line = self._line(place)
             size = int(self.log.bytes[place])
-            space = self.log.arrays[self.log.array[place]].space
+            array = self.log.arrays[self.log.array[place]]
+            remedy = (
+                "give the records' np.dtype align=True"
+                if array.root.data.dtype.names
+                else f"begin the view at a multiple of {size} bytes"
+            )
             message = (
-                f"accesses {size} bytes of {space} memory on line {line} at an address that is not a "
-                f"multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
+                f"accesses {size} bytes of {array.space} memory on line {line} at an address that is not a "
+                f"multiple of {size}: a GPU stops there; {remedy}"
             )
             findings.append(self._of("misaligned", int(self.log.thread[place]), message, line))
         return tuple(findings)
@@ -299,9 +304,24 @@ def misaligned(log: Accesses) -> np.ndarray:
     if log.cell is not None:  # all begin at multiples of their elements' size
         return np.zeros(0, np.int64)
     plain = np.array([False] + [array.data.dtype.kind in "iuf" for array in log.arrays[1:]])
-    places = np.flatnonzero(plain[log.array] & (log.address % np.maximum(log.bytes, 1) != 0))
+    packed = np.array([False, *map(_is_packed, log.arrays[1:])])
+    in_bytes = packed[log.array] & (log.kind != trace.ATOMIC)
+    places = np.flatnonzero(plain[log.array] & ~in_bytes & (log.address % np.maximum(log.bytes, 1) != 0))
     _, first = np.unique(log.site[places], return_index=True)
     return places[np.sort(first)]
+
+
+def _is_packed(array: Watched) -> bool:
+    """Is it a field of records without gaps, which compiled code reads and writes byte by byte?
+
+    Of a single record only if its place in the record would suit it: else that code is refused.
+    """
+    records = array.root.data
+    is_packed = bool(records.dtype.names) and not records.dtype.isalignedstruct
+    first, field = (part.__array_interface__["data"][0] for part in (records, array.data))
+    return is_packed and (
+        array.data.ndim > 0 or (field - first) % records.itemsize % array.data.itemsize == 0
+    )
 
 
 def waiting_sites(sites: list[SourcePlace]) -> WaitingSites:

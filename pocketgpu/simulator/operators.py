@@ -11,6 +11,7 @@ indexing stays as it is; what a loop multiplies again and again, literals and la
 """
 
 import ast
+import copy
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -140,7 +141,7 @@ class Widths:
         if any(function is word for word in (operations.largest, operations.smallest, abs, selp)):
             return max(arguments, default=OF_REGISTER)
         if isinstance(function, operations.Number) or function is operations.rounded:
-            return 32 if function.__name__ != "float" else NO_INTEGER
+            return max([32, *arguments]) if function.__name__ != "float" else NO_INTEGER
         name = getattr(INSIDE.get(id(function)), "__name__", "")
         if name.startswith("shfl") and len(arguments) > 1:
             return arguments[1]
@@ -201,14 +202,15 @@ class Operators(ast.NodeTransformer):
         return True
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """n *= m becomes n = n * m, where the operator is rewritten."""
+        """n *= m becomes n = n * m, where the operator is rewritten; record.n *= m always."""
         target = node.target
-        if not isinstance(target, ast.Name):
+        if not isinstance(target, ast.Name | ast.Attribute):
             return self.generic_visit(node)
-        now = ast.copy_location(load(target.id), target)
+        now = copy.deepcopy(target)
+        now.ctx = ast.Load()
         value = ast.copy_location(ast.BinOp(now, node.op, node.value), node)
         new = self.visit(value)
-        if new is value:
+        if new is value and isinstance(target, ast.Name):
             node.value = value.right
             return node
         return ast.copy_location(ast.Assign([target], new), node)

@@ -253,3 +253,26 @@ def test_a_truth_value_divides_as_the_number_that_it_is():
 )
 def test_a_number_that_pythons_compiler_would_not_work_out_is_not_worked_out(text, number):
     assert number_of(ast.parse(text, mode="eval").body) == number
+
+
+@pytest.mark.parametrize(
+    "expression", ["(int(n) << 30) ^ int(a)", "~abs(a)", "-abs(a) * 2", "int(n) * int(n)"]
+)
+def test_conversions_and_widths_of_their_arguments_are_kept(expression):
+    """Against numba.njit, whose integers are those of its CUDA target."""
+    scope = {}
+    exec(f"def function(a, n):\n    return {expression}", scope)
+    function = scope["function"]
+    inner = cuda.jit(device=True)(function)
+
+    @cuda.jit
+    def kernel(x, n, y):
+        i = cuda.grid(1)
+        y[i] = inner(x[i], n)
+
+    x = np.array([0, 2, 100, 255], np.uint8)
+    n = 12_345_678_901_234
+    y = np.zeros(4, np.int64)
+    kernel[1, 4](x, n, y)
+    compiled = njit(function)
+    assert y.tolist() == [np.int64(compiled(value, n)) for value in x]

@@ -174,3 +174,46 @@ def test_a_slice_that_is_filled_is_written():
     out = np.zeros((4, 2), np.float32)
     assert not observe(kernel, 1, 4, out).findings
     assert (out == 7).all()
+
+
+@BOTH
+def test_a_field_may_have_a_name_of_numpys_or_of_the_simulators(checks):
+    cluster = np.dtype([("label", np.int32), ("sum", np.float64), ("T", np.float64), ("owner", np.int32)])
+
+    @cuda.jit
+    def kernel(clusters, x):
+        i = cuda.grid(1)
+        own = clusters[i]
+        own.sum += x[i]
+        own.label = own.owner + 1
+        clusters[i].T = 2 * clusters[i].sum + clusters.label[i]
+
+    clusters = np.zeros(3, cluster)
+    clusters["owner"] = [4, 5, 6]
+    assert not run(kernel, 1, 3, clusters, np.array([1.0, 2, 3]), checks=checks)
+    assert clusters["label"].tolist() == [5, 6, 7]
+    assert clusters["T"].tolist() == [7, 10, 13]
+
+
+def test_packed_records_are_read_byte_by_byte_but_for_atomics_and_odd_places():
+    """Code of numba-cuda 0.30.4: ld.u8 eight times for a float64; `odds[i].v` is refused, as not aligned."""
+    cell = np.dtype([("total", np.float64), ("n", np.int32)])
+    odd = np.dtype([("flag", np.uint8), ("v", np.float32)])
+
+    @cuda.jit
+    def sound(cells, odds, out):
+        i = cuda.grid(1)
+        cells[i].total += i
+        out[i] = cells["total"][i] + odds["v"][i]
+
+    @cuda.jit
+    def faulty(cells, odds):
+        i = cuda.grid(1)
+        cuda.atomic.add(cells["total"], i, 1.0)
+        odds[i].v = 1
+
+    cells, odds, out = np.ones(3, cell), np.ones(3, odd), np.zeros(3)
+    assert not run(sound, 1, 3, cells, odds, out)
+    assert out.tolist() == [2, 3, 4]
+    findings = observe(faulty, 1, 3, cells, odds).findings
+    assert [finding.kind for finding in findings] == ["misaligned", "misaligned"]
