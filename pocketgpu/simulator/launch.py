@@ -9,6 +9,7 @@ import inspect
 import math
 import numbers
 import random
+import threading
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -58,6 +59,7 @@ from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Triple, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
+_one_at_a_time = threading.RLock()  # there is one machine in a process
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -113,7 +115,7 @@ class Kernel:
         return self[configuration]
 
     def __call__(self, *arguments) -> None:
-        if machine.launch is not None:
+        if machine.launch is not None and machine.host == threading.get_ident():
             return self.py_func(*arguments)  # from inside a kernel it is a device function
         now = current()
         if now.strict:
@@ -142,7 +144,15 @@ class Kernel:
             raise Findings(self.__name__, findings)
 
     def run(self, arguments: tuple, now: SimulatorSettings, keep: bool = True) -> Watch:
-        """Launch once; faults that end the launch are in the watch's `stopped`.  keep: every access."""
+        """Launch once; faults that end the launch are in the watch's `stopped`.  keep: every access.
+
+        Threads of the host launch one after another.
+        """
+        with _one_at_a_time:
+            machine.host = threading.get_ident()
+            return self._run(arguments, now, keep)
+
+    def _run(self, arguments: tuple, now: SimulatorSettings, keep: bool) -> Watch:
         grid, block = dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)

@@ -160,10 +160,11 @@ class LaunchStopped(Exception):
 class Machine:
     """What runs at this moment: one thread of one launch; its trace, if the launch is watched."""
 
-    __slots__ = ("launch", "now", "part", "ticks", "trace", "turns")
+    __slots__ = ("host", "launch", "now", "part", "ticks", "trace", "turns")
 
     def __init__(self):
         self.launch = self.now = None
+        self.host = 0  # the thread of Python that launches
         self.trace: Trace | None = None
         self.ticks = 0  # rounds of loops until the clock is looked at (endless.py)
         self.turns = 0  # how often a thread continued, but behind barriers of a block

@@ -100,11 +100,6 @@ def finding(cell: str, hidden: int, dtype: str, device: str) -> str:
     return " ".join(sentences)
 
 
-def figure_minibatch(cell: str, hidden: int, dtype: str, device: str) -> Figure:
-    """TFLOP/s over minibatch: lines predicted, open points published, filled points recorded."""
-    return _moved(_empty(), cell, hidden, dtype, device)
-
-
 def explore_minibatch() -> View:
     """Sliders for cell, hidden size, dtype, device; the published layer first."""
     cell, hidden = PUBLISHED_AT

@@ -132,11 +132,6 @@ def finding(settings: RankSliders) -> str:
     )
 
 
-def figure_ranks(settings: RankSliders) -> Figure:
-    """One update, and the first steps of its first message between ranks."""
-    return _draw(_empty(), settings)
-
-
 def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View:
     """Sliders over the picture; sliders: keys of SLIDERS; start: fields of Settings, also those without one.
 

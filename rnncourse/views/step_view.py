@@ -115,11 +115,6 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     return " ".join(sentences)
 
 
-def figure_step(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> Figure:
-    """A row for each way: its parts one after another, and what was measured, if it was."""
-    return _draw(_empty(), cell, hidden, minibatch, dtype, device)
-
-
 def explore_step() -> View:
     """Sliders for cell, hidden size, minibatch, dtype, device."""
     return slider_view(

@@ -3,6 +3,7 @@
 import math
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numba.cuda
@@ -253,3 +254,28 @@ def test_a_long_range_that_reads_the_same_elements_is_no_waiting_thread(monkeypa
     out = np.zeros(1)
     assert observe(kernel, 1, 1, (np.ones(4), out)).findings == ()
     assert out[0] == 2
+
+
+def test_threads_of_the_host_launch_one_after_another():
+    """None of them takes another's launch for its own."""
+
+    @cuda.jit
+    def reversed_sums(x, out):
+        shared = cuda.shared.array(32, "float64")
+        i = cuda.threadIdx.x
+        shared[i] = x[i]
+        cuda.syncthreads()
+        total = 0.0
+        for k in range(i, 32):
+            total += shared[k]
+        out[i] = total
+
+    def launched(number):
+        x = np.random.default_rng(number).random(32)
+        out = np.zeros(32)
+        with cuda.settings(lockstep=False):
+            reversed_sums[1, 32](x, out)
+        return np.allclose(out, np.cumsum(x[::-1])[::-1], rtol=1e-12)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(launched, range(24)))
