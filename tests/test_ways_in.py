@@ -81,7 +81,7 @@ def test_nobody_is_told_to_install_the_course_from_an_index_that_lacks_it():
     course = re.compile(r"install (?:--?[\w-]+ )*['\"]?rnnlab(?:\[[\w,]+\])?(?![\w\[-]| @ git)")
     assert course.search("pip install --upgrade rnnlab")
     assert not [path.name for path in TEXTS if course.search(path.read_text(encoding="utf-8"))]
-    own = re.compile(r"install (?:-c \S+ )?-e '\.\[([\w,-]+)\]'")
+    own = re.compile(r"install (?:-c \S+ )?-e ['\"]\.\[([\w,-]+)\]['\"]")
     extras = {
         extra for path in TEXTS for words in own.findall(path.read_text()) for extra in words.split(",")
     }
