@@ -319,7 +319,9 @@ def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Itera
     """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
 
     def rank(entry):
-        return (entry.sha256 in taken, entry.number or 0, _moment(entry.when))
+        # a time without a zone is this machine's
+        moment = datetime.fromisoformat(entry.when).timestamp() if entry.when else 0.0
+        return (entry.sha256 in taken, entry.number or 0, moment)
 
     def is_as_new(entry):
         *order, moment = rank(entry)
@@ -351,11 +353,6 @@ def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
     if winner.number != entry.number:
         return f"newer by its number in Canvas, {winner.number}"
     return "newer by the times of the two files" if winner.layout == "plain" else "newer"
-
-
-def _moment(when: str | None) -> float:
-    """Seconds since 1970, of no time 0; a time without a zone is this machine's."""
-    return datetime.fromisoformat(when).timestamp() if when else 0.0
 
 
 def _with_remarks(listed: list[Submission]) -> list[Submission]:

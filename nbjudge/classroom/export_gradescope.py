@@ -96,7 +96,8 @@ def grade_folder(
     numbers: list[str] = []
 
     def outcome(verdicts, problem):
-        return Outcome(verdicts, problem, describe_sandbox(box), now() - start, _describe_variants(numbers))
+        taken = f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
+        return Outcome(verdicts, problem, describe_sandbox(box), now() - start, taken)
 
     try:
         path = notebook_in(folder.absolute(), lesson)
@@ -155,10 +156,6 @@ def describe_sandbox(box: sandbox.Sandbox) -> str:
     why = f", because {box.why}" if box.why else ""
     cores = current().usable_cores()
     return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
-
-
-def _describe_variants(numbers: list[str]) -> str:
-    return f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
 
 
 def _not_judged(name: str, points: int, why: str) -> Verdict:

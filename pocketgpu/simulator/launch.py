@@ -200,7 +200,7 @@ class Kernel:
         if ntasks < 0:
             raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         threads = tpb or THREADS_PER_BLOCK
-        return self[-(-ntasks // threads), threads, stream, sharedmem] if ntasks else _no_launch
+        return self[-(-ntasks // threads), threads, stream, sharedmem] if ntasks else lambda *arguments: None
 
     def specialize(self, *arguments) -> "Kernel":
         """There is one version for all arguments."""
@@ -223,10 +223,6 @@ class Kernel:
     def overloads(self) -> dict:
         """Versions by signature; there is one for all."""
         return defaultdict(lambda: self)
-
-
-def _no_launch(*arguments) -> None:
-    """The launch of forall(0): nothing runs."""
 
 
 def _run(

@@ -42,7 +42,7 @@ UNKNOWN = object()  # what a name stands for that only the launch will tell
 LOOPS = ast.For | ast.While
 OF_ARRAYS = {name for name in dir(np.ndarray) if not name.startswith("_")} | {"astype", "item"}
 OF_RECORDS = {name for name in dir(Watched) if not name.startswith("_")}  # a field may have such a name
-OF_SIZES = ("shape", "size", "ndim", "dtype")
+OF_NUMBERS = ("shape", "size", "ndim", "dtype", "real", "imag")  # too often read to look for a field first
 
 Look = Callable[[tuple[str, ...]], object]  # what a path of names, ("cuda", "shared", "array"), stands for
 
@@ -282,8 +282,8 @@ class Rewriter(ast.NodeTransformer):
             if text:
                 (statement,) = self._at_place([f"{text}.{node.attr}"], node)
                 return statement.value
-        is_size = node.attr in OF_SIZES and isinstance(node.value, ast.Name)
-        is_read = node.attr in OF_RECORDS and not is_size and isinstance(node.ctx, ast.Load)
+        is_of_number = node.attr in OF_NUMBERS and isinstance(node.value, ast.Name)
+        is_read = node.attr in OF_RECORDS and not is_of_number and isinstance(node.ctx, ast.Load)
         may_be_field = is_read and self.meaning(node) is UNKNOWN
         self.generic_visit(node)
         if not may_be_field:

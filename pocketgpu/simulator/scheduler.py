@@ -7,11 +7,13 @@ is a deadlock; the finding lists which wait where.
 """
 
 import random
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from math import prod
+from types import FrameType
 
-from pocketgpu.simulator.endless import clock
+from pocketgpu.simulator.endless import clock, look_at_the_clock
 from pocketgpu.simulator.settings import Limits, current
 from pocketgpu.simulator.threads import (
     Block,
@@ -79,10 +81,12 @@ class RunningGrid:
         waits: the function makes a generator.
         """
         before = machine.launch, machine.now, machine.trace
+        traced = sys.gettrace()
         machine.launch = self
         machine.trace = self.trace
         machine.part = ()
         clock.start()
+        sys.settrace(self._look_at_each_line if self.translation.textless else traced)
         try:
             if waits:
                 self._run_by_turns(function, arguments)
@@ -92,8 +96,16 @@ class RunningGrid:
             self.fault = machine.now  # the thread that was running
             raise
         finally:
+            sys.settrace(traced)
             machine.launch, machine.now, machine.trace = before
             clock.turn = None
+
+    def _look_at_each_line(self, frame: FrameType, event: str, argument: object) -> Callable | None:
+        """What Python traces in functions without a text, which might never end."""
+        if frame.f_code not in self.translation.textless:
+            return None
+        look_at_the_clock(can_spin=False)
+        return self._look_at_each_line
 
     def _run_straight(self, function: Callable, arguments: Sequence) -> None:
         """Run thread after thread: none waits."""

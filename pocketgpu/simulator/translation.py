@@ -40,6 +40,7 @@ class Translation:
         self.functions: dict[int, tuple[FunctionType, FunctionType]] = {}  # by id: a function, as it runs
         self.begun: list[FunctionType] = []  # whose text is being rewritten
         self.recursive: set[FunctionType] = set()
+        self.textless: set[CodeType] = set()  # whose loops count no rounds
         self.own = {".machine": machine, ".look": look_at_the_clock, ".range": short_range, ".bare": bare}
         if trace is not None:
             self.own |= {".note": trace.note, ".append": trace.append}
@@ -80,6 +81,8 @@ class Translation:
         """A function with the code of launches and the simulator's functions, and how it was rewritten."""
         result = self._rewritten(function, parameters, bits)
         code = result.code if result else function.__code__
+        if result is None:
+            self.textless.add(code)
         cells = () if result else function.__closure__ or ()
         scope = {**self.own, "__name__": function.__module__, "__builtins__": function.__builtins__}
         closure = tuple(CellType() for _ in cells)

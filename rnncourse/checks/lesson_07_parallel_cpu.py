@@ -67,8 +67,13 @@ def check_sum_gradients(submission, rng, count, shape):
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
     stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)
-    digits = sums if count < MANY else None  # sums of many such numbers have no digit in common
-    if refuse(None if stable else _unstable(count), result=digits):
+    unstable = Wrong(
+        f"The same {count} gradients, ready in another order, give a sum with other bits.",
+        None,
+        "threads[k] says whose gradient gradients[k] is: let that decide the order of the additions.",
+    )
+    # sums of many such numbers have no digit in common
+    if refuse(None if stable else unstable, result=sums if count < MANY else None):
         _refuse_remembered(submission, rng.permutation(count), by_thread, ordinary[0])
 
 
@@ -110,14 +115,6 @@ def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
     ready = sums(orders)
     placed = sums(order[order] for order in orders)
     return len(set(ready)) > 1 < len(set(placed)) and ready != placed
-
-
-def _unstable(count: int) -> Wrong:
-    return Wrong(
-        f"The same {count} gradients, ready in another order, give a sum with other bits.",
-        None,
-        "threads[k] says whose gradient gradients[k] is: let that decide the order of the additions.",
-    )
 
 
 LIMITS = """

@@ -140,15 +140,8 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
     first = RankSliders(**start)
     shown = {name: SLIDERS[name].at(getattr(first, name)) for name in sliders}
     figure = _empty()
-    return slider_view(partial(_moved, figure, first), partial(_found, first), **shown)
-
-
-def _moved(figure: Figure, first: RankSliders, **positions: Any) -> Figure:
-    return _draw(figure, replace(first, **positions))
-
-
-def _found(first: RankSliders, **positions: Any) -> str:
-    return finding(replace(first, **positions))
+    moved = partial(replace, first)
+    return slider_view(lambda **to: _draw(figure, moved(**to)), lambda **to: finding(moved(**to)), **shown)
 
 
 def _empty() -> Figure:

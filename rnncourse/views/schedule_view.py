@@ -278,15 +278,13 @@ def explore_schedule(
     sliders |= {
         name: _at(slider, look.get(name, slider.values[slider.start])) for name, slider in LOOK.items()
     }
-    return slider_view(partial(_draw, first), partial(_find, first), **sliders)
+    moved = partial(replace, first)
+    sentence = lambda look_at, launches_shown, **to: finding(moved(**to))
+    return slider_view(partial(_draw, first), sentence, **sliders)
 
 
 def _draw(first: Settings, look_at: float, launches_shown: int, **positions: Any) -> Page:
     return draw_schedule(replace(first, **positions), look_at, launches_shown)
-
-
-def _find(first: Settings, look_at: float, launches_shown: int, **positions: Any) -> str:
-    return finding(replace(first, **positions))
 
 
 def _at(slider: Slider, value: Any) -> Slider:

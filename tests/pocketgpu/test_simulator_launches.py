@@ -1,6 +1,7 @@
 """Launches that would never end, that a GPU refuses, that race on two streams; and the text of findings."""
 
 import math
+import sys
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -279,3 +280,15 @@ def test_threads_of_the_host_launch_one_after_another():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(launched, range(24)))
+
+
+def test_a_kernel_without_a_text_ends_too():
+    namespace = {"cuda": cuda}
+    text = "@cuda.jit\ndef waits(flag, out):\n    while flag[0] == 0:\n        pass\n    out[0] = 1\n"
+    exec(compile(text, "<a text that nobody kept>", "exec"), namespace)
+    out = np.zeros(1)
+    namespace["waits"][1, 1](np.ones(1, "int32"), out)
+    assert out[0] == 1
+    with cuda.settings(seconds=0.2), pytest.raises(cuda.Findings, match="endless"):
+        namespace["waits"][1, 1](np.zeros(1, "int32"), out)
+    assert sys.gettrace() is None or "coverage" in str(sys.gettrace())
