@@ -9,8 +9,8 @@ import inspect
 import math
 import numbers
 import random
-import threading
 import traceback
+from _thread import RLock, get_ident  # without threading, which no browser needs
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Triple, Watch
 from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
-_one_at_a_time = threading.RLock()  # there is one machine in a process
+_one_at_a_time = RLock()  # there is one machine in a process
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -115,7 +115,7 @@ class Kernel:
         return self[configuration]
 
     def __call__(self, *arguments) -> None:
-        if machine.launch is not None and machine.host == threading.get_ident():
+        if machine.launch is not None and machine.host == get_ident():
             return self.py_func(*arguments)  # from inside a kernel it is a device function
         now = current()
         if now.strict:
@@ -149,7 +149,7 @@ class Kernel:
         Threads of the host launch one after another.
         """
         with _one_at_a_time:
-            machine.host = threading.get_ident()
+            machine.host = get_ident()
             return self._run(arguments, now, keep)
 
     def _run(self, arguments: tuple, now: SimulatorSettings, keep: bool) -> Watch:
