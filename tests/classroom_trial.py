@@ -176,7 +176,7 @@ def grade(folder, jobs, patience=None):
 
 
 def tree_bytes(pid):
-    """Memory that a process and its descendants have for themselves."""
+    """Memory that a process and its descendants take."""
     total = 0
     try:
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
@@ -184,8 +184,7 @@ def tree_bytes(pid):
         return 0
     for process in family:
         try:
-            size = process.memory_info()
-            total += size.rss - size.shared
+            total += process.memory_full_info().pss  # what forked processes share counts once
         except psutil.Error:
             continue  # it has just ended
     return total
