@@ -11,6 +11,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   regraded/               results of `regrade` that are shown and not yet written
   exported.json    what was written for people, so that nothing is replaced that they changed: exported.py
   lock                    held by the process that collects or grades
+  exported.lock           held while exported.json is read and written
   by_hand.csv, prose.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:

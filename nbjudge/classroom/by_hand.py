@@ -215,6 +215,5 @@ def _marked(hand: ByHand, paper: Paper) -> Paper:
     """A paper with the marks by hand; a cell of prose without one waits for it, unless nothing was graded."""
     prose = {} if paper.problem else hand.prose.get(paper.lesson, {})
     awaited = {name: Mark(name, None, points, "", True) for name, points in prose.items()}
-    own = hand.marks.get((paper.student, paper.lesson), {})
-    marks = awaited | own
+    marks = awaited | hand.marks.get((paper.student, paper.lesson), {})
     return paper._replace(marks=tuple(marks.values()))

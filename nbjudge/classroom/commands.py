@@ -28,7 +28,7 @@ STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 
 LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
 OWN_FILES = (  # of a class folder: no page or table takes their place
     "class.json", "submissions.jsonl", "files", "results", "regraded",
-    "exported.json",
+    "exported.json", "exported.lock", "lock",
     "by_hand.csv", "prose.csv",
 )  # fmt: skip
 

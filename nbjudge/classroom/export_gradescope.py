@@ -259,9 +259,11 @@ def main(arguments: list[str]) -> int:
         outcome = Outcome(
             tuple(_not_judged(name, points[name], "the grader failed") for name in points), "", "", 0.0
         )
-    results = results_of(outcome, lesson)
     (folder / "results").mkdir(exist_ok=True)
-    write_whole(folder / "results" / "results.json", json.dumps(results, ensure_ascii=False).encode())
+    write_whole(
+        folder / "results" / "results.json",
+        json.dumps(results_of(outcome, lesson), ensure_ascii=False).encode(),
+    )
     return 0
 
 

@@ -1,14 +1,15 @@
 """What the commands of a class wrote for people to read, so that none replaces what somebody changed since.
 
-exported.json in the class folder has, for each file by its path from there, the digests of its last two
-contents: a command that is killed has written one or the other.  It also has the places in gradebooks of
-nbgrader that an export filled, with what it wrote there.
+exported.json in the class folder has, for each file by its path from there, the digests of what was to be
+written and of what was there before: a command that is killed leaves one or the other.  It also has the
+places in gradebooks of nbgrader that an export filled, with what it wrote there.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -25,27 +26,25 @@ def write_files(folder: Path | None, files: Mapping[Path, bytes], overwrite: boo
     Raises Unusable, before anything is written, where one is there already and was changed since, or is of
     unknown origin, unless `overwrite`.
     """
-    record = load(folder) if folder else {}
     keys = {path: os.path.relpath(path, folder) for path in files}
-    changed = [path for path in files if _is_changed(path, files[path], record.get(keys[path], ""))]
-    if changed and not overwrite:
-        names = ", ".join(map(str, changed))
-        raise Unusable(
-            "nothing was written: move what stands there away, name another place, or replace it with "
-            f"--overwrite. These files were changed since the last export, or come from elsewhere: {names}."
-        )
-    for path, content in files.items():
-        record[keys[path]] = " ".join([_digest(content), *record.get(keys[path], "").split()[:1]])
-    if folder:
-        save(folder, record)
+    with record_of(folder) if folder else nullcontext({}) as record:
+        present = {path: path.read_bytes() if path.is_file() else b"" for path in files}
+        changed = [path for path in files if _is_changed(present[path], files[path], record.get(keys[path]))]
+        if changed and not overwrite:
+            names = ", ".join(map(str, changed))
+            raise Unusable(
+                "nothing was written: move these files away, name another place, or replace them with "
+                f"--overwrite. They were changed since the last export, or come from elsewhere: {names}."
+            )
+        for path, content in files.items():
+            record[keys[path]] = f"{_digest(content)} {_digest(present[path])}"
     for path, content in files.items():
         written(path, partial(_write, path, content))
 
 
-def _is_changed(path: Path, content: bytes, known: str) -> bool:
-    """Whether a file is there that is neither empty, nor the new content, nor one of these digests."""
-    present = path.read_bytes() if path.is_file() else b""
-    return present not in (b"", content) and _digest(present) not in known
+def _is_changed(present: bytes, content: bytes, known: object) -> bool:
+    """Whether a file is neither empty, nor the new content, nor what these digests are of."""
+    return present not in (b"", content) and _digest(present) not in str(known)
 
 
 def _digest(content: bytes) -> str:
@@ -57,16 +56,19 @@ def _write(path: Path, content: bytes) -> None:
     write_whole(path, content)
 
 
-def load(folder: Path) -> dict:
-    """The record of a class; empty if it is missing or damaged: then all that is there counts as changed."""
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}
+@contextmanager
+def record_of(folder: Path) -> Iterator[dict]:
+    """The record of a class, to change; it is saved at the end, and another command waits until then.
 
+    Empty if it is missing or damaged: then all that is there counts as changed.
+    """
+    from filelock import FileLock
 
-def save(folder: Path, record: Mapping) -> None:
-    """Write the record of a class, whole."""
     path = folder / RECORD
-    written(path, lambda: write_whole(path, json.dumps(record, indent=1, ensure_ascii=False).encode()))
+    with FileLock(folder / "exported.lock", mode=0o600):
+        try:
+            record = dict(json.loads(path.read_bytes()))
+        except (FileNotFoundError, ValueError, TypeError):
+            record = {}
+        yield record
+        written(path, lambda: write_whole(path, json.dumps(record, indent=1).encode()))

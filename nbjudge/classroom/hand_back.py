@@ -141,11 +141,10 @@ def _similar(chosen: argparse.Namespace) -> int:
     papers = papers_of(chosen.folder, chosen.lesson)
     findings = [find_similar(name, papers, handed_in(chosen.folder, name)) for name in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
-    answers = {}
+    answers = {out: similar_page(findings, chosen.names).encode()}
     for finding in findings:
         if chosen.programs:
             answers |= programs(finding.lesson, papers, chosen.programs)
-    answers[out] = similar_page(findings, chosen.names).encode()
     exported.write_files(chosen.folder, answers, chosen.overwrite)
     say(f"{out}: where to look; no verdicts.")
     for finding in findings:
@@ -212,9 +211,9 @@ def _gradebook(chosen: argparse.Namespace) -> list[str]:
     from nbjudge.classroom.export_nbgrader import push_marks
     from nbjudge.classroom.papers import papers_of
 
-    ours = exported.load(chosen.folder)
-    pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment, ours)
-    exported.save(chosen.folder, ours)
+    papers = papers_of(chosen.folder, chosen.lesson)
+    with exported.record_of(chosen.folder) as ours:
+        pushed = push_marks(papers, chosen.gradebook, chosen.assignment, ours)
     remarks = {
         "Not in the gradebook": pushed.absent,
         "Withheld, because not all was judged": pushed.withheld,

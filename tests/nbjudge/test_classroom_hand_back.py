@@ -1,8 +1,12 @@
 """`rnnlab class report | similar | export` on a class folder: what they write, and words for bad input."""
 
 import csv
+import errno
 import io
 import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pretended_class import class_command, graded_entry, result_of
@@ -11,6 +15,7 @@ from values_in import holds
 from nbjudge.classroom import exported, keys, papers, report, results, submissions
 from nbjudge.classroom.run import describe
 from nbjudge.classroom.submissions import Submission
+from nbjudge.finding.notebook_file import Unusable
 
 GRADED = {  # verdicts other than passed, and the numbers of a variant
     "ada": ({}, {"measure_gemm": {"warm": 3}}),
@@ -170,6 +175,49 @@ def test_a_report_that_was_killed_and_a_class_that_was_moved_are_no_change_by_ha
     assert run("report", tmp_path / "moved")[0] == 0
 
 
+def test_a_file_that_could_not_be_written_twice_is_no_change_by_hand(tmp_path, monkeypatch):
+    files = {tmp_path / "page.html": b"new"}
+    exported.write_files(tmp_path, dict.fromkeys(files, b"old"))
+
+    def refuse(path, content):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(exported, "_write", refuse)
+        for _ in range(2):
+            with pytest.raises(Unusable, match=r"page\.html"):
+                exported.write_files(tmp_path, files)
+    exported.write_files(tmp_path, files)
+    assert (tmp_path / "page.html").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("record", ["[", "[1]", "null", '{"page.html": null}', '{"page.html": {"a": 1}}'])
+def test_a_damaged_record_counts_what_is_there_as_changed(tmp_path, record):
+    page = tmp_path / "page.html"
+    page.write_bytes(b"mine")
+    (tmp_path / exported.RECORD).write_text(record)
+    with pytest.raises(Unusable, match=r"page\.html"):
+        exported.write_files(tmp_path, {page: b"new"})
+    exported.write_files(tmp_path, {page: b"new"}, overwrite=True)
+    exported.write_files(tmp_path, {page: b"newer"})
+
+
+def test_commands_at_the_same_time_forget_none_of_their_files(tmp_path):
+    places = [tmp_path / f"{number}.csv" for number in range(24)]
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(lambda path: exported.write_files(tmp_path, {path: b"a"}), places)]
+    exported.write_files(tmp_path, dict.fromkeys(places, b"b"))
+    assert {path.read_bytes() for path in places} == {b"b"}
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses names that are not UTF-8")
+def test_a_table_may_have_a_name_that_is_not_utf_8(folder, run, tmp_path):
+    out = tmp_path / os.fsdecode(b"\xff.csv")
+    for arguments in ((), ("--names",)):
+        assert run("export", folder, "--to", "csv", "--out", out, *arguments)[0] == 0
+    assert out.exists()
+
+
 def test_an_export_replaces_an_earlier_one_and_nothing_else(folder, run, tmp_path):
     out = tmp_path / "marks.csv"
     out.touch()
@@ -208,6 +256,7 @@ def test_the_same_solved_notebook_of_all_is_one_group_and_no_wrong_answer(folder
         ("export FOLDER --to csv --out FOLDER/class.json", "is a part of the class itself: name another"),
         ("similar FOLDER --out FOLDER/results/x.html", "is a part of the class itself: name another place"),
         ("similar FOLDER --programs FOLDER/files", "--programs"),
+        ("export FOLDER --to csv --out FOLDER/lock", "is a part of the class itself: name another"),
         ("report NOWHERE", "is not a class folder (it has no submissions"),
         ("variants FOLDER --lesson nope --students no.txt", "there is no lesson 'nope'"),
         ("variants FOLDER --lesson start_here --students no.txt", "no.txt cannot be read: No such file"),
