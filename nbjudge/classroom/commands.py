@@ -98,19 +98,19 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
     """The exit status of a class command; one sentence where it cannot be done."""
     from nbjudge.grading.commands import NEEDS_POSIX
 
-    try:
-        if os.name != "posix":
-            raise Unusable(NEEDS_POSIX)
-        for option in "out", "programs":
-            _refuse_own_file(option, getattr(chosen, option, None), chosen.folder)
-        _name_lessons(chosen)
-        with lasting_output():
+    with lasting_output():
+        try:
+            if os.name != "posix":
+                raise Unusable(NEEDS_POSIX)
+            for option in "out", "programs":
+                _refuse_own_file(option, getattr(chosen, option, None), chosen.folder)
+            _name_lessons(chosen)
             return action(chosen)
-    except Unusable as unusable:
-        sentence = str(unusable)
-    except OSError as error:
-        sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
-    print(f"{current().command} class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
+        except Unusable as unusable:
+            sentence = str(unusable)
+        except OSError as error:
+            sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
+        print(f"{current().command} class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -144,7 +144,7 @@ class _Lasting:
         self.stream = stream or StringIO()
 
     def write(self, text: str) -> None:
-        """Write at once; from the day that nobody reads, to nowhere."""
+        """Write at once; to nowhere, once the reader has gone."""
         try:
             self.stream.write(text)
             self.stream.flush()

@@ -320,6 +320,14 @@ def test_a_class_is_graded_whether_anybody_reads_or_not(folder, monkeypatch):
         stream.close()
 
 
+def test_what_cannot_be_done_has_its_exit_status_where_nobody_reads_the_reason(tmp_path, monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert cli.main(["class", "report", str(tmp_path / "nowhere")]) == 2
+
+
 def test_progress_says_how_far_and_how_many_faults(folder, capsys):
     failing = lambda function, jobs: (pretend(job, [FIRST], "grader_error") for job in jobs)
     run.grade_all(run.jobs_of(folder, plain=True), failing)
