@@ -57,8 +57,9 @@ def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = 
 
 
 def _is_done(job: run.Job, result: Result | None) -> bool:
-    """Was it regraded before, by the code that would do it now, and without a fault?"""
-    return result is not None and (result.seed, result.grader, result.faults) == (job.seed, job.grader, [])
+    """Was it regraded before, by the code that would do it now, and could it be judged?"""
+    is_judged = result is not None and not result.problem and not result.faults
+    return is_judged and (result.seed, result.grader) == (job.seed, job.grader)
 
 
 def take_over(folder: Path, pairs: list[tuple]) -> None:
@@ -78,8 +79,8 @@ def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> I
     difference = 0
     for old, new in pairs:
         if faults := _new_faults(old, new):
-            names = ", ".join(faults)
-            yield f"{old.student}, {old.lesson}: the earlier result stays, {names} could not be judged now"
+            why = new.problem or f"{', '.join(faults)} could not be judged now"
+            yield f"{old.student}, {old.lesson}: the earlier result stays: {why}"
             continue
         if bool(old.problem) != bool(new.problem):
             changed.add(old.place)
@@ -97,8 +98,9 @@ def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> I
 
 
 def _new_faults(old: Result, new: Result) -> list[str]:
-    """Exercises that the grader judged before and could not judge now."""
-    return [name for name in new.open if name not in old.open]
+    """Exercises that the grader judged before and could not judge now, alone or with the whole notebook."""
+    before = [verdict.name for verdict in old.verdicts if verdict.name not in old.open]
+    return [name for name in before if new.problem or name in new.open]
 
 
 def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[Verdict, Verdict]]:

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -211,6 +212,31 @@ def test_a_regrade_takes_no_mark_away_that_it_could_not_judge(folder):
     assert (holds(line, "ada", FIRST), holds(last, "1", "0", "+0 points")) == (True, True)
     regrade.take_over(folder, pairs)
     assert results.load(folder)[0].score == 6
+
+
+def test_a_notebook_that_could_not_be_read_in_time_keeps_its_marks_and_is_tried_again(folder):
+    graded(folder)
+    before = results.load(folder)[0]
+
+    def unread(function, jobs):
+        for job in jobs:
+            slow = {"exercises": (), "score": 0, "problem": "It takes too long to read."}
+            results.write(Path(job.into), replace(pretend(job), **slow))
+            yield results.read(Path(job.into))
+
+    pairs = regrade.regrade(folder, unread, regrade.Selection("ada"), plain=True)
+    line, last = regrade.describe(pairs, {})
+    assert (holds(line, "ada", "too long"), holds(last, "1", "0", "+0 points")) == (True, True)
+    regrade.take_over(folder, pairs)
+    assert results.load(folder)[0] == before
+    ((old, new),) = regrade.regrade(folder, pretended([FIRST]), regrade.Selection("ada"), plain=True)
+    assert (old.score, new.score) == (6, 5)
+
+
+def test_a_notebook_that_is_read_at_last_is_taken_over_with_what_could_be_judged():
+    unread = replace(result_of("ada"), exercises=(), score=0, problem="It takes too long to read.")
+    read = result_of("ada", {FIRST: "grader_error"})
+    assert "earlier" not in "".join(regrade.describe([(unread, read)], {}))
 
 
 def test_a_regrade_that_was_killed_continues_where_it_was(folder):
