@@ -101,19 +101,17 @@ def record(lesson: str, verdict: Verdict) -> None:
 def open_hint(name: str, otherwise: int) -> int:
     """Count one more hint of an exercise as opened; how many are open, or `otherwise` if the file cannot be
     used."""
-    opened = otherwise
     with _warn_instead_of_raising("how many hints are open"), _database() as database:
-        opened = database.execute(OPEN_HINT, (name,)).fetchone()[0]
-    return opened
+        return database.execute(OPEN_HINT, (name,)).fetchone()[0]
+    return otherwise
 
 
 def entries() -> dict[str, ProgressEntry]:
     """What is known of each exercise that was tried, by name. Rows that make no sense are left out."""
-    known = {}
     with _warn_instead_of_raising("what was done before"), _database() as database:
         rows = database.execute("SELECT name, status, misconception, passed, points, tries FROM verdicts")
-        known = {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}
-    return known
+        return {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}
+    return {}
 
 
 def _entry(status: object, misconception: object, *numbers: object) -> ProgressEntry | None:

@@ -247,9 +247,8 @@ def _run(
     except Exception as error:
         if (stray := stray_access(error, launch)) is not None:
             return (stray,)
-        if isinstance(error, IndexError | OverflowError):
-            if NUMPY_OUT_OF_BOUNDS.search(str(error)):
-                return (_beyond(error, launch),)
+        if isinstance(error, IndexError | OverflowError) and NUMPY_OUT_OF_BOUNDS.search(str(error)):
+            return (_beyond(error, launch),)
         if findings := _of_line(refused(kernel), _line_in_kernel(error)):
             return findings
         if isinstance(error, UnboundLocalError):
