@@ -115,17 +115,21 @@ class Ufunc:
         names_in, names_out = self.inner
         inputs = [np.asarray(argument) for argument in arguments[: len(names_in)]]
         kinds = _chosen(self.signatures, inputs)
-        cores = [
-            array.shape[array.ndim - len(names) :] for array, names in zip(inputs, names_in, strict=True)
+        operands = [
+            (array, names, array.shape[array.ndim - len(names) :])
+            for array, names in zip(inputs, names_in, strict=True)
         ]
-        named = [*zip(names_in, cores, strict=True)]
-        sizes = {name: size for pair in named for name, size in zip(*pair, strict=True)}
-        pairs = [*zip(inputs, cores, strict=True)]
-        stack = np.broadcast_shapes(*(array.shape[: array.ndim - len(core)] for array, core in pairs))
+        named = {pair for _, names, core in operands for pair in zip(names, core, strict=True)}
+        sizes = dict(named)
+        if len(named) > len(sizes):
+            raise ValueError(f"{self.__name__}: one name has two sizes, {', '.join(map(str, sorted(named)))}")
+        stack = np.broadcast_shapes(*(array.shape[: array.ndim - len(core)] for array, _, core in operands))
         count = math.prod(stack)
         wide = [
-            np.broadcast_to(array, stack + core).astype(dtype).reshape(count, *(core or (1,) * is_array))
-            for (array, core), (dtype, is_array) in zip(pairs, kinds, strict=False)
+            np.broadcast_to(array, stack + core)
+            .astype(dtype, order="C")
+            .reshape(count, *(core or (1,) * is_array))
+            for (array, _, core), (dtype, is_array) in zip(operands, kinds, strict=False)
         ]
         shapes = [tuple(sizes[name] for name in names) for names in names_out]
         results = [
@@ -133,13 +137,12 @@ class Ufunc:
             for shape, (dtype, is_array) in zip(shapes, kinds[len(inputs) :], strict=False)
         ]
         _kernel(self.function, len(wide + results), self.returns).forall(count)(*wide, *results)
-        whole = [
-            result.copy_to_host().reshape(stack + shape)
-            for result, shape in zip(results, shapes, strict=True)
-        ]
-        if len(whole) > 1:
-            return tuple(_handed_over(result, arguments, None) for result in whole)
-        return _handed_over(whole[0], arguments, (*arguments[len(names_in) :], out)[0])
+        targets = (*arguments[len(names_in) :], out, *[None] * len(results))
+        handed_over = tuple(
+            _handed_over(result.copy_to_host().reshape(stack + shape), arguments, target)
+            for result, shape, target in zip(results, shapes, targets, strict=False)
+        )
+        return handed_over if len(handed_over) > 1 else handed_over[0]
 
 
 def _sizes(part: str) -> list[list[str]]:

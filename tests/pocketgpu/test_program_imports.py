@@ -292,6 +292,37 @@ print(*differences(np.array([[1.0, 2, 4], [1, 3, 9]]), 2).ravel())
     assert (sums, roots, lags) == ("255 256", "0.0 3.0", "0.0 1.0 3.0 0.0 2.0 8.0")
 
 
+def test_a_ufunc_for_cuda_takes_stacks_beside_one_array_and_fills_the_outputs_that_it_is_given(tmp_path):
+    program = """
+from numba import guvectorize
+@guvectorize(["(f8[:,:], f8[:,:], f8[:,:])"], "(m,n),(n,p)->(m,p)", target="cuda")
+def product(a, b, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0
+            for k in range(a.shape[1]):
+                out[i, j] += a[i, k] * b[k, j]
+@guvectorize(["(f8[:], f8[:], f8[:])"], "(n)->(),(n)", target="cuda")
+def sums(x, total, so_far):
+    total[0] = 0
+    for i in range(x.shape[0]):
+        total[0] += x[i]
+        so_far[i] = total[0]
+a, b = np.random.default_rng(0).random((5, 2, 3)), np.random.default_rng(1).random((3, 4))
+print(np.allclose(product(a, b), a @ b))
+total, so_far = np.zeros(2), np.zeros((2, 3))
+sums(np.array([[1.0, 2, 4], [8, 16, 32]]), total, so_far)
+print(*total, *so_far.ravel())
+try:
+    product(a, b.T)
+except ValueError as error:
+    print(error)
+"""
+    right, sums, message = output(tmp_path, program)
+    assert (right, sums) == ("True", "7.0 56.0 1.0 3.0 7.0 8.0 24.0 56.0")
+    assert holds(message, "product", "('n', 3)", "('n', 4)")
+
+
 def test_a_ufunc_for_cuda_that_goes_astray_is_a_finding_at_its_line(tmp_path):
     program = """
 from numba import guvectorize
