@@ -5,7 +5,8 @@ load it only once:
 
     while flag[0] == 0: pass
 
-Where its names have not changed since the last look, and it has only loaded since, it never stops.  A thread
+Where its names have not changed since the last look, and it has only loaded since, it never stops; the round
+of a for that is not a plain range is one of these names (rewriting.py).  A thread
 that counts, too, is known by what it writes down, which is looked at after FIRST seconds, then ever more
 seldom, up to every SECONDS.
 """

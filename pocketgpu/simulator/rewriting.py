@@ -345,11 +345,18 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         is_range = isinstance(node.iter, ast.Call) and self.meaning(node.iter.func) is range
-        within = [*ast.walk(ast.Module(node.body, []))]
-        calls = any(isinstance(part, ast.Call) and not is_added(part.func) for part in within)
-        plain = not calls and not any(isinstance(part, LOOPS) for part in within)
+        within = ast.walk(ast.Module(node.body, []))
+        repeats = any(
+            isinstance(part, LOOPS) or (isinstance(part, ast.Call) and not is_added(part.func))
+            for part in within
+        )
         self.generic_visit(node)
-        if not (is_range and plain):
+        if repeats or not is_range:
+            # a name for its round, as endless.py takes a thread whose names stay the same for stuck
+            node.target = ast.Tuple(
+                [store(f".round {node.lineno} {node.col_offset}"), node.target], ast.Store()
+            )
+            node.iter = ast.copy_location(ast.Call(load(".enumerate"), [node.iter], []), node.iter)
             return self._counted(node)
         node.iter.func = ast.copy_location(load(".range"), node.iter.func)
         return node

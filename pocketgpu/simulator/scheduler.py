@@ -98,7 +98,7 @@ class RunningGrid:
         finally:
             sys.settrace(traced)
             machine.launch, machine.now, machine.trace = before
-            clock.turn = None
+            clock.start()  # which keeps no thread, and none of its names
 
     def _look_at_each_line(self, frame: FrameType, event: str, argument: object) -> Callable | None:
         """What Python traces in functions without a text, which might never end."""

@@ -41,7 +41,10 @@ class Translation:
         self.begun: list[FunctionType] = []  # whose text is being rewritten
         self.recursive: set[FunctionType] = set()
         self.textless: set[CodeType] = set()  # whose loops count no rounds
-        self.own = {".machine": machine, ".look": look_at_the_clock, ".range": short_range, ".bare": bare}
+        self.own = {
+            ".machine": machine, ".look": look_at_the_clock, ".bare": bare,
+            ".range": short_range, ".enumerate": enumerate,
+        }  # fmt: skip
         if trace is not None:
             self.own |= {".note": trace.note, ".append": trace.append}
 

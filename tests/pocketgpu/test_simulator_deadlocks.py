@@ -1,5 +1,8 @@
 """What is said when threads cannot continue: diverging barriers and deadlocks, each with who waits where."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from launches import line_of, run
@@ -146,6 +149,55 @@ def test_loops_that_are_alike_may_follow_one_another(rounds):
     out = np.zeros(40)
     assert not run(searches, 1, 1, np.arange(rounds + 1), out)
     assert out.tolist() == [2 * rounds] * 40
+
+
+def test_rounds_of_a_for_that_leave_the_names_alike_are_no_waiting():
+    @cuda.jit
+    def searches(x, table, out):
+        matches = 0
+        for v in x:
+            for k in range(table.size):
+                if table[k] == v:
+                    matches += 1
+        for v in x:
+            k = 0
+            while k < table.size:
+                if table[k] == v:
+                    matches += 1
+                k += 1
+        for _weight in (0.5, 0.5, 0.5):
+            k = 0
+            while k < 1000:
+                matches += x[k] > 0
+                k += 1
+        for i in range(3):
+            i = 0
+            while i < 1000:
+                matches += x[i] > 0
+                i += 1
+        out[0] = matches + 1
+
+    out = np.zeros(1)
+    assert not run(searches, 1, 1, np.zeros(3000), np.arange(1.0, 11), out)
+    assert out[0] == 1
+
+
+def test_a_launch_that_has_ended_keeps_none_of_its_arrays():
+    @cuda.jit
+    def sums(x, out):
+        i = 0
+        while i < x.size:
+            out[0] += x[i]
+            i += 1
+
+    x = np.ones(3000)
+    with cuda.settings(lockstep=False):
+        sums[1, 1](x, np.zeros(1))
+    sums.watch = None
+    reference = weakref.ref(x)
+    del x
+    gc.collect()
+    assert reference() is None
 
 
 def test_many_loads_that_lead_somewhere_are_no_spinning():
