@@ -86,7 +86,8 @@ class RunningGrid:
         machine.trace = self.trace
         machine.part = ()
         clock.start()
-        sys.settrace(self._look_at_each_line if self.translation.textless else traced)
+        if self.translation.textless:
+            sys.settrace(self._look_at_each_line)
         try:
             if waits:
                 self._run_by_turns(function, arguments)
@@ -96,7 +97,8 @@ class RunningGrid:
             self.fault = machine.now  # the thread that was running
             raise
         finally:
-            sys.settrace(traced)
+            if self.translation.textless:  # else a debugger would hear of it
+                sys.settrace(traced)
             machine.launch, machine.now, machine.trace = before
             clock.start()  # which keeps no thread, and none of its names
 

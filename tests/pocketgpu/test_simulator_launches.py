@@ -292,3 +292,14 @@ def test_a_kernel_without_a_text_ends_too():
     with cuda.settings(seconds=0.2), pytest.raises(cuda.Findings, match="endless"):
         namespace["waits"][1, 1](np.zeros(1, "int32"), out)
     assert sys.gettrace() is None or "coverage" in str(sys.gettrace())
+
+
+def test_a_kernel_with_a_text_leaves_debuggers_alone(monkeypatch):
+    @cuda.jit
+    def kernel(x):
+        while x[0] < 2_000:
+            x[0] += 1
+
+    monkeypatch.setattr(sys, "settrace", lambda function: pytest.fail("a debugger would hear of it"))
+    with cuda.settings(lockstep=False):
+        kernel[1, 1](np.zeros(1))
