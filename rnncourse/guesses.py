@@ -19,7 +19,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, redirect_stdout
 from html import escape
-from types import SimpleNamespace
+from io import TextIOBase
 
 NAME = re.compile(r"(my_)?guess\w*$|my_(factor|prediction|exponents|slopes)\w*$")
 VSCODE = "__vsc_ipynb_file__"  # a variable that VS Code gives each notebook
@@ -112,8 +112,9 @@ def _hold_outcome(shell: object, shown: Cover) -> None:
     stack = ExitStack()
     stack.enter_context(capture_output(stdout=False, stderr=False))
     outputs = shell.display_pub.outputs
-    write = lambda text: outputs.append({"data": {"text/plain": text}})
-    stack.enter_context(redirect_stdout(SimpleNamespace(write=write, flush=lambda: None)))
+    stream = TextIOBase()  # with all that a program may ask of one, such as isatty()
+    stream.write = lambda text: outputs.append({"data": {"text/plain": text}})
+    stack.enter_context(redirect_stdout(stream))
     widgets = os.environ.get(WIDGETS, "")
     os.environ[WIDGETS] = "off"  # a page holds pictures, and no sliders
 
@@ -123,17 +124,14 @@ def _hold_outcome(shell: object, shown: Cover) -> None:
         stack.close()
         sys.displayhook = hook
         os.environ[WIDGETS] = widgets
-        # by identity: an update takes the place of an earlier output
-        places = {_identity(output) or number: output["data"] for number, output in enumerate(outputs)}
+        places = {  # by identity: an update takes the place of an earlier output
+            (output.get("transient") or {}).get("display_id") or number: output["data"]
+            for number, output in enumerate(outputs)
+        }
         shown.outcome = "".join(map(_html, places.values()))
         display(shown)
 
     shell.events.register("post_run_cell", end)
-
-
-def _identity(output: dict) -> str | None:
-    """What names an output that is updated later."""
-    return (output.get("transient") or {}).get("display_id")
 
 
 def _html(data: dict) -> str:

@@ -100,7 +100,13 @@ def shown(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "end", ["6 * 7", "6 * 7; 1 / 0", "import sys; print(42); _ = sys.stderr.write('warned')"]
+    "end",
+    [
+        "6 * 7",
+        "6 * 7; 1 / 0",
+        "import sys; print(42); _ = sys.stderr.write('warned')",
+        "import sys; sys.stdout.isatty() or sys.stdout.writelines(['4', '2'])",
+    ],
 )
 @pytest.mark.parametrize("program", ["Colab", "VS Code"])
 def test_where_no_style_hides_an_outcome_the_cover_holds_it(program, end, shown, monkeypatch, capsys):
