@@ -17,6 +17,7 @@ from nbjudge.exercise import Exercise
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import describe_case, draw_cases, draws, own_settings
 from nbjudge.grading.meter import Meter
+from nbjudge.grading.output import limited_output
 
 SECONDS = 5.0  # of one answer; without counts if it takes longer
 LESS = 0.9  # of a count: an answer that takes a little less is another one, and no better
@@ -34,9 +35,10 @@ class Costs(NamedTuple):
 def compare_costs(exercise: Exercise, function: Callable, *place: int) -> Costs | None:
     """What answers cost in a case of the check, whose place is a seed and the number of the case.
 
-    None where the answer cannot be called with arrays that count, and for a kernel on a GPU.
+    None where the answer cannot be called with arrays that count, and for a kernel on a GPU. What it shows
+    was seen when it was judged.
     """
-    with redirect_stdout(io.StringIO()), own_settings(), suppress(Exception):
+    with redirect_stdout(io.StringIO()), limited_output(0), own_settings(), suppress(Exception):
         case, got = _spend(exercise, function, *place)
         _, own = _spend(exercise, exercise.reference, *place)
         others = own, *_of_others(exercise, *place)

@@ -66,8 +66,8 @@ def _judged(exercise: Exercise, function: Callable, transcript: Transcript) -> t
         with limited_output():
             _judging.append(exercise.name)
             verdict = judge(exercise, answer, seed, transcript)
-            if verdict.passed:
-                costs = compare_costs(exercise, function, seed, transcript.costliest)
+        if verdict.passed:
+            costs = compare_costs(exercise, function, seed, transcript.costliest)
     except Stopped as stopped:
         verdict = outcome_of(exercise, stopped)
     finally:

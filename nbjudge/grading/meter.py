@@ -96,11 +96,11 @@ def count_costs(function: Callable, *inputs: object) -> Counter:
 
 @contextmanager
 def counting_program(names: dict[str, object]) -> Iterator[Counter]:
-    """Lets NumPy and Python count for the functions with these globals."""
-    before = {name: part for name, part in names.items() if _is_of_numpy(part)}
+    """Lets NumPy and Python count for the functions with these globals, whose values return afterwards."""
+    before = dict(names)
     tracer = sys.gettrace()
     CountingArray.costs = costs = Counter()
-    names.update({name: CountingFunctions(part) for name, part in before.items()})
+    names.update({name: CountingFunctions(part) for name, part in before.items() if _is_of_numpy(part)})
     sys.settrace(partial(_trace_call, names, costs))
     try:
         yield costs
@@ -114,7 +114,7 @@ def _trace_call(names: dict, costs: Counter, frame: FrameType, event: str, _: ob
     if frame.f_globals is not names:
         return None
     code = frame.f_code
-    last = frame.f_lasti, None
+    last = sys.maxsize if frame.f_trace else 0, None  # a generator that goes on begins a round
     costs[ROUNDS] += code.co_name not in INLINED and not code.co_flags & CO_GENERATOR
 
     def trace_line(frame: FrameType, event: str, _: object) -> Callable:

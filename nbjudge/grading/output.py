@@ -35,10 +35,10 @@ class Limited(io.TextIOBase):
 
 
 @contextmanager
-def limited_output() -> Iterator[None]:
+def limited_output(displays: int = DISPLAYS) -> Iterator[None]:
     """Send both standard streams to standard output, up to LIMIT characters; a sentence says what is lost.
 
-    The notebook's displays are limited, too.
+    The notebook's displays are limited, too: to so many characters or bytes.
     """
     output = sys.stdout
     errors = sys.stderr
@@ -46,7 +46,7 @@ def limited_output() -> Iterator[None]:
     shell = getattr(builtins, "get_ipython", object)()  # built in by IPython
     publisher = getattr(shell, "display_pub", None)
     show = getattr(publisher, "publish", None)
-    room = [DISPLAYS]
+    room = [displays]
 
     def publish(data: dict, *arguments: object, **keywords: object) -> None:
         parts = (part if isinstance(part, str | bytes) else repr(part) for part in data.values())

@@ -124,3 +124,25 @@ def test_what_an_answer_displays_is_cut_and_what_is_displayed_later_is_not(monke
     assert "left out" in output.text
     publisher.publish({"text/plain": 2 * DISPLAYS * "x"})
     assert len(publisher.shown[-1]["text/plain"]) == 2 * DISPLAYS
+
+
+def test_a_call_that_counts_shows_nothing(monkeypatch):
+    publisher = Publisher()
+    shell = SimpleNamespace(display_pub=publisher)
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+    calls = []
+
+    def last_step(y):
+        calls.append(type(y))
+        print("printed")
+        sys.stderr.write("warned")
+        publisher.publish({"text/plain": "a plot"})
+        return y[-1]
+
+    with notebook_streams() as (output, errors):
+        assert check(last_step, practice=True).passed
+    judged = calls.count(np.ndarray)
+    assert len(calls) == judged + 1
+    assert [output.text.count(word) for word in ("printed", "warned")] == [judged, judged]
+    assert len(publisher.shown) == judged
+    assert not errors.text

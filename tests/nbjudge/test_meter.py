@@ -80,6 +80,9 @@ def over_lines(n):
         (countdown, 5),
         (lambda n: max(range(n), key=lambda k: -k), 5),
         (lambda n: sum(range(n)), 0),
+        (lambda n: sum(1 for k in range(n) for _ in "ab"), 5 + 5 * 2),
+        (lambda n: sum(k for k in range(n) if k % 2), 5),
+        (lambda n: any(k > 2 for k in range(n)), 3),  # the generator ends before its loop
     ],
 )
 def test_rounds_of_loops_and_calls_of_own_functions_count(function, rounds):
@@ -111,3 +114,13 @@ def test_a_notebook_has_its_numpy_and_its_debugger_again():
         Meter(broken)(a)
     assert sys.gettrace() is traced
     assert broken.__globals__["np"] is np
+
+
+def test_what_an_answer_kept_of_an_earlier_call_is_there_again():
+    notebook = {"np": np}
+    exec("def answer(x):\n    global states\n    states = np.tanh(x)\n    return states", notebook)
+    notebook["answer"](a)
+    states = notebook["states"]
+    Meter(notebook["answer"])(b)
+    assert notebook["states"] is states
+    assert notebook["np"] is np
