@@ -109,7 +109,8 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         except Unusable as unusable:
             sentence = str(unusable)
         except OSError as error:
-            sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
+            place = error.filename or f"{chosen.folder or 'a file'}, or the output of this command,"
+            sentence = f"{place} cannot be used: {error.strerror or error}."
         print(f"{current().command} class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
     return UNUSABLE
 

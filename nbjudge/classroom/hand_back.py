@@ -121,9 +121,8 @@ def _report(chosen: argparse.Namespace) -> int:
 
     read = papers.all_papers(chosen.folder) or papers.papers_of(chosen.folder)  # which says why there is none
     withheld = papers.withheld_of(chosen.folder)
-    boxes = papers.sandboxes(read)
     out = chosen.out or chosen.folder / "report"
-    files = report.report_pages(read, withheld, out, chosen.names, boxes)
+    files = report.report_pages(read, withheld, out, chosen.names, papers.sandboxes(read))
     exported.write_files(chosen.folder, files, chosen.overwrite)
     pages = out / "students"
     say(*papers.open_matters(chosen.folder))

@@ -354,6 +354,16 @@ def test_what_cannot_be_done_has_its_exit_status_where_nobody_reads_the_reason(t
         assert cli.main(["class", "report", str(tmp_path / "nowhere")]) == 2
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_output_to_a_full_disk_is_not_a_fault_of_the_class_folder_alone(folder, monkeypatch, capsys):
+    graded(folder)
+    with open("/dev/full", "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert cli.main(["class", "report", str(folder)]) == 2
+    printed = capsys.readouterr().err
+    assert ("output" in printed, os.strerror(errno.ENOSPC) in printed) == (True, True)
+
+
 def test_progress_says_how_far_and_how_many_faults(folder, capsys):
     failing = lambda function, jobs: (pretend(job, [FIRST], "grader_error") for job in jobs)
     run.grade_all(run.jobs_of(folder, plain=True), failing)
