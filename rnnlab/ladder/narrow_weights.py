@@ -86,7 +86,7 @@ def workplace() -> Workplace:
     return Workplace(team.count())
 
 
-_lock = threading.Lock()  # for one plan at a time that is renewed
+_lock = threading.RLock()  # for one plan at a time that is renewed, and for no seal to break meanwhile
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
     os.register_at_fork(after_in_child=workplace.cache_clear)
@@ -100,10 +100,11 @@ class Seal:
 
     def open(self) -> None:
         """Let the memory be written."""
-        arrays = self.arrays or ()
-        self.arrays = None  # first: who finds the memory writable later knows that it was
-        for array in arrays:
-            array.flags.writeable = True
+        with _lock:  # what is garbage opens in any thread, also in one that renews a plan
+            arrays = self.arrays or ()
+            self.arrays = None  # first: who finds the memory writable later knows that it was
+            for array in arrays:
+                array.flags.writeable = True
 
     __del__ = open
 
@@ -214,10 +215,9 @@ class NarrowWeights:
 
     def release(self) -> None:
         """Make the network's weights writable again; the next step converts them anew."""
-        with _lock:
-            for _, seal, _ in self._plan.sources.values():
-                if seal:
-                    seal.open()
+        for _, seal, _ in self._plan.sources.values():
+            if seal:
+                seal.open()
 
     def step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
         """y [B,H] and the next state, each [L,B,H], from x [B,I] and a state, all float32 and contiguous.

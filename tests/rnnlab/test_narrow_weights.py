@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -209,6 +210,32 @@ def test_weights_are_writable_again_once_nothing_is_made_from_them():
     with pytest.raises(ValueError, match="weight_hh_l0"):
         Inference(network, weights="int8")
     array += 1
+
+
+def test_memory_that_another_thread_seals_while_it_is_opened_is_writable_in_the_end():
+    network, _, _ = problem("rnn_tanh", 1, 1)
+    array = network.parameters["weight_hh_l0"] = network.parameters["weight_hh_l0"].copy()[:]
+    first = narrow_weights.NarrowWeights(network, "int8")
+    seal = narrow_weights.SEALS[id(array.base)]
+    others = []
+
+    class Between:  # the array and its view: another thread makes weights of them
+        @property
+        def flags(self):
+            thread = threading.Thread(
+                target=lambda: others.append(narrow_weights.NarrowWeights(network, "bfloat16"))
+            )
+            thread.start()
+            thread.join(0.5)
+            others.append(thread)
+            return types.SimpleNamespace()
+
+    seal.arrays.insert(1, Between())
+    del first, seal  # now it opens
+    others.pop().join()
+    others.clear()
+    gc.collect()
+    assert all(part.flags.writeable for part in (array, array.base))
 
 
 def test_memory_that_numpy_cannot_keep_from_being_written_is_read_in_each_step():
