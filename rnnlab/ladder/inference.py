@@ -155,12 +155,12 @@ class Inference:
         A type is one object, but for byte orders that no compiled step reads.
         """
         network = self.network
-        dtype = self._dtype
-        shape = network.layers, len(x), network.hidden_size
-        is_step = isinstance(x, np.ndarray) and x.shape == (min(len(x), FEW), network.input_size)
-        if not is_step or len(state) != self._states or x.dtype is not dtype or not x.flags.carray:
+        is_step = isinstance(x, np.ndarray) and x.ndim and x.shape == (min(len(x), FEW), network.input_size)
+        is_state = isinstance(state, (tuple, list)) and len(state) == self._states
+        if not (is_step and is_state and x.dtype is self._dtype and x.flags.carray):
             return False
+        shape = network.layers, len(x), network.hidden_size
         for part in state:  # a generator would take 0.2 µs
-            if part.dtype is not dtype or part.shape != shape or not part.flags.carray:
+            if getattr(part, "dtype", None) is not x.dtype or part.shape != shape or not part.flags.carray:
                 return False
         return True

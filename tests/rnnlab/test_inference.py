@@ -148,6 +148,12 @@ def test_a_step_names_the_shape_that_was_passed_and_the_one_it_takes(weights):
         assert holds(str(refused.value), str(wrong.shape), "(B, 4)")
     with pytest.raises(ValueError, match="list of 2"):
         answer.step(x[0].tolist(), state)
+    for number in (np.float32(1), x[0, 0, 0, None].squeeze(), None):
+        with pytest.raises(ValueError, match=r"\(\)"):
+            answer.step(number, state)
+    for wrong in (7, tuple(part.tolist() for part in state)):
+        with pytest.raises(ValueError, match=r"an int|a list"):
+            answer.step(x[0], wrong)
 
 
 def test_what_is_no_network_is_named_by_each_way_to_run_one():
