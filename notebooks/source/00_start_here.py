@@ -99,7 +99,7 @@ rnnlab.check(last_step, practice=True)
 rnnlab.hint(last_step)
 
 # %% [markdown]
-# **Now correct it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green. Below a right answer stand counts: what your function cost, what the course's own cost, and what a better one takes. There you can also unfold the course's own. (`practice=True` means that this verdict is not stored: the mistake was ours.)
+# **Now correct it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green. Below a right answer you see counts: what your function cost, what the course's own cost, and what a better one takes. There you can also unfold the course's own. (`practice=True` means that this verdict is not stored: the mistake was ours.)
 #
 # <details><summary>Question: would the wrong version give the right number for T=1, B=1, H=1?</summary>
 #

@@ -493,7 +493,7 @@ for case in cases:
 #
 # The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step V3 computes a second time, forward and backward together.
 #
-# Then the cell measures times on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
+# Then the cell measures times on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1,024?
 
 
 # %%

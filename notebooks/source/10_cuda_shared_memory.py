@@ -267,7 +267,7 @@ if neighbours:
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, in the end one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
+# **150, 3.3 times as many.** In the first five rounds the threads that add are spread over all eight warps, in the end one in each, and a warp makes its requests even for one thread. This is the first of seven kernels in Harris' talk of 2007; halving is the third. The check of your kernel counts requests, too.
 #
 # </details>
 
@@ -502,7 +502,7 @@ rnnlab.progress("10_cuda_shared_memory")
 #
 # Answer first, then open.
 #
-# <details><summary>Tiles of 16 by 16: how often is each number of a 1024 by 1024 product loaded?</summary>1024 / 16 = 64 times instead of 1024.</details>
+# <details><summary>Tiles of 16 by 16: how often is each number of a 1,024 by 1,024 product loaded?</summary>1,024 / 16 = 64 times instead of 1,024.</details>
 #
 # <details><summary>Why does the product need a barrier after the inner loop?</summary>Otherwise a quick thread fills the next tile while a slow one still reads this one.</details>
 #

@@ -370,7 +370,7 @@ for split, runs in (("every second run", entries), ("smaller half", larger)):
 # %% [markdown]
 # ## 6 · Two walls
 #
-# Now the claim; a factor above 7.2, nine tenths of 8, counts as "holds". The minibatch stays at 512 sequences in all, and 16 GPUs become 128. Rates are the published ones of a TitanX, 1152 units: products launched step by step (GEMM; figure and text of the source disagree), and the persistent kernel of lesson 15. Links have 10 GB/s and 5.7 µs a message inside a node of 8 GPUs, 6 GB/s and 14 µs between nodes. In **two-level** sums each node adds on its own first, then rings between nodes add the nodes' sums. The times are predicted from these rates, for the whole update: half of its operations are the inputs' products, which run at 5.3 TFLOP/s a GPU for any minibatch. **Predict** the three factors.
+# Now the claim; a factor above 7.2, nine tenths of 8, counts as "holds". The minibatch stays at 512 sequences in all, and 16 GPUs become 128. Rates are the published ones of a TitanX, 1,152 units: products launched step by step (GEMM; figure and text of the source disagree), and the persistent kernel of lesson 15. Links have 10 GB/s and 5.7 µs a message inside a node of 8 GPUs, 6 GB/s and 14 µs between nodes. In **two-level** sums each node adds on its own first, then rings between nodes add the nodes' sums. The times are predicted from these rates, for the whole update: half of its operations are the inputs' products, which run at 5.3 TFLOP/s a GPU for any minibatch. **Predict** the three factors.
 
 # %%
 from rnncourse.scaling.model import Training, stops_paying, strong_scaling

@@ -89,7 +89,7 @@ print("grouped differently:", left, right, "in the other order:",
 #
 # In [work/18_parallel_in_time.ipynb](../work/18_parallel_in_time.ipynb), for steps whose a is a matrix: then the order inside the product matters, too.
 #
-# A tree has levels, and only levels wait for each other. **Predict** for T = 1024: how many levels does a scan need, and how many compositions, where the loop needs 1023 of both?
+# A tree has levels, and only levels wait for each other. **Predict** for T = 1024: how many levels does a scan need, and how many compositions, where the loop needs 1,023 of both?
 
 # %%
 from functools import partial
@@ -112,7 +112,7 @@ drawings.show("scan_levels")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, and one that composes each result with all steps of the next chunk.
+# Ten levels instead of 1,023, for nine times the work: 9,217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2,036 (Blelloch). Chunks need 63 levels and 2,015 compositions: 31 for the loops inside all chunks at once, 31 for a loop over their results, and one that composes each result with all steps of the next chunk.
 #
 # </details>
 #
@@ -390,7 +390,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, 79 are needed; where they grow, 120 to 256. So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
+# The rounds become many just below zero. A round takes 16 stages, the tangents and a scan's 15 levels: beyond 16 rounds the chain is longer than the loop's 256 steps. (A level works more than a step: H³ against H².) Where differences fade quickly, 4, 5 and 11 rounds are enough. Where they hardly fade, about 80 are needed; where they grow, 120 to 256. So memory that fades slowly costs rounds. Only a cell that is linear in h costs none: its tangent is the step itself, and one round is exact.
 #
 # </details>
 #
@@ -398,7 +398,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at "
 #
 # ## 8 · Is it faster?
 #
-# A loop in Python pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy it scans by √T chunks; with Numba one compiled loop runs these 2000 steps, without a scan. **Predict** for this machine: how many times as long as the loop does this rung take for the minimal GRU, with 1 unit and with 512?
+# A loop in Python pays for each step's calls. The rung `parallel_in_time` makes fewer: in NumPy it scans by √T chunks; with Numba one compiled loop runs these 2,000 steps, without a scan. **Predict** for this machine: how many times as long as the loop does this rung take for the minimal GRU, with 1 unit and with 512?
 
 # %%
 from importlib.util import find_spec
@@ -416,7 +416,7 @@ for H in my_guess:
         print(warning)
     loop, rung = (times[name].median
                   for name in ("one_big_gemm", "parallel_in_time"))
-    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:.1f} ms, rung "
+    print(f"{H:3} units, 2,000 steps: loop {1e3 * loop:.1f} ms, rung "
           f"{1e3 * rung:.1f} ms, {rung / loop:.2g} times as long; you "
           f"guessed {my_guess[H]}")
 print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
@@ -424,7 +424,7 @@ print("the rung ran", "with Numba" if find_spec("numba") else "in NumPy")
 # %% [markdown]
 # <details class="outcome"><summary>What came out</summary>
 #
-# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2000 steps still follow one another: waiting was not what cost time. In [docs/performance.md](../docs/performance.md) a scan of 10,000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2.
+# With 1 unit, nearly all of the loop's time is calls in Python. With Numba the rung makes none a step; without it, about 90 in place of 2,000. With 512 units arithmetic and memory cost more, so calls weigh less. With Numba all 2,000 steps still follow one another: waiting was not what cost time. In [docs/performance.md](../docs/performance.md) a scan of 10,000 steps of 16 numbers takes 5.4 ms in NumPy, a compiled loop 0.2.
 #
 # </details>
 #

@@ -125,6 +125,6 @@ def filter_weights(kernel):
 # - Draw the state as K boxes
 # + Draw the state as K + {delay} boxes
 # - `weight_out` is the kernel as one row, `kernel[np.newaxis]`.
-# + `weight_out` is one row: {delay} zeros, then the kernel.
+# + `weight_out` is one row: first `np.zeros({delay})`, then the kernel.
 # - `weight_ih = np.zeros((K, 1))` with
 # + With K = len(kernel) + {delay} from here on: `weight_ih = np.zeros((K, 1))` with
