@@ -18,7 +18,7 @@ import numpy as np
 OPERATIONS = "array operation"
 BYTES = "byte of arrays read or written"
 ROUNDS = "round of Python loops and functions"
-METHODS = "argsort", "astype", "copy", "dot", "repeat", "searchsorted", "take"
+METHODS = "argmax argmin argsort astype copy dot nonzero repeat searchsorted take".split()
 INLINED = {"<listcomp>", "<setcomp>", "<dictcomp>"}  # functions until Python 3.11
 
 
@@ -36,7 +36,8 @@ class CountingArray(np.ndarray):
     def __array_function__(self, function: Callable, types: object, inputs: tuple, options: dict) -> object:
         before = self.costs[OPERATIONS]
         result = super().__array_function__(function, types, inputs, options)
-        is_shape = function.__name__.endswith("_like")  # zeros_like reads a shape alone
+        # zeros_like reads a shape alone; a.reshape() counts nothing either
+        is_shape = function.__name__.endswith(("_like", "ravel", "reshape"))
         if self.costs[OPERATIONS] == before and _is_computed(result, inputs) and not is_shape:
             _count(inputs, result)
         return counting(result)

@@ -48,6 +48,23 @@ def test_each_operation_reads_its_operands_and_writes_a_new_array(function, oper
     assert array_costs(function, a.copy(), b.copy()) == (operations, moved)
 
 
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("argmax", ()),
+        ("argmin", (0,)),
+        ("cumsum", (1,)),
+        ("nonzero", ()),
+        ("ravel", ()),
+        ("reshape", ((2, 6),)),
+        ("take", ([0, 2], 0)),
+    ],
+)
+def test_a_method_costs_what_the_function_of_its_name_does(name, others):
+    by_function = array_costs(lambda a: getattr(np, name)(a.T, *others), a)
+    assert array_costs(lambda a: getattr(a.T, name)(*others), a) == by_function
+
+
 def test_numbers_stay_what_they_are():
     function = Meter(lambda a, b: (np.exp(a) - b, [a.sum()], {"a": a}))
     first, (second,), named = function(a, b)
