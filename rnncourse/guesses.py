@@ -94,14 +94,16 @@ def cover(**guesses: object) -> None:
     if any(part is not NOTHING for part in _parts([*guesses.values()])):
         return
     from IPython import get_ipython
+    from IPython.core.displaypub import CapturingDisplayPublisher
     from IPython.display import display
 
     shown = Cover([*guesses], _fields(guesses))
     shell = get_ipython()
-    if "google.colab" in sys.modules or VSCODE in getattr(shell, "user_ns", ()):
-        _hold_outcome(shell, shown)
-    else:
+    is_plain = "google.colab" not in sys.modules and VSCODE not in getattr(shell, "user_ns", ())
+    if is_plain or isinstance(shell.display_pub, CapturingDisplayPublisher):  # or a cell within such a cell
         display(shown)
+    else:
+        _hold_outcome(shell, shown)
 
 
 def _hold_outcome(shell: object, shown: Cover) -> None:
@@ -139,8 +141,7 @@ def _html(data: dict) -> str:
     for kind in ("text/html", "image/svg+xml"):
         if kind in data:
             return data[kind]
-    image = data.get("image/png")
-    if image:
+    if image := data.get("image/png"):
         code = b64encode(image).decode() if isinstance(image, bytes) else image
         return f'<img src="data:image/png;base64,{code}">'
     text = data.get("text/markdown") or data.get("text/plain", "")

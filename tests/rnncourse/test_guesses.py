@@ -133,6 +133,16 @@ def test_where_no_style_hides_an_outcome_the_cover_holds_it(program, end, shown,
     assert capsys.readouterr().out == "next\n3\n"
 
 
+def test_a_cell_within_a_cell_loses_no_output_of_later_ones(shown, monkeypatch, capsys):
+    shell, outputs = shown
+    monkeypatch.setitem(sys.modules, "google.colab", sys)
+    shell.run_cell("my_guess = ...\nget_ipython().run_cell('my_factor = ...; print(my_factor)')")
+    assert ["guess-cover" in data["text/html"] for data in outputs] == [True]
+    shell.run_cell("display(3)\nprint('later')")
+    assert outputs[1:] == [{"text/plain": "3"}]
+    assert capsys.readouterr().out == "later\n"
+
+
 def test_a_cell_that_fails_behind_a_cover_fails_on_its_own_line(shell):
     result = shell.run_cell("my_guess = ...\nprint(my_guess)\nmy_guess.nothing")
     assert result.error_in_exec.__traceback__.tb_next.tb_lineno == 3
