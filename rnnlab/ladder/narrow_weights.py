@@ -225,8 +225,7 @@ class NarrowWeights:
         None if one of them holds a number that is not finite.
         """
         plan = self.refresh()
-        h = state[0]
-        L, B, H = h.shape
+        L, B, H = state[0].shape
         out = np.empty((len(state) * L, B, H), np.float32)
         place = workplace()
         if not place.lock.acquire(False):
@@ -237,7 +236,7 @@ class NarrowWeights:
             size = 2 * len(x) * self._row
             if size > place.room.size:
                 place.room = np.empty(size, np.uint32)
-            is_finite = self._step(x, h, state[-1], out, plan.numbers, place.room, place.job, members)
+            is_finite = self._step(x, state[0], state[-1], out, plan.numbers, place.room, place.job, members)
         finally:
             place.lock.release()
         if not is_finite:

@@ -91,18 +91,36 @@ def test_an_interrupt_before_the_own_part_lets_the_others_through_their_barriers
     assert sorted(done) == [0, 1, 2]
 
 
+class Interrupted(SimpleQueue):
+    """A queue whose first reader is interrupted."""
+
+    interrupts = 0
+
+    def get(self, *arguments, **options):
+        self.interrupts += 1
+        if self.interrupts == 1 and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return super().get(*arguments, **options)
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no system call binds a thread here")
 def test_an_interrupt_while_it_waits_for_the_others_leaves_a_thread_all_its_cores(monkeypatch):
-    class Interrupted(SimpleQueue):
-        def get(self, *_, **__):
-            raise KeyboardInterrupt
-
     before = os.sched_getaffinity(0)
     monkeypatch.setattr(team, "SimpleQueue", Interrupted)
-    monkeypatch.setattr(team, "_tasks", lambda process, member: SimpleQueue())
     with pytest.raises(KeyboardInterrupt):
         team.run(lambda member: None, 2)
     assert os.sched_getaffinity(0) == before
+
+
+def test_a_second_interrupt_leaves_nobody_at_a_barrier(monkeypatch):
+    counter = np.zeros(1, "int64")
+    interrupted = lambda task, member, cores: task(member) if member else 1 / 0
+    monkeypatch.setattr(team, "_run_on_a_core", interrupted)
+    monkeypatch.setattr(team, "SimpleQueue", Interrupted)
+    ends = []
+    with pytest.raises(ZeroDivisionError):
+        team.run(lambda member: ends.append(wait(counter, 3)), 3, counter)
+    assert len(ends) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")

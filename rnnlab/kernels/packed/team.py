@@ -49,29 +49,36 @@ def run(task: Task, members: int, arrivals: np.ndarray = NO_BARRIER) -> None:
         # empty where the system cannot bind a thread to a core
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
         errors = SimpleQueue()
-        queues = [_tasks(os.getpid(), member) for member in range(1, members)]
         begun = []
         try:
+            queues = [_tasks(os.getpid(), member) for member in range(1, members)]
             # one call: no interrupt comes between two tasks
             begun.extend(map(SimpleQueue.put, queues, [(task, k, cores, errors) for k in range(1, members)]))
             _run_on_a_core(task, 0, cores)
         finally:
-            try:
-                outcomes = [_outcome(errors, members, arrivals) for _ in begun]
-            finally:
-                if cores:
-                    os.sched_setaffinity(0, cores)
+            if cores:
+                os.sched_setaffinity(0, cores)
+            outcomes = _outcomes(len(begun), errors, members, arrivals)
         for error in filter(None, outcomes):
             raise error
 
 
-def _outcome(errors: SimpleQueue, members: int, arrivals: np.ndarray) -> BaseException | None:
-    """What a member raised, after its end: until then it writes into the caller's arrays."""
-    while True:
+def _outcomes(
+    begun: int, errors: SimpleQueue, members: int, arrivals: np.ndarray
+) -> list[BaseException | None]:
+    """What members raised, after their end: until then they write into the caller's arrays.
+
+    An interrupt meanwhile comes last: whoever left now might leave a member that waits at a barrier forever.
+    """
+    outcomes, interrupts = [], []
+    while len(outcomes) < begun:
         try:
-            return errors.get(timeout=PATIENCE)
+            outcomes.extend(map(errors.get, [True], [PATIENCE]))  # one call: an interrupt loses none
         except Empty:
             arrivals += members
+        except KeyboardInterrupt as interrupt:
+            interrupts.append(interrupt)
+    return outcomes + interrupts
 
 
 def _run_on_a_core(task: Task, member: int, cores: list[int]) -> None:
