@@ -45,12 +45,14 @@ def result_of(channel, code):
     message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
     channel.send(json.dumps({**message, "channel": "shell", "buffers": []}))
     printed = ""
+    awaited = {"idle", "execute_reply"}  # from two sockets of the kernel, in either order
     for answer in messages(channel, WAIT):
         if answer["parent_header"].get("msg_id") != header["msg_id"]:
             continue
         if answer["msg_type"] == "stream":
             printed += answer["content"]["text"]
-        if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "idle":
+        awaited -= {answer["msg_type"], answer["content"].get("execution_state")}
+        if not awaited:
             return printed
     raise TimeoutError(f"no answer to {code!r}")
 
