@@ -10,13 +10,10 @@ Products per layer of T steps:
 
 import numpy as np
 
-from rnnlab.cells import State
-from rnnlab.ladder.gru_reset_after import forward
-from rnnlab.ladder.one_big_gemm import Saved, Steps, sweep
+from rnnlab.ladder.gru_reset_after import without_product
+from rnnlab.ladder.one_big_gemm import Steps, saving
 from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
-from rnnlab.network import Layer, Network
-
-__all__ = ["PROPERTIES", "backward", "forward", "why_not"]
+from rnnlab.network import Layer
 
 PROPERTIES = RungProperties(
     idea="variant 5: all U h at once",
@@ -27,11 +24,6 @@ PROPERTIES = RungProperties(
 why_not = only_reset_after
 
 
-def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, restore=_all_products_again)
-
-
 def _all_products_again(layer: Layer, steps: Steps):
     h = np.stack([step.state[0] for step in steps])  # [T,B,H]
     T, B, H = h.shape
@@ -39,3 +31,6 @@ def _all_products_again(layer: Layer, steps: Steps):
     products = h.reshape(T * B, H) @ weight_n.T + layer.bias_hh[2 * H :]
     products = products.reshape(T, B, H)
     return lambda t: steps[t]._replace(auxiliary=products[t])
+
+
+forward, backward = saving(without_product, _all_products_again)

@@ -11,10 +11,9 @@ Products per layer of T steps:
 import numpy as np
 
 from rnnlab import cells
-from rnnlab.cells import State
-from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
+from rnnlab.ladder.one_big_gemm import Steps, saving
 from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
-from rnnlab.network import Layer, Network
+from rnnlab.network import Layer
 
 PROPERTIES = RungProperties(
     idea="variant 3: no product waits for r",
@@ -23,16 +22,6 @@ PROPERTIES = RungProperties(
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: 2 * n.T + 3),
 )
 why_not = only_reset_after
-
-
-def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, save=without_product)
-
-
-def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, restore=_product_again)
 
 
 def without_product(gates_x: np.ndarray, steps: Steps) -> Steps:
@@ -47,3 +36,6 @@ def _product_again(layer: Layer, steps: Steps):
         return steps[t]._replace(auxiliary=h @ layer.weight_hh[rows].T + layer.bias_hh[rows])
 
     return step_of
+
+
+forward, backward = saving(without_product, _product_again)

@@ -12,10 +12,9 @@ Products per layer of T steps:
 import numpy as np
 
 from rnnlab import cells
-from rnnlab.cells import State
-from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
+from rnnlab.ladder.one_big_gemm import Steps, saving
 from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
-from rnnlab.network import Layer, Network
+from rnnlab.network import Layer
 
 PROPERTIES = RungProperties(
     idea="variant 4: save U h, not n",
@@ -24,16 +23,6 @@ PROPERTIES = RungProperties(
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )
 why_not = only_reset_after
-
-
-def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, save=_without_candidate)
-
-
-def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, restore=_candidate_again)
 
 
 def _without_candidate(gates_x: np.ndarray, steps: Steps) -> tuple[np.ndarray, Steps]:
@@ -52,3 +41,6 @@ def _candidate_again(layer: Layer, saved: tuple[np.ndarray, Steps]):
         return steps[t]._replace(gates=np.concatenate([r, z, n], -1))
 
     return step_of
+
+
+forward, backward = saving(_without_candidate, _candidate_again)

@@ -7,7 +7,7 @@ Products per layer, of T steps and G gates:
 A GRU that resets before its product has one recurrent product more a step, both ways, and one dW_hh more.
 
 `run` and `sweep` are the two loops.  A rung that saves less, and computes the rest again in its backward
-pass, says only what.
+pass, says only what: `forward, backward = saving(save, restore)`.
 """
 
 from collections.abc import Callable
@@ -36,18 +36,28 @@ Restore = Callable[
 ]  # what the layer saved -> (step -> what it saved)
 
 
-def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, save=lambda gates_x, steps: steps)
+def saving(save: Save, restore: Restore) -> tuple[Callable, Callable]:
+    """The forward and backward of a rung that saves what `save` makes of the steps; see rnnlab.ladder.
+
+    restore gives, step by step, what the cell's gradient needs.
+    """
+
+    def forward(network: Network, x: np.ndarray, state: State | None = None):
+        """y [T,B,H], final state, saved; see rnnlab.ladder."""
+        return run(network, x, state, save)
+
+    def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+        """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+        return sweep(network, saved, dy, dstate, restore)
+
+    return forward, backward
 
 
-def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, restore=lambda layer, steps: steps.__getitem__)
+forward, backward = saving(lambda gates_x, steps: steps, lambda layer, steps: steps.__getitem__)
 
 
 def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], final state, saved; `save` decides what is saved of each layer's steps."""
+    """y [T,B,H], the final state, and what each layer saved."""
 
     def layer_forward(index, x, state):
         layer = network.layer(index)
@@ -66,7 +76,7 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
 
 
 def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, restore: Restore):
-    """dx [T,B,I], dstate, gradients; `restore` gives, step by step, what the cell's gradient needs."""
+    """dx [T,B,I], dstate and gradients, from dy [T,B,H] and dstate after the last step."""
 
     def layer_backward(index, saved, dy, dstate):
         layer = network.layer(index)
