@@ -9,6 +9,30 @@ import copy
 from collections.abc import Iterator
 
 EMPTY = ast.Pass, ast.Raise  # what a block may hold besides imports
+IMPORTS = ast.Import, ast.ImportFrom
+ASSIGNMENTS = ast.Assign, ast.AnnAssign, ast.AugAssign
+
+
+def names_in(*trees: ast.AST) -> set[str]:
+    """The variables that stand in trees."""
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def targets_of(statement: ast.stmt) -> list[ast.expr]:
+    """What an assignment gives a value; nothing for other statements."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ASSIGNMENTS) else []
+
+
+def bound_name(alias: ast.alias) -> str:
+    """The name that an import binds: `a` of `import a.b`, `c` of `import a.b as c`."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def called(decorator: ast.expr) -> ast.expr:
+    """The function in `@function` and in `@function(…)`."""
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
 def plain_forms(source: str, place: int, tree: ast.stmt) -> Iterator[tuple[str, int, ast.stmt]]:
@@ -25,19 +49,16 @@ def imported(tree: ast.Try) -> list[ast.stmt]:
     """The imports of a `try` that does nothing else; empty for any other."""
     blocks = [tree.body, tree.orelse, tree.finalbody, *(handler.body for handler in tree.handlers)]
     statements = [statement for block in blocks for statement in block]
-    imports = [s for s in statements if isinstance(s, ast.Import | ast.ImportFrom)]
+    imports = [s for s in statements if isinstance(s, IMPORTS)]
     others = [s for s in statements if s not in imports and not _is_empty(s)]
     return [] if others else imports
 
 
 def _is_empty(statement: ast.stmt) -> bool:
     """Does it do nothing that an answer could need: pass, raise, print?"""
-    is_print = (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and getattr(statement.value.func, "id", None) == "print"
-    )
-    return is_print or isinstance(statement, EMPTY)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return getattr(statement.value.func, "id", None) == "print"
+    return isinstance(statement, EMPTY)
 
 
 def _as_function(tree: ast.stmt) -> str | None:

@@ -22,9 +22,11 @@ from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import Worker
 from nbjudge.verdict import Status, Stopped
+from rnncourse.kernel_answers.kernel_forms import ASSIGNMENTS, IMPORTS, bound_name, called, names_in
 from rnncourse.kernel_answers.kernel_source import (
     Names,
     Statement,
+    more_than_computing,
     path_of,
     plain_function,
     refuse_no_constant,
@@ -117,8 +119,7 @@ def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
             built |= {name: same._replace(name=name) for name in _targets(tree)}
         else:
             for name in _targets(tree) & built.keys():
-                message = f"A kernel may only compute: {name} stands for two things ({statement.label})."
-                raise Stopped(Status.forbidden, message)
+                raise more_than_computing(f"{name} stands for two things ({statement.label})")
     yield from built.values()
 
 
@@ -126,7 +127,7 @@ def _kind(decorator: ast.expr | None, names: Names) -> str:
     """The kind of a Function, by its decorator."""
     if decorator is None:
         return ""
-    if path_of(decorator.func if isinstance(decorator, ast.Call) else decorator, names) in OF_THE_CPU:
+    if path_of(called(decorator), names) in OF_THE_CPU:
         return "device"
     keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
     is_device = any(
@@ -151,17 +152,14 @@ def _compiled(tree: ast.stmt, names: Names) -> tuple[str, str, str] | None:
 
 
 def _targets(tree: ast.stmt) -> set[str]:
-    stored = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return (
-        {node.id for node in stored}
-        if isinstance(tree, ast.Assign | ast.AnnAssign | ast.AugAssign)
-        else set()
-    )
+    """Names that an assignment gives a value, in walrus expressions, too."""
+    nodes = ast.walk(tree) if isinstance(tree, ASSIGNMENTS) else ()
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _reads(function: Function) -> set[str]:
     """Names that the function, or one of its default values, may look up."""
-    return set().union(*map(_names, (function.definition.bare, *function.defaults())))
+    return names_in(function.definition.bare, *function.defaults())
 
 
 def _assigned(statements: list[Statement], names: Names) -> set[str]:
@@ -179,11 +177,10 @@ def _is_word(path: str) -> bool:
 def _refuse_changing_defaults(functions: list[Function], statements: list[Statement]) -> None:
     """A default value is read where the function is defined; a name in it may have one value only."""
     times = Counter(name for statement in statements for name in _targets(statement.bare))
-    for default in (default for function in functions for default in function.defaults()):
-        for name in _names(default):
-            if times[name] > 1:
-                message = f"A kernel may only compute: {name}, a default value, stands for two things."
-                raise Stopped(Status.forbidden, message)
+    defaults = (default for function in functions for default in function.defaults())
+    for name in sorted(names_in(*defaults)):
+        if times[name] > 1:
+            raise more_than_computing(f"{name}, a default value, stands for two things")
 
 
 def _constants(
@@ -264,20 +261,14 @@ def _makers(values: dict[str, ast.expr], statements: list[Statement]) -> tuple[s
             binding[name].append(number)
     needed: set[str] = set()
     chosen: set[int] = set()
-    waiting = set().union(*map(_names, values.values()))
+    waiting = names_in(*values.values())
     while waiting:
         needed.add(name := waiting.pop())
         for number in {*binding[name]} - chosen:
             chosen.add(number)
-            waiting |= _names(statements[number].bare) - needed
+            waiting |= names_in(statements[number].bare) - needed
     return needed, [statements[number] for number in sorted(chosen)]
 
 
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
 def _imports(tree: ast.stmt) -> set[str]:
-    if not isinstance(tree, ast.Import | ast.ImportFrom):
-        return set()
-    return {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
+    return set(map(bound_name, tree.names)) if isinstance(tree, IMPORTS) else set()

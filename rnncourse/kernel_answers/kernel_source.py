@@ -29,7 +29,15 @@ import numpy as np
 
 from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.verdict import Status, Stopped
-from rnncourse.kernel_answers.kernel_forms import plain_forms
+from rnncourse.kernel_answers.kernel_forms import (
+    ASSIGNMENTS,
+    IMPORTS,
+    bound_name,
+    called,
+    names_in,
+    plain_forms,
+    targets_of,
+)
 from rnncourse.kernel_answers.kernel_vocabulary import (
     FIELDS,
     NO_GPU,
@@ -48,6 +56,7 @@ from rnncourse.kernel_answers.launcher import BUILTINS, bare
 
 MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
 OF_PYTHON = (bool, int, float, type(None))
+PASS_IT = "pass it to the kernel as an argument"
 NO_STORE = "a store into {}, which lies outside the kernel and is constant: pass the array to it"
 Names = dict[str, str | None]  # what a name beside the kernel stands for: a dotted path, None for a value
 
@@ -104,8 +113,8 @@ def refuse_a_function(function: Callable) -> None:
     except (OSError, TypeError, SyntaxError, IndexError):
         return
     if source[:1].isspace():  # a grade cannot tell which definition a block would leave
-        message = f"A kernel may only compute: {function.__name__} is defined inside another statement."
-        raise Stopped(Status.forbidden, message, "begin @cuda.jit and def at the left margin of the cell")
+        sentence = f"{function.__name__} is defined inside another statement"
+        raise more_than_computing(sentence, "begin @cuda.jit and def at the left margin of the cell")
     for value in kernel.__defaults__ or ():
         refuse_no_constant(f"{function.__name__} default", value)
     # what was imported name by name is unknown here, and strict mode judges it
@@ -125,21 +134,17 @@ def _leave_out_imports(statements: list[Statement], needed: list[str]) -> None:
     """Leave out what is imported for annotations alone, and what the answer does not need."""
     functions = [s.whole for s in statements if isinstance(s.whole, ast.FunctionDef)]
     heads = [part for f in functions for part in (*f.decorator_list, *f.args.defaults, *f.args.kw_defaults)]
-    used = _names_in([*(statement.bare for statement in statements), *filter(None, heads)])
-    annotated = _names_in([statement.whole for statement in statements]) - used
+    used = names_in(*(statement.bare for statement in statements), *filter(None, heads))
+    annotated = names_in(*(statement.whole for statement in statements)) - used
+
+    def is_wanted(alias: ast.alias) -> bool:
+        name = bound_name(alias)
+        return (name == "*" or needed == ["*"] or name in needed) and name not in annotated
+
     for statement in statements:
         for tree in (statement.bare, statement.whole):
-            if isinstance(tree, ast.Import | ast.ImportFrom):
-                bound = lambda alias: alias.asname or alias.name.partition(".")[0]
-
-                def wanted(name):
-                    return name == "*" or (needed == ["*"] or name in needed)
-
-                tree.names = [a for a in tree.names if wanted(bound(a)) and bound(a) not in annotated]
-
-
-def _names_in(trees: list[ast.AST]) -> set[str]:
-    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            if isinstance(tree, IMPORTS):
+                tree.names = [*filter(is_wanted, tree.names)]
 
 
 def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> None:
@@ -148,13 +153,10 @@ def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> No
     except NoKernel as problem:
         line = f"line {problem.line or getattr(statement, 'lineno', 0)}"
         place = f"{label}, {line}" if label else line
+        sentence = f"{problem.sentence} ({place})"
         if problem.reaches:
-            message = f"A kernel may only compute: {problem.sentence} ({place})."
-            raise Stopped(Status.forbidden, message) from None
-        message = f"This is not a kernel for a GPU: {problem.sentence} ({place})."
-        raise Stopped(
-            Status.failed, message, "write the loop over single elements, as one thread of many"
-        ) from None
+            raise more_than_computing(sentence) from None
+        raise not_for_a_gpu(sentence, "write the loop over single elements, as one thread of many") from None
 
 
 def _bind(statement: ast.stmt, names: Names) -> None:
@@ -165,26 +167,23 @@ def _bind(statement: ast.stmt, names: Names) -> None:
 
 
 def _bindings(statement: ast.stmt, names: Names) -> Iterator[tuple[str, str | None]]:
-    if isinstance(statement, ast.Import | ast.ImportFrom):
+    if isinstance(statement, IMPORTS):
         yield from _imported(statement)
     elif isinstance(statement, ast.FunctionDef):
         yield statement.name, None
-    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        for target in targets:
-            path = (
-                path_of(statement.value, names) if isinstance(target, ast.Name) and statement.value else None
-            )
-            yield from ((node.id, path) for node in ast.walk(target) if isinstance(node, ast.Name))
+    for target in targets_of(statement):
+        is_name = isinstance(target, ast.Name) and statement.value
+        path = path_of(statement.value, names) if is_name else None
+        yield from ((node.id, path) for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 def _hold(statement: ast.stmt, names: Names) -> None:
     """Raises NoKernel for a statement beside or of a kernel."""
     if isinstance(statement, ast.FunctionDef):
         _hold_function(statement, names)
-    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+    elif isinstance(statement, ASSIGNMENTS):
         _hold_constant(statement, names)
-    elif not isinstance(statement, ast.Import | ast.ImportFrom) and not _is_text(statement):
+    elif not isinstance(statement, IMPORTS) and not _is_text(statement):
         kind = type(statement).__name__
         raise NoKernel(
             f"a statement beside it that is neither import, constant nor function ({kind})", statement
@@ -250,9 +249,9 @@ def _hold_function(function: ast.FunctionDef, names: Names) -> None:
 
 
 def _hold_decorator(decorator: ast.expr, names: Names) -> None:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if path_of(called, names) not in ("cuda.jit", *OF_THE_CPU):
-        word = ast.unparse(called)
+    function = called(decorator)
+    if path_of(function, names) not in ("cuda.jit", *OF_THE_CPU):
+        word = ast.unparse(function)
         raise NoKernel(f"the decorator {word}: a kernel is made by cuda.jit", decorator, reaches=False)
     if isinstance(decorator, ast.Call):
         _hold_jit(decorator, names)
@@ -268,8 +267,7 @@ def _hold_jit(call: ast.Call, names: Names) -> None:
 
 def _hold_constant(statement: ast.Assign | ast.AnnAssign | ast.AugAssign, names: Names) -> None:
     """A constant beside a kernel: numbers, tuples, dtypes, tables, and what a few functions make of them."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    for node in (node for target in targets for node in ast.walk(target)):
+    for node in (node for target in targets_of(statement) for node in ast.walk(target)):
         if not isinstance(node, ast.Name | ast.Tuple | ast.expr_context):
             raise NoKernel("an assignment to a part of something", statement)
     if statement.value is None:
@@ -375,6 +373,16 @@ def _is_refused_name(name: str, known: set[str]) -> bool:
     return name.startswith("__") or (name not in known and hasattr(builtins, name) and name not in BUILTINS)
 
 
+def more_than_computing(sentence: str, next_step: str | None = None) -> Stopped:
+    """The verdict on text that a kernel may not hold."""
+    return Stopped(Status.forbidden, f"A kernel may only compute: {sentence}.", next_step)
+
+
+def not_for_a_gpu(sentence: str, next_step: str) -> Stopped:
+    """The verdict on what no GPU runs, and what to do instead."""
+    return Stopped(Status.failed, f"This is not a kernel for a GPU: {sentence}.", next_step)
+
+
 def plain_function(name: str) -> Stopped:
     """The verdict on a function without cuda.jit."""
     message = f"{name} is a plain function, and a kernel is expected."
@@ -391,10 +399,8 @@ def refuse_no_constant(what: str, value: object) -> None:
     elif isinstance(value, np.ndarray) and not parameter:
         if value.nbytes > MOST_BYTES:
             message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
-            raise Stopped(Status.too_big, message, "pass it to the kernel as an argument")
+            raise Stopped(Status.too_big, message, PASS_IT)
     elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
         kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-        message = (
-            f"This is not a kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
-        )
-        raise Stopped(Status.failed, message, "pass it to the kernel as an argument")
+        sentence = f"{place} is {kind}; constants are numbers and tuples of them"
+        raise not_for_a_gpu(sentence, PASS_IT)

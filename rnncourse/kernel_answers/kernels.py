@@ -54,7 +54,7 @@ def launched(function: Callable, is_own: bool = False) -> Callable:
         return function
 
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
-        own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
+        own = _copies(arguments)
         observed, refused = _observed(kernel, grid, block, own, is_own)
         findings = (*getattr(observed, "findings", ()), *refused)
         return {
@@ -73,9 +73,13 @@ def replay(function: Callable, grid: tuple, block: tuple, arguments: tuple) -> o
         raise TypeError(f"replay takes a kernel: write @cuda.jit above the def of {function.__name__}")
     kernel = _simulated(function) if _is_of_numba(function) else function
     simulator = sys.modules[MODULES[0]]
-    own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
     with simulator.settings(hold=HOLD, **SHOWN) if simulator.is_simulated else nullcontext():
-        return simulator.replay(kernel[grid, block], *own)
+        return simulator.replay(kernel[grid, block], *_copies(arguments))
+
+
+def _copies(arguments: tuple) -> list:
+    """The arguments of a launch, with its own arrays."""
+    return [np.array(part) if isinstance(part, np.ndarray) else part for part in arguments]
 
 
 def _is_kernel(function: object) -> bool:
