@@ -61,6 +61,9 @@ class Array(NamedTuple):
         return f"{self.name} of layer {self.layer}, block {self.block}"
 
 
+Places = dict[Array, int]  # of the arrays in memory
+
+
 class Illegal(ValueError):
     """A schedule that cannot run or gives wrong gradients; `mistake` is its name, if it has one."""
 
@@ -143,24 +146,23 @@ def writes(launch: LayerBlock, layers: int) -> list[Array]:
     return [Array("dg", l, j)] if kind == BACKWARD else []
 
 
-def to_plan(schedule: Schedule, places: Sequence[dict[Array, int]]) -> Plan:
+def to_plan(schedule: Schedule, places: Sequence[Places]) -> Plan:
     """The plan of operations; places: for each launch, the place in memory of each array that it touches."""
-    T, B, H, L = (getattr(schedule.problem, name) for name in ("steps", "minibatch", "hidden_size", "layers"))
+    L, T, B, H, _ = schedule.problem
     operations = [operation for parts in launch_operations(schedule, places) for operation in parts]
     place_count = 1 + max((number for place in places for number in place.values()), default=-1)
     buffers = {f"place{number}": (schedule.block * B, H) for number in range(place_count)}
-    buffers |= {name: (T * B, H) for name in ("x", "y", "dy")}
-    for l in range(L):
-        buffers |= {f"{name}_l{l}": (H, H) for name in ("W", "U", "dW", "dU")}
-        buffers |= {f"b_l{l}": (1, H), f"db_l{l}": (1, H), f"dh_l{l}": (B, H)}
-    gradients = (f"{name}_l{l}" for name in ("dW", "dU", "db") for l in range(L))
-    outputs = frozenset(("y", "dy", *gradients))
-    return Plan(
-        "rnn_tanh", Sizes(T, B, H, H, L), "training", tuple(operations), buffers, outputs, captured=True
-    )
+    buffers |= dict.fromkeys(("x", "y", "dy"), (T * B, H))
+    shapes = {"W": (H, H), "U": (H, H), "b": (1, H)}
+    gradients = {f"d{name}": shape for name, shape in shapes.items()}
+    for name, shape in {**shapes, **gradients, "dh": (B, H)}.items():
+        buffers |= {f"{name}_l{l}": shape for l in range(L)}
+    outputs = frozenset(("y", "dy", *(f"{name}_l{l}" for name in gradients for l in range(L))))
+    sizes = Sizes(T, B, H, H, L)
+    return Plan("rnn_tanh", sizes, "training", tuple(operations), buffers, outputs, captured=True)
 
 
-def launch_operations(schedule: Schedule, places: Sequence[dict[Array, int]]) -> list[list[Operation]]:
+def launch_operations(schedule: Schedule, places: Sequence[Places]) -> list[list[Operation]]:
     """The operations of each launch, in the plan's order."""
     pairs = zip(schedule.launches, places, strict=True)
     return [_Block(schedule, launch, place).operations() for launch, place in pairs]
@@ -169,28 +171,27 @@ def launch_operations(schedule: Schedule, places: Sequence[dict[Array, int]]) ->
 class _Block:
     """The operations of one launch."""
 
-    def __init__(self, schedule: Schedule, launch: LayerBlock, place: dict[Array, int]):
+    def __init__(self, schedule: Schedule, launch: LayerBlock, place: Places):
         self.problem = schedule.problem
-        self.launch = launch
-        self.place = place
         self.length = schedule.block
-        self.first, self.last = schedule.span(launch.block)
-        self.below = Array("y", launch.layer - 1, launch.block)
-        self.own, self.slope = (Array(name, launch.layer, launch.block) for name in ("h", "dg"))
+        self.place = place
+        self.kind, self.layer, self.block, self.stream = launch
+        self.steps = schedule.span(launch.block)
+        self.below = Array("y", self.layer - 1, self.block)
+        self.own, self.slope = (Array(name, self.layer, self.block) for name in ("h", "dg"))
 
     def operations(self) -> list[Operation]:
-        return (self._forward, self._backward, self._weights)[self.launch.kind]()
+        return (self._forward, self._backward, self._weights)[self.kind]()
 
     def _forward(self) -> list[Operation]:
-        whole = self.first, self.last
-        result = [self._product(self._rows(self.below, *whole), "W", self._rows(self.own, *whole))]
-        for t in range(*whole):
-            h = self._rows(self.own, t, t + 1)
-            below = self._rows(self.below, t, t + 1)
+        result = [self._product(self._rows(self.below, *self.steps), "W", self._rows(self.own, *self.steps))]
+        bias = self._of_layer("b", 1)
+        for t in range(*self.steps):
+            h = self._rows(self.own, t)
+            below = self._rows(self.below, t)
+            y = self._result(t)
             if t:
                 result.append(self._product(self._state_before(t), "U", h, accumulates=True))
-            bias = self._region(f"b_l{self.launch.layer}", 1)
-            y = self._result(t)
             body = (
                 Elementary("bias", (h, bias), h),
                 Elementary("tanh", (h,), h),
@@ -200,76 +201,70 @@ class _Block:
         return result
 
     def _backward(self) -> list[Operation]:
-        carried = self._region(f"dh_l{self.launch.layer}", self.problem.minibatch)
+        carried = self._of_layer("dh", self.problem.minibatch)
+        total = self._of_layer("~total", self.problem.minibatch)
         result = []
-        for t in reversed(range(self.first, self.last)):
-            h = self._rows(self.own, t, t + 1)
-            slope = self._rows(self.slope, t, t + 1)
-            dy = self._steps("dy", t, t + 1)
-            arriving = (dy, carried) if t < self.problem.steps - 1 else (dy,)
-            total = self._region(f"~total_l{self.launch.layer}", self.problem.minibatch)
-            body = (Elementary("sum", arriving, total), Elementary("tanh_slope", (total, h), slope))
+        for t in reversed(range(*self.steps)):
+            h = self._rows(self.own, t)
+            slope = self._rows(self.slope, t)
+            arriving = [self._steps("dy", t)]
+            if t < self.problem.steps - 1:
+                arriving.append(carried)
+            body = Elementary("sum", (*arriving,), total), Elementary("tanh_slope", (total, h), slope)
             result.append(self._operation("pointwise", (h, *arriving), (slope,), body=body))
             if t:
                 result.append(self._product(slope, "U", carried, flipped=False))
-        whole = self.first, self.last
-        return [
-            *result,
-            self._product(
-                self._rows(self.slope, *whole), "W", self._steps("dy", *whole), True, flipped=False
-            ),
-        ]
+        slopes = self._rows(self.slope, *self.steps)
+        dy = self._steps("dy", *self.steps)
+        return [*result, self._product(slopes, "W", dy, accumulates=True, flipped=False)]
 
     def _weights(self) -> list[Operation]:
-        l = self.launch.layer
-        first = self.first
-        last = self.last
-        sums = [("dW", self._rows(self.slope, first, last), self._rows(self.below, first, last))]
+        first, last = self.steps
+        slopes = self._rows(self.slope, first, last)
+        sums = [("dW", slopes, self._rows(self.below, first, last))]
         if last - first > 1:
-            inner = self._rows(self.slope, first + 1, last), self._rows(self.own, first, last - 1)
-            sums.append(("dU", *inner))
+            inner = self._rows(self.slope, first + 1, last)
+            sums.append(("dU", inner, self._rows(self.own, first, last - 1)))
         if first:
-            sums.append(("dU", self._rows(self.slope, first, first + 1), self._state_before(first)))
-        size = self.problem.hidden_size
-        flags = {"transposed": (True, False), "accumulates": True}
-        products = []
-        for name, a, b in sums:
-            out = self._region(f"{name}_l{l}", size)
-            products.append(self._operation("gemm", (a, b), (out,), **flags))
-        bias = self._region(f"db_l{l}", 1)
-        total = self._operation("reduce", (self._rows(self.slope, first, last),), (bias,), accumulates=True)
-        return [*products, total]
+            sums.append(("dU", self._rows(self.slope, first), self._state_before(first)))
+        products = [self._gemm(a, b, self._of_layer(name), (True, False), True) for name, a, b in sums]
+        bias = self._of_layer("db", 1)
+        return [*products, self._operation("reduce", (slopes,), (bias,), accumulates=True)]
 
     def _product(self, a: Region, weights: str, out: Region, accumulates=False, flipped=True) -> Operation:
-        factor = self._region(f"{weights}_l{self.launch.layer}", self.problem.hidden_size)
-        flags = {"transposed": (False, flipped), "accumulates": accumulates}
-        return self._operation("gemm", (a, factor), (out,), **flags)
+        return self._gemm(a, self._of_layer(weights), out, (False, flipped), accumulates)
+
+    def _gemm(self, a: Region, b: Region, out: Region, transposed: tuple, accumulates: bool) -> Operation:
+        flags = {"transposed": transposed, "accumulates": accumulates}
+        return self._operation("gemm", (a, b), (out,), **flags)
 
     def _operation(self, kind: str, reads: tuple, writes: tuple, **more) -> Operation:
-        steps = (self.first, self.last)
-        stream = self.launch.stream
-        return Operation(kind, reads, writes, self.launch.layer, steps, stream=stream, **more)
+        return Operation(kind, reads, writes, self.layer, self.steps, stream=self.stream, **more)
 
-    def _rows(self, array: Array, first: int, last: int) -> Region:
-        """Steps of an array: of its place in memory, or of x below layer 0."""
+    def _rows(self, array: Array, first: int, last: int | None = None) -> Region:
+        """Steps of an array, or one: of its place in memory, or of x below layer 0."""
         if array.layer < 0:
             return self._steps("x", first, last)
         start = array.block * self.length
-        return self._steps(f"place{self.place[array]}", first - start, last - start)
+        end = None if last is None else last - start
+        return self._steps(f"place{self.place[array]}", first - start, end)
 
     def _state_before(self, t: int) -> Region:
-        block = self.launch.block - (t == self.first)
-        return self._rows(Array("h", self.launch.layer, block), t - 1, t)
+        block = self.block - (t == self.steps[0])
+        return self._rows(Array("h", self.layer, block), t - 1)
 
     def _result(self, t: int) -> Region:
-        top = self.launch.layer == self.problem.layers - 1
-        y = Array("y", self.launch.layer, self.launch.block)
-        return self._steps("y", t, t + 1) if top else self._rows(y, t, t + 1)
+        if self.layer == self.problem.layers - 1:
+            return self._steps("y", t)
+        return self._rows(Array("y", self.layer, self.block), t)
 
-    def _steps(self, buffer: str, first: int, last: int) -> Region:
+    def _steps(self, buffer: str, first: int, last: int | None = None) -> Region:
+        """Rows of steps from first to before last, or of the first one alone."""
         B = self.problem.minibatch
-        H = self.problem.hidden_size
-        return Region(buffer, (first * B, last * B), (0, H))
+        end = first + 1 if last is None else last
+        return Region(buffer, (first * B, end * B), (0, self.problem.hidden_size))
 
-    def _region(self, buffer: str, rows: int) -> Region:
-        return Region(buffer, (0, rows), (0, self.problem.hidden_size))
+    def _of_layer(self, name: str, rows: int | None = None) -> Region:
+        """The layer's array of this name; of the weights' shape where no number of rows is given."""
+        H = self.problem.hidden_size
+        return Region(f"{name}_l{self.layer}", (0, rows or H), (0, H))

@@ -14,6 +14,7 @@ from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Problem
+from rnncourse.capstone.page import VERDICTS
 from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import PROBLEMS, score_all
 from rnncourse.figures.pen import QUIET, ROLES, Sheet
@@ -94,7 +95,7 @@ def _draw_measurement(values: dict) -> Sheet:
     runs = values["measurements"]
     prediction = values["prediction"][0]
     (low, high) = values["interval"]
-    inside = "inside" if low <= prediction <= high else "outside"
+    inside = VERDICTS[not low <= prediction <= high]
     sentence = (
         f"Predicted {prediction:g}, {inside} the interval {low:g} to {high:g} that holds the true median "
         f"with {values['confidence'][0]:g} %; {len(runs)} measurements."
@@ -107,9 +108,10 @@ def _draw_measurement(values: dict) -> Sheet:
     sheet.line((60, 98), (840, 98), colour=QUIET, width=1)
     for k, value in enumerate(sorted(runs)):
         sheet.element("circle", cx=x(value), cy=82 - 12 * (k % 3), r=5, fill=ROLES["state"].solid)
-    sheet.line((x(prediction), 34), (x(prediction), 104), colour=ROLES["error"].edge, width=3, dashes="6 4")
-    sheet.text(x(prediction), 26, f"predicted {prediction:g}", colour=ROLES["error"].text)
-    for value, name in ((low, "low"), (high, "high")):
-        sheet.text(x(value), 118, f"{value:g}", anchor="end" if name == "low" else "start")
+    predicted = x(prediction)
+    sheet.line((predicted, 34), (predicted, 104), colour=ROLES["error"].edge, width=3, dashes="6 4")
+    sheet.text(predicted, 26, f"predicted {prediction:g}", colour=ROLES["error"].text)
+    for value, anchor in ((low, "end"), (high, "start")):
+        sheet.text(x(value), 118, f"{value:g}", anchor=anchor)
     sheet.text(450, 140, "one dot a measurement; the band is the interval of the median", colour=QUIET)
     return sheet

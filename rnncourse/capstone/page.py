@@ -69,10 +69,14 @@ def coverage(measurements: list[float], low: float, high: float) -> float:
 
     Each measurement is above the median with probability 1/2, so the number below it is binomial.
     """
-    n = len(measurements)
     below = sum(value < low for value in measurements)
     up_to = sum(value <= high for value in measurements)
-    return sum(math.comb(n, k) for k in range(below + 1, up_to)) / 2**n
+    return probability_below(len(measurements), range(below + 1, up_to))
+
+
+def probability_below(n: int, numbers: range) -> float:
+    """Probability that one of these numbers of n measurements lie below the median."""
+    return sum(math.comb(n, k) for k in numbers) / 2**n
 
 
 def _lines(text: str) -> dict[str, PageLine]:

@@ -51,8 +51,7 @@ class Residual:
                 layers.clear()  # the segment below is recomputed when the gradient comes to it
             x, last, layers[l] = self._layer_forward(network, l, x, state)
             final.append(last)
-        parts = zip(*final, strict=True)
-        return x, tuple(np.concatenate(part) for part in parts), SavedSegments(inputs, state, layers)
+        return x, _joined(final), SavedSegments(inputs, state, layers)
 
     def backward(self, network: Network, saved: SavedSegments, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate of the initial state, gradients.
@@ -66,12 +65,11 @@ class Residual:
         for l in reversed(range(network.layers)):
             if l not in layers:
                 layers = self._recompute(network, saved, l)
-            own = tuple(part[l : l + 1] for part in dstate)
-            dx, first[l], of_layer = one_big_gemm.backward(layer_network(network, l), layers.pop(l), dy, own)
+            one = layer_network(network, l)
+            dx, first[l], of_layer = one_big_gemm.backward(one, layers.pop(l), dy, _of_layer(dstate, l))
             dy = dx + dy if self._has_skip(network, l) else dx
             gradients |= {f"{name[:-1]}{l}": gradient for name, gradient in of_layer.items()}
-        ordered = {name: gradients[name] for name in network.parameters}
-        return dy, tuple(np.concatenate(part) for part in zip(*first, strict=True)), ordered
+        return dy, _joined(first), {name: gradients[name] for name in network.parameters}
 
     def _recompute(self, network: Network, saved: SavedSegments, top: int) -> dict[int, Any]:
         """What one_big_gemm saves of the segment whose top layer this is."""
@@ -83,12 +81,21 @@ class Residual:
         return layers
 
     def _layer_forward(self, network: Network, l: int, x: np.ndarray, state: State):
-        own = tuple(part[l : l + 1] for part in state)
-        h, last, saved = one_big_gemm.forward(layer_network(network, l), x, own)
+        h, last, saved = one_big_gemm.forward(layer_network(network, l), x, _of_layer(state, l))
         return (x + h if self._has_skip(network, l) else h), last, saved
 
     def _has_skip(self, network: Network, l: int) -> bool:
         return self.skips and (l > 0 or network.input_size == network.hidden_size)
+
+
+def _of_layer(state: State, l: int) -> State:
+    """A layer's part of a state [L,B,H], as [1,B,H]."""
+    return tuple(part[l : l + 1] for part in state)
+
+
+def _joined(states: list[State]) -> State:
+    """The state whose layers these are."""
+    return tuple(np.concatenate(part) for part in zip(*states, strict=True))
 
 
 def gradient_norms(network: Network, gradients: dict[str, np.ndarray]) -> np.ndarray:

@@ -10,13 +10,15 @@ from rnnlab.ladder.plan_rung import executed
 from rnnlab.network import Network, check_gradients, check_input, merged_bias
 from rnnlab.schedule.plan import Plan
 
+Arrays = dict[str, np.ndarray]
+
 
 class TrainingResult(NamedTuple):
     """Results of a training pass under PyTorch's names; seconds of the execution on this machine."""
 
     y: np.ndarray  # [T,B,H]
     dx: np.ndarray  # [T,B,H]
-    gradients: dict[str, np.ndarray]
+    gradients: Arrays
     seconds: float
 
 
@@ -28,7 +30,7 @@ def run_plan(plan: Plan, network: Network, x: np.ndarray, dy: np.ndarray) -> Tra
     return results(arrays, network, x.shape, time.perf_counter() - start)
 
 
-def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> dict[str, np.ndarray]:
+def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> Arrays:
     """Buffers that a plan reads before it writes them: parameters, x and dy [T,B,H], gradients of zero.
 
     Raises ValueError unless the network is a plain RNN of tanh whose input is as wide as its layers.
@@ -50,9 +52,7 @@ def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> dict[str, np.n
     return arrays
 
 
-def results(
-    arrays: dict[str, np.ndarray], network: Network, shape: tuple, seconds: float = 0.0
-) -> TrainingResult:
+def results(arrays: Arrays, network: Network, shape: tuple, seconds: float = 0.0) -> TrainingResult:
     """The result, y [T,B,H] and the gradients, that a plan left in its buffers; shape: T, B, H."""
     gradients = {}
     for l in range(network.layers):

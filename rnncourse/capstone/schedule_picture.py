@@ -6,12 +6,12 @@ drawn as one bar, so that thousands of launches stay one small piece of SVG.
 
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from nbjudge.printable import quantity
-from pocketgpu.devices import Device
 from rnncourse.capstone.launches import (
     BACKWARD,
     FORWARD,
@@ -25,6 +25,7 @@ from rnncourse.capstone.score import DEVICE, array_versions, check_legal, lower_
 from rnncourse.figures.pen import CARD, HAIRLINE, QUIET, ROLES, WIDTH, Sheet
 from rnnlab.schedule.timeline import predict
 
+Intervals = list[tuple[float, float]]  # begin and end, or a time and a value from then on
 AGAIN = "forward again"  # a launch that recomputes
 FILLS = {
     NAMES[0]: ROLES["state"].solid,
@@ -56,8 +57,8 @@ def one_layer_at_a_time(
 class ScheduleRun(NamedTuple):
     """A legal schedule as the timeline runs it; times in milliseconds."""
 
-    bars: dict[tuple[int, str], list[tuple[float, float]]]  # stream, what: intervals
-    memory: list[tuple[float, float]]  # time, MB from then on
+    bars: dict[tuple[int, str], Intervals]  # stream, what: intervals
+    memory: Intervals  # time, MB from then on
     end: float
     bound: float
     limit: float  # MB
@@ -83,10 +84,10 @@ class ScheduleRun(NamedTuple):
         return TOP + self.lane * len(self.streams) + GAP + MEMORY + BELOW
 
 
-def show_schedule(functions: dict[str, Callable], problem: Problem, device: Device = DEVICE) -> Sheet:
+def show_schedule(functions: dict[str, Callable], problem: Problem) -> Sheet:
     """One panel for each {name: function}, all on one axis of time.  Raises Illegal for what cannot run."""
-    runs = {name: run_of(problem, function(*problem), device) for name, function in functions.items()}
-    return draw_runs(runs, f"{problem.layers} layers, {problem.steps} steps, predicted for {device.name}")
+    runs = {name: run_of(problem, function(*problem)) for name, function in functions.items()}
+    return draw_runs(runs, f"{problem.layers} layers, {problem.steps} steps, predicted for {DEVICE.name}")
 
 
 def draw_runs(runs: dict[str, ScheduleRun], subject: str) -> Sheet:
@@ -103,33 +104,32 @@ def draw_runs(runs: dict[str, ScheduleRun], subject: str) -> Sheet:
     return sheet
 
 
-def run_of(problem: Problem, answer: object, device: Device = DEVICE) -> ScheduleRun:
+def run_of(problem: Problem, answer: object) -> ScheduleRun:
     """The run of (block, launches).  Raises Illegal."""
     schedule = read_schedule(problem, answer)
     check_legal(schedule)
     places = place_arrays(schedule).places
-    result = predict(to_plan(schedule, places), device)
+    result = predict(to_plan(schedule, places), DEVICE)
     times = [(1e-3 * start, 1e-3 * end) for start, end in zip(result.start, result.end, strict=True)]
     bars = defaultdict(list)
     spans = []
     seen = set()
-    first = 0
+    left = iter(times)
     for launch, operations in zip(schedule.launches, launch_operations(schedule, places), strict=True):
-        own = times[first : first + len(operations)]
-        first += len(operations)
+        own = [*islice(left, len(operations))]
         spans.append((own[0][0], max(end for _, end in own)))
         what = AGAIN if launch[:3] in seen and launch.kind == FORWARD else NAMES[launch.kind]
         seen.add(launch[:3])
         bars[launch.stream, what] += own
     megabytes = 4e-6 * schedule.block * problem.minibatch * problem.hidden_size
     end = 1e-3 * result.makespan
-    bound = 1e-3 * lower_bound(problem, device)
+    bound = 1e-3 * lower_bound(problem)
     label = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
     limit = megabytes * problem.memory / schedule.block
     return ScheduleRun(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, label)
 
 
-def _memory_over_time(schedule, spans: list, megabytes: float) -> list[tuple[float, float]]:
+def _memory_over_time(schedule, spans: list, megabytes: float) -> Intervals:
     """MB that are live from each time on: a block lives from its writer's start to its last reader's end."""
     changes = []
     for (_, writer), reader in array_versions(schedule)[1].items():
@@ -158,16 +158,20 @@ def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: fl
     sheet.text(LEFT + run.end * scale, axis + 16, f"{run.end:.3g} ms", anchor="end")
 
 
-def _joined(intervals: list[tuple[float, float]], scale: float) -> list[tuple[float, float]]:
+def _joined(intervals: Intervals, scale: float) -> Intervals:
     """Intervals in pixels, those that nearly touch as one."""
-    starts, ends = LEFT + scale * np.array(sorted(intervals)).T
-    ends = np.maximum.accumulate(ends)
-    is_gap = starts[1:] - ends[:-1] >= NEAR
-    pairs = zip(starts[np.append(True, is_gap)], ends[np.append(is_gap, True)], strict=True)
-    return [(float(left), float(right)) for left, right in pairs]
+    joined = []
+    for start, end in sorted(intervals):
+        left = LEFT + scale * start
+        right = LEFT + scale * end
+        if joined and left - joined[-1][1] < NEAR:
+            right = max(right, joined[-1][1])
+            left, _ = joined.pop()
+        joined.append((left, right))
+    return joined
 
 
-def _draw_bars(sheet: Sheet, what: str, bars: list[tuple[float, float]], box: tuple[float, float]) -> None:
+def _draw_bars(sheet: Sheet, what: str, bars: Intervals, box: tuple[float, float]) -> None:
     """Bars of one kind in one lane as one path; those that compute again have strokes across them."""
     top, height = box
     bottom = top + height

@@ -14,7 +14,7 @@ old array: a hazard like any other, so the timeline has that wait too.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import ceil, nan
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from rnncourse.capstone.launches import (
     Array,
     Illegal,
     LayerBlock,
+    Places,
     Problem,
     Schedule,
     read_schedule,
@@ -37,14 +38,22 @@ from rnncourse.capstone.launches import (
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region
 from rnnlab.schedule.timeline import BEST, Work, predict
 
-BACKWARD_FROM_THE_FIRST = "goes backward from the first step on"
 GRADIENT_TOO_EARLY = "adds a weight gradient before its backward block"
+# a kind of launch, what it needs, layers above, blocks behind, why, and the mistake if that is later
+NEEDS = (
+    (FORWARD, FORWARD, -1, 0, "reads y of layer {}", "runs a layer before the layer below it"),
+    (FORWARD, FORWARD, 0, -1, "reads h of block {}", "runs a block before the block before it"),
+    (BACKWARD, FORWARD, 0, 0, "reads h of its own block", "runs backward before forward"),
+    (BACKWARD, BACKWARD, 1, 0, "reads dy that layer {} sends", "goes backward from the bottom up"),
+    (BACKWARD, BACKWARD, 0, 1, "reads dh that block {} sends", "goes backward from the first step on"),
+    (WEIGHTS, BACKWARD, 0, 0, "reads dg of its own block", GRADIENT_TOO_EARLY),
+)
 
 
 class Layout(NamedTuple):
     """places: where the arrays of each launch lie; peak: most blocks that are live at once."""
 
-    places: list[dict[Array, int]]
+    places: list[Places]
     peak: int
 
 
@@ -72,26 +81,14 @@ def check_legal(schedule: Schedule) -> None:
         _check_complete(schedule, kind, done)
 
 
-def _needs(launch: LayerBlock, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
+def _needs(launch: LayerBlock, schedule: Schedule) -> Iterator[tuple[tuple[int, int, int], str, str]]:
     """What must come before a launch: its (kind, layer, block), why, and the mistake if it comes later."""
-    kind, l, j, _ = launch
-    needs = {
-        FORWARD: [
-            ((FORWARD, l - 1, j), f"reads y of layer {l - 1}", "runs a layer before the layer below it"),
-            ((FORWARD, l, j - 1), f"reads h of block {j - 1}", "runs a block before the block before it"),
-        ],
-        BACKWARD: [
-            ((FORWARD, l, j), "reads h of its own block", "runs backward before forward"),
-            ((BACKWARD, l + 1, j), f"reads dy that layer {l + 1} sends", "goes backward from the bottom up"),
-            ((BACKWARD, l, j + 1), f"reads dh that block {j + 1} sends", BACKWARD_FROM_THE_FIRST),
-        ],
-        WEIGHTS: [((BACKWARD, l, j), "reads dg of its own block", GRADIENT_TOO_EARLY)],
-    }[kind]
-
-    def inside(layer, block):
-        return 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
-
-    return [need for need in needs if inside(*need[0][1:])]
+    for kind, needed, up, on, why, mistake in NEEDS:
+        layer = launch.layer + up
+        block = launch.block + on
+        is_inside = 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
+        if kind == launch.kind and is_inside:
+            yield (needed, layer, block), why.format(layer if up else block), mistake
 
 
 def _check_complete(schedule: Schedule, kind: int, done: set) -> None:
@@ -255,10 +252,10 @@ def score_all(function: Callable, problems: tuple[Problem, ...] = PROBLEMS) -> l
     return scores
 
 
-def try_schedule(function: Callable, problem: Problem, device: Device = DEVICE) -> "Score | Refusal":
+def try_schedule(function: Callable, problem: Problem) -> "Score | Refusal":
     """The score of function for one problem, or why its schedule may not be scored."""
     try:
-        return score(problem, function(*problem), device)
+        return score(problem, function(*problem))
     except Illegal as error:
         return Refusal(str(error))
 
