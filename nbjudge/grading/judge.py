@@ -123,7 +123,9 @@ def _keep_crash(transcript: Transcript, crash: Stopped) -> None:
 
 def describe_case(exercise: Exercise, case: tuple) -> str:
     """ "T=3, B=2": the sizes of a case, by the names of the check's own parameters, else of the answer's."""
-    for function, first in ((exercise.check, 2), (exercise.reference, 0)):
+    bound = len(getattr(exercise.check, "args", ()))  # of a partial function
+    check = getattr(exercise.check, "func", exercise.check)
+    for function, first in ((check, bound + 2), (exercise.reference, 0)):
         code = getattr(function, "__code__", None)
         names = code.co_varnames[first : code.co_argcount] if code else ()
         if len(names) >= len(case):

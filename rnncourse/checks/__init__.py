@@ -1,4 +1,4 @@
-"""All exercises of the course by name: one module a lesson, with EXERCISES in the order of its notebook."""
+"""All exercises of the course by name: one module a lesson, with check_NAME for each exercise NAME."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -43,7 +43,8 @@ def exercises(lesson: str) -> tuple[Exercise, ...]:
     """The exercises of one lesson, in the order of its notebook."""
     if lesson not in LESSONS:
         raise ValueError(f"there is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}")
-    return import_module(module_of(lesson)).EXERCISES
+    module = import_module(module_of(lesson))
+    return tuple(getattr(module, f"check_{name}") for name in answers(lesson))
 
 
 def catalogue(lesson: str) -> dict[str, int]:

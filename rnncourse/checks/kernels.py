@@ -6,7 +6,7 @@ and limits on what it moved.
 
 import pickle
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from nbjudge.comparing.judging import begin_call, keep_costs, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from rnncourse.checks.answers import ModelAnswer
+from rnncourse.checks.results import named
 from rnnlab.compare import TOLERANCES
 
 MARGIN = 2
@@ -75,6 +76,11 @@ class Share(str):
     """A limit on what one thread does: tried last, and of no use to tell mistakes apart."""
 
 
+def normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Numbers of a normal distribution in float32."""
+    return rng.normal(size=shape).astype("float32")
+
+
 def unset(*shape: int) -> np.ndarray:
     """Float32 array for results, each element NaN until a thread writes it."""
     return np.full(shape, UNSET)
@@ -99,11 +105,10 @@ def launch(submission: Callable, case: Case) -> LaunchResult:
 
 
 def compare_launches(
-    submission: Callable,
     answer: ModelAnswer,
+    submission: Callable,
     case: Case,
-    names: Sequence[str],
-    axes: Sequence[tuple[str, ...]],
+    results: str,
     limit: Limit = lambda counts, case: None,
     explain: Explain = lambda name, place, surplus: "",
     remedies: Mapping[str, str] = MappingProxyType({}),
@@ -111,11 +116,13 @@ def compare_launches(
 ) -> list[np.ndarray]:
     """The arrays that the course's kernel leaves; notes whether the submission leaves them, within the limit.
 
-    names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
-    ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages; explain follows the first
-    difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
-    the same arrays and break the same limit, and a race the same number of what `counted` names.
+    results: names of the array arguments and of their axes (results.py), in order; those behind are for the
+    kernel's own use.  "gates: sequence, gate of 4, unit" splits the second axis of [B,4·H] in messages;
+    explain follows the first difference, and remedies replace REMEDIES.  A known mistake must have the same
+    kinds of findings, leave the same arrays and break the same limit, and a race the same number of what
+    `counted` names.
     """
+    axes = named(results)
     begin_call(case)
     got = launch(submission, case)
     if any(kind == NEVER_LAUNCHED for kind, _ in got.findings):
@@ -123,9 +130,9 @@ def compare_launches(
     want = _launch_own(answer, case)
     excess = share = None
     if got.counts is not None:
-        share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, names, case)
+        share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, axes, case)
         excess = _limit_longest(got.counts, want.counts) if isinstance(share, Share | None) else share
-    problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess or share
+    problem = _finding(got, remedies) or _difference(got, want, axes, case, explain) or excess or share
     kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
     symptoms = {
         "findings": kinds,
@@ -141,7 +148,7 @@ def compare_launches(
     return want.arrays
 
 
-def _limit_stores(counts: dict, own: dict | None, names: Sequence[str], case: Case) -> Share | None:
+def _limit_stores(counts: dict, own: dict | None, names: Iterable[str], case: Case) -> Share | None:
     """No thread writes more elements of a result than the course's busiest one."""
     arrays = (k for k, part in enumerate(case.arguments) if isinstance(part, np.ndarray))
     for name, k in zip(names, arrays, strict=False):
@@ -189,24 +196,22 @@ def _finding(got: LaunchResult, remedies: Mapping[str, str]) -> Wrong | None:
 
 
 def _difference(
-    got: LaunchResult, want: LaunchResult, names: Sequence[str], axes: Sequence, case: Case, explain: Explain
+    got: LaunchResult, want: LaunchResult, axes: Mapping[str, tuple], case: Case, explain: Explain
 ) -> Wrong | None:
     """The first difference of the judged arrays, and which other results are right."""
     before = [part for part in case.arguments if isinstance(part, np.ndarray)]
     first = None
     right = []
-    for a, b, name, axis, old in zip(got.arrays, want.arrays, names, axes, before, strict=False):
-        count = [part[1] if isinstance(part, tuple) else -1 for part in axis]
-        shape = (len(a), *count[1:]) if len(axis) > a.ndim else a.shape
-        labels = tuple(part[0] if isinstance(part, tuple) else part for part in axis)
+    for name, a, b, old in zip(axes, got.arrays, want.arrays, before, strict=False):
+        labels, _, counts = zip(*(axis.partition(" of ") for axis in axes[name]), strict=True)
+        shape = a.shape
+        if len(labels) > a.ndim:
+            shape = len(a), *(int(count or -1) for count in counts[1:])
         split = a.reshape(shape)
         difference = first_difference(split, b.reshape(shape), labels, name, None)
         if difference and first is None:
-            place = _unset_place(a, b)
-            if place >= 0:
-                first = _not_written(name, labels, np.unravel_index(place, split.shape))
-            else:
-                first = difference
+            first = _not_written(name, labels, split.shape, a, b) or difference
+            if first is difference:
                 _add_explanation(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)
@@ -215,17 +220,16 @@ def _difference(
     return first
 
 
-def _unset_place(got: np.ndarray, want: np.ndarray) -> int:
-    """Place in got, flat, of the first number that is not finite, if that is still UNSET; else -1."""
+def _not_written(
+    name: str, axes: Sequence[str], shape: tuple, got: np.ndarray, want: np.ndarray
+) -> Wrong | None:
+    """The first element that is not finite, where it is what `unset` put there: the learner made no NaN."""
     if got.shape != want.shape or got.dtype != np.float32:
-        return -1
+        return None
     strange = np.flatnonzero(~np.isfinite(got))
-    is_unset = len(strange) > 0 and got.flat[strange[0]].tobytes() == UNSET.tobytes()
-    return int(strange[0]) if is_unset else -1
-
-
-def _not_written(name: str, axes: Sequence[str], place: tuple) -> Wrong:
-    """An element that holds what `unset` put there: the learner computed no NaN."""
+    if not len(strange) or got.flat[strange[0]].tobytes() != UNSET.tobytes():
+        return None
+    place = np.unravel_index(strange[0], shape)
     where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=False))
     message = f"{name} still holds at {where} the NaN that the check put there before the launch."
     return Wrong(message, next_step="Does a thread write this element? A sum (+=) onto that NaN stays NaN.")

@@ -3,24 +3,31 @@
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import add_to_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Code, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare
+from rnncourse.checks.results import compare, expect
 
 ANSWERS = answers("00_start_here")
 
 
-def check_last_step(submission, rng, T, B, H):
+@ANSWERS.exercise("""
+    T  B  H
+    3  4  2
+    1  1  1
+    3  1  2
+    6  3  5
+    n  3  2
+""")
+def check_last_step(answer, submission, rng, T, B, H):
     y = rng.standard_normal((T, B, H))
 
     def advice(got, want):
         step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
         return None if step is None else f"It is step {step}: which index has the last of {T} steps?"
 
-    axes = "sequence", "unit"
-    compare(submission, ANSWERS["last_step"], (y,), advice, axes=axes, what="the last step")
+    compare(answer, submission, (y,), "the last step: sequence, unit", advice)
 
 
 def draw_networks(rng) -> list[tuple]:
@@ -31,14 +38,15 @@ def draw_networks(rng) -> list[tuple]:
     return [(5, 3, 2, 7, 1), (1, 1, 2, 3, 1), (1, 1, 2, 3, 2), drawn, large]
 
 
-def check_count_rnn_flops(submission, rng, T, B, I, H, L):
-    gates = ANSWERS["count_rnn_flops"].number("gates", 1)
+@ANSWERS.exercise(draw_networks)
+def check_count_rnn_flops(answer, submission, rng, T, B, I, H, L):
+    gates = answer.number("gates", 1)
     counts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
     if L > 1:
         others = "the other layer" if L == 2 else f"each of the other {L - 1} layers"
         counts += f", {4 * gates * H * H} in {others}"
     add_to_case(counts)
-    compare(submission, ANSWERS["count_rnn_flops"], (T, B, I, H, L), what="the number of FLOP")
+    compare(answer, submission, (T, B, I, H, L), "the number of FLOP")
 
 
 # The learner's own code between two runs takes `pause`: it passes before the second of two readings. Where
@@ -76,9 +84,20 @@ def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
             return runs
 
 
-def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
+@ANSWERS.exercise(
+    """
+      m   n   k  repeats  is_slow_first
+      3   4   5        3
+      4   3   2        1
+     64   7  32        5
+    128  16  48        9
+      5   6   7        5          False
+""",
+    late=lambda n: (4, 5, 6, n | 1),
+)
+def check_measure_gemm(answer, submission, rng, m, n, k, repeats, is_slow_first=True):
     """Clock and product play from one script: the first runs are slow or the fastest, one is hindered."""
-    warm = ANSWERS["measure_gemm"].number("warm", 1)
+    warm = answer.number("warm", 1)
     runs = _draw_runs(rng, repeats)
     first = (30_000 if is_slow_first else 0) + rng.integers(1, 99) + 100 * np.arange(warm)
     script = [int(duration) for duration in (*first, *runs, 50_000)]
@@ -106,19 +125,4 @@ def check_measure_gemm(submission, rng, m, n, k, repeats, is_slow_first=True):
             None if ran == needed else f"multiply ran {quantity(ran, 'time')}; {warm} + {repeats} are needed."
         )
 
-    expect(got, want, what="the rate in GFLOP/s", case=case, advice=advice)
-
-
-EXERCISES = (
-    ANSWERS["last_step"].exercise(
-        check_last_step,
-        ((3, 4, 2), (1, 1, 1), (3, 1, 2), (6, 3, 5)),
-        late=lambda n: (n, 3, 2),
-    ),
-    ANSWERS["count_rnn_flops"].exercise(check_count_rnn_flops, draw_networks),
-    ANSWERS["measure_gemm"].exercise(
-        check_measure_gemm,
-        ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9), (5, 6, 7, 5, False)),
-        late=lambda n: (4, 5, 6, n | 1),
-    ),
-)
+    expect(got, want, "the rate in GFLOP/s", case, advice=advice)

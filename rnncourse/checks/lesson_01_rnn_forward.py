@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import rows_of
+from rnncourse.checks.results import expect
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
@@ -26,7 +26,16 @@ def exact(name: str, *arguments) -> np.ndarray:
     return ANSWERS[name].call(*wide).astype(arguments[-1].dtype)
 
 
-def check_rnn_step(submission, rng, I, H, dtype, spread):
+@ANSWERS.exercise("""
+    I  H  dtype    spread
+    3  2  float64       1
+    2  2  float64       1
+    1  1  float64       1
+    4  6  float32       1
+    3  4  float32    1000
+    n  3  float64       1
+""")
+def check_rnn_step(answer, submission, rng, I, H, dtype, spread):
     """spread: scale of the inputs. At some hundred, tanh is 1 and exp overflows float32.
 
     Where it is large, unit 0 gets a sum far above zero and unit 1 one far below, whatever the seed.
@@ -45,7 +54,7 @@ def check_rnn_step(submission, rng, I, H, dtype, spread):
     def advice():
         return _sums(np.stack([h, got]), np.stack([h, want]), x[np.newaxis], weights)
 
-    expect(got, want, axes=("unit",), what="h'", case=case, advice=advice)
+    expect(got, want, "h': unit", case, advice=advice)
 
 
 def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> str:
@@ -63,7 +72,15 @@ def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> s
     return f"print both sums there: {sums}; tanh is taken once, of their sum."
 
 
-def check_rnn_forward(submission, rng, T, I, H, dtype):
+@ANSWERS.exercise("""
+    T  I  H  dtype
+    3  1  2  float64
+    1  1  1  float64
+    5  4  2  float64
+    4  2  6  float32
+    n  3  2  float64
+""")
+def check_rnn_forward(answer, submission, rng, T, I, H, dtype):
     x = rng.standard_normal((T, I)).astype(dtype)
     h0 = rng.standard_normal(H).astype(dtype)
     arguments = x, h0, *parameters(rng, I, H, dtype)
@@ -71,7 +88,7 @@ def check_rnn_forward(submission, rng, T, I, H, dtype):
     case = f"T={T}, I={I}, H={H}, {dtype}"
     got = submission(*arguments)
     advice = lambda: _sums(got, want, x, arguments[2:])
-    expect(got, want, axes=("row", "unit"), what="the array of states", case=case, advice=advice)
+    expect(got, want, "the array of states: row, unit", case, advice=advice)
 
 
 COUNTED_PRODUCT = """
@@ -115,7 +132,16 @@ def multiply(a, b):
 """
 
 
-def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
+@ANSWERS.exercise("""
+    T  B  I  H  dtype    has_own
+    3  3  2  4  float64    False
+    1  1  1  1  float64    False
+    2  5  3  4  float64    False
+    4  3  5  2  float32    False
+    2  3  4  5  float64     True
+    n  2  3  4  float64    False
+""")
+def check_rnn_forward_batched(answer, submission, rng, T, B, I, H, dtype, has_own):
     """A multiply with weights of its own shows whether each product goes through it, from either side."""
     x = rng.standard_normal((T, B, I)).astype(dtype)
     h0 = rng.standard_normal((B, H)).astype(dtype)
@@ -128,14 +154,22 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, has_own):
     got = submission(multiply, x, h0, *weights)
     want = exact("rnn_forward_batched", np.matmul, x, h0, *used, *weights[2:])
     advice = lambda: None if has_own else _sums(got, want, x, weights)
-    axes = "row", "sequence", "unit"
-    if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
+    if expect(got, want, "the array of states: row, sequence, unit", case, advice=advice):
         pairs = [(a, np.transpose(b)) for a, b in multiply.trace]
         refuse(missing_vector("multiply", pairs, {"x": x, "h": want[:-1]}), case)
 
 
-def check_filter_weights(submission, rng, K):
-    delay = ANSWERS["filter_weights"].number("delay", 0)
+@ANSWERS.exercise("""
+        K
+        2
+        1
+        3
+        4
+    12:40
+        n
+""")
+def check_filter_weights(answer, submission, rng, K):
+    delay = answer.number("delay", 0)
     kernel = rng.uniform(1, 2, K) * rng.choice((-1, 1), K)
     row = rng.uniform(0, 1, 9 + K + 2 * delay)  # so long that a pixel that comes back is seen
     if K > 3:
@@ -148,7 +182,7 @@ def check_filter_weights(submission, rng, K):
     case = f"K={K}, kernel {np.round(kernel, 2).tolist()}"
     want = np.convolve(row, delayed)[: len(row)]
     advice = lambda: _spot(arrays, delayed)
-    expect(got, want, axes=("pixel",), what="y", case=case, tolerance=tolerance, advice=advice)
+    expect(got, want, "y: pixel", case, tolerance=tolerance, advice=advice)
 
 
 def _spot(arrays: list, kernel: np.ndarray) -> str:
@@ -190,50 +224,3 @@ def _as_weights(result, K: int, units: int) -> list:
             f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = {units} is enough.",
         )
     return list(result)
-
-
-STEPS = """
-    I  H  dtype    spread
-    3  2  float64       1
-    2  2  float64       1
-    1  1  float64       1
-    4  6  float32       1
-    3  4  float32    1000
-"""
-SEQUENCES = """
-    T  I  H  dtype
-    3  1  2  float64
-    1  1  1  float64
-    5  4  2  float64
-    4  2  6  float32
-"""
-MINIBATCHES = """
-    T  B  I  H  dtype    has_own
-    3  3  2  4  float64  False
-    1  1  1  1  float64  False
-    2  5  3  4  float64  False
-    4  3  5  2  float32  False
-    2  3  4  5  float64  True
-"""
-EXERCISES = (
-    ANSWERS["rnn_step"].exercise(
-        check_rnn_step,
-        rows_of(STEPS),
-        late=lambda n: (n, 3, "float64", 1),
-    ),
-    ANSWERS["rnn_forward"].exercise(
-        check_rnn_forward,
-        rows_of(SEQUENCES),
-        late=lambda n: (n, 3, 2, "float64"),
-    ),
-    ANSWERS["filter_weights"].exercise(
-        check_filter_weights,
-        lambda rng: ((2,), (1,), (3,), (4,), (int(rng.integers(12, 40)),)),
-        late=lambda n: (n,),
-    ),
-    ANSWERS["rnn_forward_batched"].exercise(
-        check_rnn_forward_batched,
-        rows_of(MINIBATCHES),
-        late=lambda n: (n, 2, 3, 4, "float64", False),
-    ),
-)

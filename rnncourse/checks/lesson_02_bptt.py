@@ -1,32 +1,35 @@
 """Checks of lesson 02: a step backward, a gradient tested, a sequence backward, a sequence cut short."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import ModelAnswer, answers
-from rnncourse.checks.numbers import compare, rows_of
+from rnncourse.checks.results import compare, expect, is_array
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 
 ANSWERS = answers("02_bptt")
-RESULTS = ("dx", "dh0", "dweight_ih", "dweight_hh", "dbias")
-AXES = {
-    "dx": ("step", "sequence", "input"),
-    "dh0": ("sequence", "unit"),
-    "dweight_ih": ("unit", "input"),
-    "dweight_hh": ("unit", "unit read"),
-    "dbias": ("unit",),
-}
-STEP_RESULTS = ("dx", "dh_before", "dweight_ih", "dweight_hh", "dbias")
-STEP_AXES = AXES | {"dx": ("sequence", "input"), "dh_before": ("sequence", "unit")}
+WEIGHTS = "dweight_ih: unit, input; dweight_hh: unit, unit read; dbias: unit"
+STEP_RESULTS = f"dx: sequence, input; dh_before: sequence, unit; {WEIGHTS}"
+RESULTS = f"dx: step, sequence, input; dh0: sequence, unit; {WEIGHTS}"
 
 
-def check_relu_step_backward(submission, rng, B, I, H):
+@ANSWERS.exercise("""
+    B  I  H
+    3  1  4
+    1  2  4
+    4  5  3
+    2  6  7
+    3  2  1
+    n  2  3
+""")
+def check_relu_step_backward(answer, submission, rng, B, I, H):
     """Units are off before and after the step, and never the same ones; others are on by very little."""
     place = np.add.outer(rng.permutation(B), rng.permutation(H))
     on_before = place % 3 > 0
@@ -38,13 +41,13 @@ def check_relu_step_backward(submission, rng, B, I, H):
     weight_ih = rng.standard_normal((H, I))
     step = dh, x, h_before, h_after, weight_ih, weight_hh
     advice = partial(_wrong_units, dh=dh, h_after=h_after)
-    compare(submission, ANSWERS["relu_step_backward"], step, advice, axes=STEP_AXES, what=STEP_RESULTS)
+    compare(answer, submission, step, STEP_RESULTS, advice)
 
 
 def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -> str | None:
     """The first unit at which the bias gradient, the sum of what arrives in front of ReLU, is wrong."""
     *parts, dbias = got
-    if not isinstance(dbias, np.ndarray) or dbias.shape != want[-1].shape:
+    if not is_array(dbias, want[-1].shape):
         return None
     wrong = np.flatnonzero(~np.isclose(dbias, want[-1]))
     if not len(wrong):
@@ -68,7 +71,16 @@ def loss(array):
 """
 
 
-def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
+@ANSWERS.exercise("""
+    shape     eps  scale  is_view
+    (2,3)    0.25
+    (1,)      0.2
+    (4,1)     0.1    5.0
+    (3,2,2)  0.15
+    (3,4)     0.2    1.0     True
+    (n,)      0.2
+""")
+def check_gradient_check(answer, submission, rng, shape, eps, scale=1.0, is_view=False):
     """`scale`: where entries are above 1, a step in units of the entry is another step.
 
     `is_view`: the array is the transposed view of another one, so that reshape(-1) and ravel() copy it.
@@ -76,9 +88,9 @@ def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
     a, b, c = (round(float(number), 3) for number in rng.uniform(0.5, 1.5, 3))
     loss = Code(LOSS.format(a=a, b=b, c=c), "loss")
     array = scale * rng.uniform(0.2, 1.0, shape)
-    exact, _ = ANSWERS["gradient_check"].call(loss, array, array, 1e-5)
+    exact, _ = answer.call(loss, array, array, 1e-5)
     arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
-    want = ANSWERS["gradient_check"].call(*arguments)
+    want = answer.call(*arguments)
     case = f"array of shape {shape}{', a transposed view' if is_view else ''}, eps={eps}"
     view = Proxy(f"array = np.array({array.T.tolist()}).T", "array")
     got = submission(loss, view if is_view else array, *arguments[2:])
@@ -86,7 +98,7 @@ def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
     def advice():
         return _copied(got[0]) if is_view else _norms(got[0], want[0], arguments[2])
 
-    expect(got, want, axes=(), what=("numeric", "error"), case=case, advice=advice)
+    expect(got, want, "numeric; error", case, advice=advice)
 
 
 def _copied(numeric: np.ndarray) -> str | None:
@@ -142,48 +154,66 @@ def draw_sequence(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> t
 
 def surplus_calls(got: object, want: tuple, T: int) -> int:
     """Calls of cell_backward after its T-th, read off the surcharge on dbias; 0 if it cannot be read."""
-    if not isinstance(got, tuple) or len(got) != len(want):
+    is_tuple = isinstance(got, tuple) and len(got) == len(want)
+    if not is_tuple or not is_array(got[-1], want[-1].shape) or not np.isfinite(got[-1]).all():
         return 0
-    dbias = got[RESULTS.index("dbias")]
-    if not isinstance(dbias, np.ndarray) or dbias.shape != want[-1].shape or not np.isfinite(dbias).all():
-        return 0
-    extra = np.rint((dbias - want[-1]) / SURCHARGE)
-    return int(extra.min()) if T and (extra == extra[0]).all() and extra[0] > 0 else 0
+    extra = np.rint((got[-1] - want[-1]) / SURCHARGE)
+    is_extra = T and (extra == extra[0]).all() and extra[0] > 0
+    return int(extra[0]) if is_extra else 0
 
 
-def check_bptt_linear(submission, rng, T, B, I, H):
-    sequence = draw_sequence(rng, T, B, I, H)
-    want = ANSWERS["bptt_linear"].call(*sequence)
-    remedy = (
+@ANSWERS.exercise("""
+       T  B  I  H
+       3  1  2  3
+       1  1  2  3
+       5  2  1  4
+    6:10  3  4  2
+       n  2  3  4
+""")
+def check_bptt_linear(answer, submission, rng, T, B, I, H):
+    _compare_sweeps(
+        submission,
+        answer,
+        draw_sequence(rng, T, B, I, H),
         "One pass from the last step to the first needs {T}.",
         "Two gradients that arrive at the same h[t+1] can be added first and go back together: "
         "what comes from later steps, and dy[t].",
     )
-    if _compare_sweeps(ANSWERS["bptt_linear"], submission(*sequence), want, sequence, remedy):
-        require_calls(ANSWERS["bptt_linear"], sequence[0].trace, sequence)
 
 
-def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
-    arguments = (*draw_sequence(rng, T, B, I, H), chunk)
-    want = ANSWERS["bptt_truncated"].call(*arguments)
-    remedy = (
+@ANSWERS.exercise("""
+       T  B  I  H  chunk
+       5  1  2  3      3
+       1  1  2  3      1
+       6  2  1  4      2
+       7  2  2  3      3
+       4  2  3  2      9
+    7:10  3  4  2    2:5
+       n  2  3  4      7
+""")
+def check_bptt_truncated(answer, submission, rng, T, B, I, H, chunk):
+    _compare_sweeps(
+        submission,
+        answer,
+        (*draw_sequence(rng, T, B, I, H), chunk),
         "Chunks cut one sweep of {T} steps, they do not restart it.",
         "Go once from the last step to the first; where a chunk ends, start with an empty dh.",
     )
-    if _compare_sweeps(ANSWERS["bptt_truncated"], submission(*arguments), want, arguments, remedy):
-        require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments)
 
 
-def _compare_sweeps(answer: ModelAnswer, got: object, want: tuple, arguments: tuple, remedy: tuple) -> bool:
-    """Whether the gradients are right; what is not is noted."""
-    T = len(arguments[1])
-    extra = surplus_calls(got, want, T)
-    if not extra:
-        advice = lambda: _first_wrong_call(answer, arguments)
-        return expect(got, want, axes=AXES, what=RESULTS, advice=advice)
-    limit, next_step = remedy
-    message = f"cell_backward ran {quantity(T + extra, 'time')} for T={T}. {limit.format(T=T)}"
-    return refuse(Wrong(message, next_step=next_step), result=got)
+def _compare_sweeps(
+    submission: Callable, answer: ModelAnswer, arguments: tuple, limit: str, next_step: str
+) -> None:
+    """Compares gradients, then calls; limit and next step: of an answer with more calls than steps."""
+    cell, x, *_ = arguments
+    T = len(x)
+    want = answer.call(*arguments)
+    got = submission(*arguments)
+    if extra := surplus_calls(got, want, T):
+        message = f"cell_backward ran {quantity(T + extra, 'time')} for T={T}. {limit.format(T=T)}"
+        refuse(Wrong(message, next_step=next_step), result=got)
+    elif expect(got, want, RESULTS, advice=partial(_first_wrong_call, answer, arguments)):
+        require_calls(answer, cell.trace, arguments)
 
 
 def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
@@ -201,49 +231,9 @@ def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
         for name, got in arguments_of_call.items():
             want = right[name]
             if not close(got, want):
-                where = first_difference(np.asarray(got), want, AXES["dh0"])
+                where = first_difference(np.asarray(got), want, ("sequence", "unit"))
                 return f"print {name} at step {step}, where cell_backward gets another one: it {where}."
         left.discard(step)
     if left:
         return f"call cell_backward for step {', '.join(map(str, sorted(left)))}, too."
     return "all calls of cell_backward are right: look at what you make of their results."
-
-
-STEPS = """
-    B  I  H
-    3  1  4
-    1  2  4
-    4  5  3
-    2  6  7
-    3  2  1
-"""
-CHUNKS = """
-    T  B  I  H  chunk
-    5  1  2  3      3
-    1  1  2  3      1
-    6  2  1  4      2
-    7  2  2  3      3
-    4  2  3  2      9
-"""
-EXERCISES = (
-    ANSWERS["relu_step_backward"].exercise(
-        check_relu_step_backward,
-        rows_of(STEPS),
-        late=lambda n: (n, 2, 3),
-    ),
-    ANSWERS["bptt_linear"].exercise(
-        check_bptt_linear,
-        lambda rng: ((3, 1, 2, 3), (1, 1, 2, 3), (5, 2, 1, 4), (int(rng.integers(6, 10)), 3, 4, 2)),
-        late=lambda n: (n, 2, 3, 4),
-    ),
-    ANSWERS["gradient_check"].exercise(
-        check_gradient_check,
-        (((2, 3), 0.25), ((1,), 0.2), ((4, 1), 0.1, 5.0), ((3, 2, 2), 0.15), ((3, 4), 0.2, 1.0, True)),
-        late=lambda n: ((n,), 0.2),
-    ),
-    ANSWERS["bptt_truncated"].exercise(
-        check_bptt_truncated,
-        lambda rng: (*rows_of(CHUNKS), (int(rng.integers(7, 10)), 3, 4, 2, int(rng.integers(2, 5)))),
-        late=lambda n: (n, 2, 3, 4, 7),
-    ),
-)

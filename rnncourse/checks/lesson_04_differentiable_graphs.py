@@ -1,43 +1,66 @@
 """Checks of lesson 04: rules of nodes, gradients read off graphs, products counted."""
 
-from collections.abc import Callable
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import add_to_case, begin_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, begin_case, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare
+from rnncourse.checks.results import compare, expect, is_array
+from rnncourse.checks.tables import rows_of
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 
 ANSWERS = answers("04_differentiable_graphs")
 
 
-def check_graph_rules(submission, rng, m, k, n):
-    """Each node once. Values that its rule does not need arrive as None: the green wires."""
-    draw = lambda *shape: rng.standard_normal(shape)
-    both = ("da", "db")
-    unneeded = (None, None)
-    nodes = {  # names of the results, d, inputs, output
-        "sum": (both, draw(m, n), unneeded, None),
-        "copy": (("da",), (draw(m, n), draw(m, n)), (None,), None),
-        "times": (both, draw(m, n), (draw(m, n), draw(m, n)), None),
-        "product": (both, draw(m, n), (draw(m, k), draw(k, n)), None),
-        "bias": (both, draw(m, n), unneeded, None),
-        "tanh": (("da",), draw(m, n), (None,), rng.uniform(-0.9, 0.9, (m, n))),
-        "sigmoid": (("da",), draw(m, n), (None,), rng.uniform(0.1, 0.9, (m, n))),
-    }
-    for node, (names, *arguments) in nodes.items():
-        case = f"node {node!r}, d [{m},{n}]"
-        begin_case(f"{case}; {_unneeded(*arguments[1:])}")
-        axes = ("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)}
-        advice = partial(_at_output, d=arguments[0], output=arguments[2])
-        compare(
-            submission, ANSWERS["graph_rules"], (node, *arguments), advice, axes=axes, what=names, case=case
+NODES = """
+    node     results  d      inputs  output
+    sum      da db    mn     - -     -
+    copy     da       mn mn  -       -
+    times    da db    mn     mn mn   -
+    product  da db    mn     mk kn   -
+    bias     da db    mn     - -     -
+    tanh     da       mn     -       -0.9
+    sigmoid  da       mn     -       0.1
+"""
+
+
+@ANSWERS.exercise("""
+    m  k  n
+    3  4  5
+    1  3  2
+    2  2  2
+    3  n  2
+""")
+def check_graph_rules(answer, submission, rng, m, k, n):
+    """Each node once. Values that its rule does not need arrive as None: the green wires.
+
+    NODES has the shapes of what arrives, and the least number of an output whose largest is 0.9.
+    """
+    sizes = {"m": m, "k": k, "n": n}
+
+    def drawn(shapes):
+        return tuple(
+            None if shape == "-" else rng.standard_normal([sizes[letter] for letter in shape])
+            for shape in shapes.split()
         )
+
+    for node, names, d, inputs, least in rows_of(NODES):
+        d = drawn(d)
+        d = d if node == "copy" else d[0]
+        inputs = drawn(inputs)
+        output = None if least == "-" else rng.uniform(least, 0.9, (m, n))
+        case = f"node {node!r}, d [{m},{n}]"
+        begin_case(f"{case}; {_unneeded(inputs, output)}")
+        results = dict.fromkeys(names.split(), ("row", "column"))
+        if node == "bias":
+            results["db"] = ("column",)
+        advice = partial(_at_output, d=d, output=output)
+        compare(answer, submission, (node, d, inputs, output), results, advice, case)
 
 
 def _at_output(got: tuple, want: tuple, d: object, output: np.ndarray | None) -> str | None:
@@ -54,22 +77,20 @@ def _unneeded(inputs: tuple, output: object) -> str:
     return f"None, because this rule does not need it: {', '.join(missing)}"
 
 
-def gate_axes(*biases: str) -> dict[str, tuple[str, ...]]:
-    """Names of the axes of a step's gradients."""
-    return {
-        "dx": ("sequence", "input"),
-        "dh": ("sequence", "unit"),
-        "dc": ("sequence", "unit"),
-        "dweight_ih": ("gate row", "input"),
-        "dweight_hh": ("gate row", "unit read"),
-        **dict.fromkeys(biases, ("gate row",)),
-    }
-
-
+STATES = "dx: sequence, input; dh: sequence, unit"
+PARAMETERS = "dweight_ih: gate row, input; dweight_hh: gate row, unit read"
 WEIGHTS = "dweight_ih", "dweight_hh"  # the results in front of the bias gradients
 
 
-def check_lstm_backward(submission, rng, B, I, H):
+@ANSWERS.exercise("""
+    B  I  H
+    3  1  2
+    1  2  3
+    2  5  4
+    4  3  6
+    n  2  3
+""")
+def check_lstm_backward(answer, submission, rng, B, I, H):
     """One step's wires, of no network in particular: a gradient is right for any."""
     i, f, o = rng.uniform(0.1, 0.9, (3, B, H))
     g, h = rng.uniform(-0.9, 0.9, (2, B, H))
@@ -77,7 +98,6 @@ def check_lstm_backward(submission, rng, B, I, H):
     weight_ih = rng.standard_normal((4 * H, I))
     weight_hh = rng.standard_normal((4 * H, H))
     step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
-    what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
 
     def advice(got: tuple, want: tuple) -> str:
         if same(got[1:3], want[2:0:-1], None):
@@ -87,7 +107,8 @@ def check_lstm_backward(submission, rng, B, I, H):
             return gates  # i, f and g are right, so what arrives at c_next is, too
         return f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
-    compare(submission, ANSWERS["lstm_backward"], step, advice, axes=gate_axes("dbias"), what=what)
+    results = f"{STATES}; dc: sequence, unit; {PARAMETERS}; dbias: gate row"
+    compare(answer, submission, step, results, advice)
 
 
 def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
@@ -102,7 +123,15 @@ def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
     )
 
 
-def check_gru_backward(submission, rng, B, I, H):
+@ANSWERS.exercise("""
+    B  I  H
+    3  1  2
+    1  2  3
+    2  5  4
+    4  3  6
+    n  2  3
+""")
+def check_gru_backward(answer, submission, rng, B, I, H):
     """One step's wires, of no network in particular: a gradient is right for any."""
     r, z = rng.uniform(0.1, 0.9, (2, B, H))
     n, h = rng.uniform(-0.9, 0.9, (2, B, H))
@@ -110,10 +139,9 @@ def check_gru_backward(submission, rng, B, I, H):
     weight_ih = rng.standard_normal((3 * H, I))
     weight_hh = rng.standard_normal((3 * H, H))
     step = dh_next, rng.standard_normal((B, I)), h, r, z, n, product, weight_ih, weight_hh
-    biases = "dbias_ih", "dbias_hh"
-    what = "dx", "dh", "dweight_ih", "dweight_hh", *biases
-    advice = partial(wrong_gates, biases=biases, gates="rzn")
-    compare(submission, ANSWERS["gru_backward"], step, advice, axes=gate_axes(*biases), what=what)
+    advice = partial(wrong_gates, biases=("dbias_ih", "dbias_hh"), gates="rzn")
+    results = f"{STATES}; {PARAMETERS}; dbias_ih: gate row; dbias_hh: gate row"
+    compare(answer, submission, step, results, advice)
 
 
 def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -> str | None:
@@ -126,7 +154,7 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
     if not isinstance(got, tuple | list) or len(got) != len(want):
         return None
     pairs = list(zip(got[-last:], want[-last:], strict=True))
-    if any(not isinstance(a, np.ndarray) or a.shape != b.shape for a, b in pairs):
+    if not all(is_array(a, b.shape) for a, b in pairs):
         return None
     if same(got[:-last], want[:-last], None):
         return "All but the bias gradients are right: look at how they are added up."
@@ -139,13 +167,11 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
             )
     first = last + len(WEIGHTS)
     weights = zip(WEIGHTS, got[-first:-last], want[-first:-last], strict=True)
-    sentences = [
-        _sentence(name, pair, gates, weight)
-        for name, pair, weight in zip(biases, pairs, weights, strict=False)
-    ]
-    if any(sentences):
-        return " ".join(filter(None, sentences))
-    return "The bias gradients are right for every gate: look at what happens between the gates and the rest."
+    sentences = map(_sentence, biases, pairs, [gates] * last, weights)
+    between = (
+        "The bias gradients are right for every gate: look at what happens between the gates and the rest."
+    )
+    return " ".join(filter(None, sentences)) or between
 
 
 def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
@@ -169,7 +195,7 @@ def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
 
 def _right_gates(got: object, want: np.ndarray, gates: str) -> set[str]:
     """The gates whose rows are right; none if they cannot be read."""
-    if not isinstance(got, np.ndarray) or got.shape != want.shape:
+    if not is_array(got, want.shape):
         return set()
     parts = zip(gates, np.split(got, len(gates)), np.split(want, len(gates)), strict=True)
     return {gate for gate, a, b in parts if np.allclose(a, b)}
@@ -200,17 +226,17 @@ def _products(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((factor, weights) for weights, factor in pairs)
 
 
-def check_count_gemms(submission, rng, cell, step):
+@ANSWERS.exercise(draw_cells)
+def check_count_gemms(answer, submission, rng, cell, step):
     T = int(rng.integers(100, 2000))  # more than products: a number of calls is one multiple of T and a rest
-    for stack_gates in (False, True):
-        for stack_time in (False, True):
-            arguments = step, T, stack_gates, stack_time
-            want = ANSWERS["count_gemms"].call(*arguments)
-            got = submission(*arguments)
-            read = ", ".join(factor for factor, _ in step)
-            own = f"; yours is {got // T}·T + {got % T}" if type(got) is int else ""
-            case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}{own}"
-            expect(got, want, what="the number of GEMM calls", case=case)
+    read = ", ".join(factor for factor, _ in step)
+    for stack_gates, stack_time in product((False, True), repeat=2):
+        arguments = step, T, stack_gates, stack_time
+        want = answer.call(*arguments)
+        got = submission(*arguments)
+        own = f"; yours is {got // T}·T + {got % T}" if type(got) is int else ""
+        case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}{own}"
+        expect(got, want, "the number of GEMM calls", case)
 
 
 COUNTED_PRODUCT = """
@@ -230,7 +256,16 @@ def product(a, weight):
 """
 
 
-def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
+@ANSWERS.exercise("""
+      T  B  I  H  has_own
+      3  2  4  3
+      1  1  2  3
+      4  3  1  2
+      3  2  4  3     True
+    5:9  2  5  4
+      n  2  3  4
+""")
+def check_gru_reset_after(answer, submission, rng, T, B, I, H, has_own=False):
     """I and H differ, so that products can be told apart; one with weights of its own shows if it is used."""
     trace: list = []
     x = rng.standard_normal((T, B, I))
@@ -246,9 +281,7 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
         refuse(surplus, result=[a for a, _ in trace])
         return
     multiply = lambda a, weight: a @ weight.T
-    want = ANSWERS["gru_reset_after"].call(multiply, x, h0, *used, *biases)
-    what = ("y", "the saved product")
-    axes = ("step", "sequence", "unit")
+    want = answer.call(multiply, x, h0, *used, *biases)
     if has_own:
         add_to_case("product uses weights of its own")
 
@@ -257,7 +290,7 @@ def check_gru_reset_after(submission, rng, T, B, I, H, has_own=False):
             return None
         return _kept(got, want, biases[1]) or _gates(got[0], want[0], x, h0, weight_ih, weight_hh, *biases)
 
-    if expect(got, want, axes=axes, what=what, advice=advice):
+    if expect(got, want, "y: step, sequence, unit; the saved product: step, sequence, unit", advice=advice):
         states = np.concatenate([h0[np.newaxis], want[0][:-1]])
         refuse(missing_vector("product", trace, {"x": x, "h": states}))
 
@@ -282,25 +315,3 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
     r, z = 1 / (1 + np.exp(-carried[:2] - own[:2]))
     n = np.tanh(own[2] + r * carried[2])
     return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
-
-
-STEPS = ((3, 1, 2), (1, 2, 3), (2, 5, 4), (4, 3, 6))
-
-
-def _exercise(name: str, check: Callable, cases: tuple | Callable, late: Callable | None = None):
-    return ANSWERS[name].exercise(check, cases, late=late)
-
-
-SEQUENCES = (3, 2, 4, 3), (1, 1, 2, 3), (4, 3, 1, 2), (3, 2, 4, 3, True)
-EXERCISES = (
-    _exercise("graph_rules", check_graph_rules, ((3, 4, 5), (1, 3, 2), (2, 2, 2)), lambda n: (3, n, 2)),
-    _exercise("lstm_backward", check_lstm_backward, STEPS, lambda n: (n, 2, 3)),
-    _exercise("count_gemms", check_count_gemms, draw_cells),
-    _exercise(
-        "gru_reset_after",
-        check_gru_reset_after,
-        lambda rng: (*SEQUENCES, (int(rng.integers(5, 9)), 2, 5, 4)),
-        lambda n: (n, 2, 3, 4),
-    ),
-    _exercise("gru_backward", check_gru_backward, STEPS, lambda n: (n, 2, 3)),
-)

@@ -1,34 +1,13 @@
 """Checks of lesson 05: work for each byte, products over several steps."""
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect
+from nbjudge.comparing.judging import add_to_case
 from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers, rows_of
+from rnncourse.checks.results import compare, expect
 from rnncourse.checks.traces import require_calls
 
 ANSWERS = answers("05_gemm_shapes")
-
-
-PRODUCTS = """
-     B     H  itemsize     peak  bandwidth
-     3   100         8     90.0       21.0
-     2   110         4     75.0       10.0  # 20.6 sequences: to round is not to round down
-     1     2         4     30.0       20.0
-    64    16         4    300.0       30.0
-     5    64         4    160.0       20.0
-     5    64         4     10.0       50.0  # one sequence is enough
-     5    32         4    160.0       20.0
-     7  4096         2  90000.0       45.0  # 85 334 sequences: not among the first thousand
-"""
-
-
-def draw_products(rng) -> list[tuple]:
-    """Two products reach the balance exactly, one with no minibatch."""
-    B, H, bandwidth = rng.integers((3, 300, 21), (40, 900, 40)).tolist()
-    drawn = B, H, 4, 500.0, float(bandwidth)
-    B, H, bandwidth = rng.integers((100, 2_000, 900), (999, 9_000, 4_000)).tolist()
-    return [*rows_of(PRODUCTS), drawn, (B, H, 2, 90_000.0, float(bandwidth))]
 
 
 def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
@@ -42,6 +21,31 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
     smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
     enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
     return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
+
+
+# two products reach the balance exactly, one with no minibatch
+@ANSWERS.exercise("""
+          B            H  itemsize     peak   bandwidth
+          3          100         8     90.0        21.0
+          2          110         4     75.0        10.0  # 20.6 sequences: to round is not to round down
+          1            2         4     30.0        20.0
+         64           16         4    300.0        30.0
+          5           64         4    160.0        20.0
+          5           64         4     10.0        50.0  # one sequence is enough
+          5           32         4    160.0        20.0
+          7         4096         2  90000.0        45.0  # 85 334 sequences: not among the first thousand
+       3:40      300:900         4    500.0      21:40.
+    100:999  2_000:9_000         2  90000.0  900:4_000.
+""")
+def check_arithmetic_intensity(answer, submission, rng, *case):
+    add_to_case(_work_and_bytes(*case))
+    compare(
+        answer,
+        submission,
+        case,
+        "FLOP a byte; the smallest minibatch",
+        tolerance=1e-9,
+    )
 
 
 COUNTED = """
@@ -71,7 +75,16 @@ multiply.outputs = len(weights)
 """
 
 
-def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
+@ANSWERS.exercise("""
+    T  B  I  M  steps  dtype
+    5  3  2  4      2  float32
+    1  1  2  1      3  float32
+    4  1  3  2      2  float32
+    8  2  3  5      5  float64
+    6  4  2  3      6  float32
+    n  2  3  4      7  float32
+""")
+def check_batch_input_gemm(answer, submission, rng, T, B, I, M, steps, dtype):
     """`dtype`: of the weights, and so of the products; x is float32."""
     x = rng.normal(size=(T, B, I)).astype("float32")
     weights = rng.normal(size=(M, I)).astype(dtype)
@@ -79,7 +92,6 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
     multiply = Code(source, "multiply", [])
     got = submission(x, multiply, steps)
-    axes = ("step", "sequence", "unit")
     want = x @ weights.T
     rest = T % steps
     left = f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
@@ -87,29 +99,5 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
     def advice():
         return left if rest and same(got[: T - rest], want[: T - rest], None) else None
 
-    if expect(got, want, axes=axes, what="the products", advice=advice):
-        require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps))
-
-
-EXERCISES = (
-    ANSWERS["arithmetic_intensity"].exercise(
-        compare_numbers(
-            ANSWERS["arithmetic_intensity"],
-            ("FLOP a byte", "the smallest minibatch"),
-            parts=_work_and_bytes,
-            tolerance=1e-9,
-        ),
-        draw_products,
-    ),
-    ANSWERS["batch_input_gemm"].exercise(
-        check_batch_input_gemm,
-        (
-            (5, 3, 2, 4, 2, "float32"),
-            (1, 1, 2, 1, 3, "float32"),
-            (4, 1, 3, 2, 2, "float32"),
-            (8, 2, 3, 5, 5, "float64"),
-            (6, 4, 2, 3, 6, "float32"),
-        ),
-        late=lambda n: (n, 2, 3, 4, 7, "float32"),
-    ),
-)
+    if expect(got, want, "the products: step, sequence, unit", advice=advice):
+        require_calls(answer, multiply.trace, (x, multiply, steps))

@@ -1,19 +1,33 @@
 """Checks of lesson 07: shares of a minibatch, a sum in a fixed order, the limit of more threads."""
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
-from nbjudge.comparing.judging import add_to_case, expect, refuse
+from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare_numbers, rows_of
+from rnncourse.checks.results import compare, expect
 
 MANY = 20  # gradients
 ANSWERS = answers("07_parallel_cpu")
 
 
-def check_split_minibatch(submission, rng, B, threads):
+@ANSWERS.exercise("""
+              B  threads
+              7        3
+              4        2
+              1        1
+              2        4
+             11        4
+             10        4  # 2.5 sequences a thread: rounded, they leave 4 to the last
+             15       11  # 15 / 11 · 11 falls short of 15, …
+             21       19  # 21 / 19 · 19 goes beyond 21, …
+             22       22  # and 15 / 22 · 22 of 15
+          20:60      3:9
+    1_000:9_000     9:99
+""")
+def check_split_minibatch(answer, submission, rng, B, threads):
     got = submission(B, threads)
     add_to_case(f"you return {got!r:.90}")
     refuse(_uneven(got, B, threads), result=got)
@@ -49,7 +63,15 @@ def _is_pairs(got: object) -> bool:
 ORDERS = 3  # in which the same threads may be ready
 
 
-def check_sum_gradients(submission, rng, count, shape):
+@ANSWERS.exercise("""
+    count  shape
+        3  (4,3)
+        1  (2,3)
+        2  (1,4)
+        7  (16,9)
+        n  (2,3)
+""")
+def check_sum_gradients(answer, submission, rng, count, shape):
     """The sum of ordinary gradients, with the same bits in any order; then one in which two cancel.
 
     With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
@@ -58,12 +80,12 @@ def check_sum_gradients(submission, rng, count, shape):
     sums = []
     ordinary = []
     for threads in orders:
-        want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
+        want = answer.call(threads, by_thread[threads])
         case = f"{count} threads, ready in the order {', '.join(map(str, threads))}; {shape} each"
         got = submission(threads, by_thread[threads])
         summands = ", ".join(f"thread {k}'s is {one[0, 0]:.4g}" for k, one in enumerate(by_thread[:3]))
         advice = f"print what you add at row 0, column 0: {summands}{(', …' if count > 3 else '')}."
-        expect(got, want, axes=("row", "column"), what="the sum", case=case, advice=lambda a=advice: a)
+        expect(got, want, "the sum: row, column", case, advice=lambda a=advice: a)
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
     stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)
@@ -117,25 +139,28 @@ def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
     return len(set(ready)) > 1 < len(set(placed)) and ready != placed
 
 
-LIMITS = """
-    serial  shared  barrier  threads
-       1.0    16.0      1.0        8
-       2.0     8.0      0.0        4
-       1.0     6.0      1.0        8  # two numbers of threads are equally fast
-       1.0     2.1      1.0        8
-       1.0     9.0      0.0        1
-       4.0     6.0     20.0        8
-"""
+@ANSWERS.exercise("""
+           serial              shared        barrier  threads
+              1.0                16.0            1.0        8
+              2.0                 8.0            0.0        4
+              1.0                 6.0            1.0        8  # two numbers of threads are equally fast
+              1.0                 2.1            1.0        8
+              1.0                 9.0            0.0        1
+              4.0                 6.0           20.0        8
+        1.00:3.00         20.00:60.00      0.30:0.90       16
+    1.0000:9.0000  900.0000:9000.0000  0.0100:0.9000   17:400
+""")
+def check_amdahl_limit(answer, submission, rng, serial, shared, barrier, threads):
+    add_to_case(f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s")
+    case = serial, shared, barrier, threads
+    advice = partial(_times_compared, case=case)
+    results = "the best number of threads; the speed-up; the limit"
+    compare(answer, submission, case, results, advice, tolerance=1e-9)
 
 
-def draw_limits(rng) -> list[tuple]:
-    drawn = rng.uniform((1, 20, 0.3), (3, 60, 0.9)).round(2).tolist()
-    large = rng.uniform((1, 900, 0.01), (9, 9000, 0.9)).round(4).tolist()
-    return [*rows_of(LIMITS), (*drawn, 16), (*large, int(rng.integers(17, 400)))]
-
-
-def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -> str | None:
+def _times_compared(got: tuple, want: tuple, case: tuple) -> str | None:
     """Times with one, the answer's and the best number of threads; if all is right, with infinitely many."""
+    serial, shared, barrier, _ = case
     numbers = sorted({1, int(got[0]), int(want[0])})
     if numbers[0] < 1:
         return None
@@ -144,40 +169,3 @@ def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -
     time = lambda n: serial + shared / n + (n - 1) * barrier
     parts = (f"with {n} {'thread' if n == 1 else 'threads'} {time(n):.4g} s" for n in numbers)
     return f"print the times: {', '.join(parts)}."
-
-
-EXERCISES = (
-    ANSWERS["split_minibatch"].exercise(
-        check_split_minibatch,
-        lambda rng: (
-            (7, 3),
-            (4, 2),
-            (1, 1),
-            (2, 4),
-            (11, 4),
-            (10, 4),  # 2.5 sequences a thread: rounded, they leave 4 to the last
-            (15, 11),  # 15 / 11 · 11 falls short of 15, …
-            (21, 19),  # 21 / 19 · 19 goes beyond 21, …
-            (22, 22),  # and 15 / 22 · 22 of 15
-            (int(rng.integers(20, 60)), int(rng.integers(3, 9))),
-            (int(rng.integers(1_000, 9_000)), int(rng.integers(9, 99))),
-        ),
-    ),
-    ANSWERS["sum_gradients"].exercise(
-        check_sum_gradients,
-        ((3, (4, 3)), (1, (2, 3)), (2, (1, 4)), (7, (16, 9))),
-        late=lambda n: (n, (2, 3)),
-    ),
-    ANSWERS["amdahl_limit"].exercise(
-        compare_numbers(
-            ANSWERS["amdahl_limit"],
-            ("the best number of threads", "the speed-up", "the limit"),
-            parts=lambda serial, shared, barrier, _: (
-                f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s"
-            ),
-            tolerance=1e-9,
-            advice=_times_compared,
-        ),
-        draw_limits,
-    ),
-)

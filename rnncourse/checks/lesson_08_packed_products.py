@@ -16,7 +16,7 @@ from nbjudge.comparing.judging import add_to_case, begin_case, keep_costs, refus
 from nbjudge.exercise import Code, Proxy, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
-from rnncourse.checks.numbers import rows_of
+from rnncourse.checks.tables import rows_of
 from rnncourse.lab.counting_core import CountingCore
 
 ANSWERS = answers("08_packed_products")
@@ -73,14 +73,18 @@ core = Core()
 """
 
 
-def draw_emitted(rng: np.random.Generator) -> list[tuple[int, int, int]]:
-    """rows, vectors, terms: flat, high and single tiles, all sizes different."""
-    return [(2, 3, 4), (1, 1, 1), (3, 1, 2), (5, 2, 3), (*map(int, rng.integers((6, 3, 7), (8, 6, 10))),)]
-
-
-def check_emit_tile(submission, rng, rows, vectors, terms):
+# flat, high and single tiles, all sizes different
+@ANSWERS.exercise("""
+    rows  vectors  terms
+       2        3      4
+       1        1      1
+       3        1      2
+       5        2      3
+     6:8      3:6   7:10
+""")
+def check_emit_tile(answer, submission, rng, rows, vectors, terms):
     registers = rows * vectors + vectors + 1
-    first = ANSWERS["emit_tile"].number("first", 0)
+    first = answer.number("first", 0)
     machine = CountingCore(rows, vectors, terms, registers, first)
     emit = lambda name, *numbers: getattr(machine, name)(*numbers)
     core = Proxy(CORE.format(registers=registers), "core", {"emit": emit})
@@ -137,7 +141,8 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
     return [*((B, registers + more, *core) for B, registers, *core in rows_of(CORES)), drawn]
 
 
-def check_choose_tile(submission, rng, *case):
+@ANSWERS.exercise(draw_cores)
+def check_choose_tile(answer, submission, rng, *case):
     got = submission(*case)
     add_to_case(f"the answer is {got!r:.60}")
     refuse(_poor_tile(got, *case), result=got)
@@ -240,30 +245,27 @@ multiply.rows, multiply.columns = {rows}, {columns}
 """
 
 
-def draw_products(rng: np.random.Generator) -> list[Product]:
-    """Products that fit into the first cache, then those that do not; the last has more weights than both."""
-    # some rows are left over; with fewer panels, fetching the weights for each tile costs less than MARGIN
-    B, K, panels = map(int, rng.integers((21, 100, 12), (24, 132, 15)))
-    return [
-        Product(3, 5, 2, 2, 8, 512, 6144),
-        Product(1, 1, 1, 4, 8, 512, 6144),
-        Product(12, 80, 3, 4, 8, 384, 6144),
-        Product(16, 128, 2, 8, 8, 1024, 6144),  # pieces of a few terms load the sums too often
-        Product(B, K, panels, 4, 8, 512, 6144),
-    ]
-
-
-def check_tiled_product(submission, rng, *sizes):
+# Products that fit into the first cache, then those that do not; the last has more weights than both. There
+# some rows are left over; with fewer panels, fetching the weights for each tile costs less than MARGIN.
+@ANSWERS.exercise("""
+        B        K  panels  rows  columns  near   far
+        3        5       2     2        8   512  6144
+        1        1       1     4        8   512  6144
+       12       80       3     4        8   384  6144
+       16      128       2     8        8  1024  6144  # pieces of a few terms load the sums too often
+    21:24  100:132   12:15     4        8   512  6144
+""")
+def check_tiled_product(answer, submission, rng, *sizes):
     product = Product(*sizes)
-    kernel = Code(KERNEL.format(**product._asdict()), "multiply", [])
+    named = product._asdict()
+    kernel = Code(KERNEL.format(**named), "multiply", [])
     arguments = kernel, product.B, product.K, product.panels, product.near
-    case = f"B={product.B}, K={product.K}, panels={product.panels}, rows={product.rows}, near={product.near}"
-    begin_case(case)
+    begin_case(", ".join(f"{name}={named[name]}" for name in ("B", "K", "panels", "rows", "near")))
     submission(*arguments)
     done = _done(kernel.trace, product)
     if refuse(_unfinished(done), result=done):
         own = replace(kernel, trace=[])
-        call(ANSWERS["tiled_product"].function, (own, *arguments[1:]))
+        call(answer.function, (own, *arguments[1:]))
         loads = count_loads(kernel.trace, product)
         fewest = count_loads(own.trace, product)
         counts = tuple(map(float, loads))
@@ -328,10 +330,3 @@ def _addresses(product: Product, row: int, rows: int, panel: int, term: int, ter
     states = heights * K + ks
     terms_in_order = np.concatenate([weights, states], axis=1)
     return ITEM * np.concatenate([sums.ravel(), terms_in_order.ravel(), sums.ravel()])
-
-
-EXERCISES = (
-    ANSWERS["choose_tile"].exercise(check_choose_tile, draw_cores),
-    ANSWERS["emit_tile"].exercise(check_emit_tile, draw_emitted),
-    ANSWERS["tiled_product"].exercise(check_tiled_product, draw_products),
-)

@@ -4,17 +4,25 @@ import numpy as np
 
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, Share, compare_launches
+from rnncourse.checks.kernels import Case, Share, compare_launches, normal
 
 ANSWERS = answers("09_cuda_first_kernels")
 TILE = 8
 
 
-def check_saxpy_kernel(submission, rng, n, blocks, threads):
+@ANSWERS.exercise("""
+        n  blocks  threads
+        5       2        4
+        1       1        1
+       64       2       32
+    65:96       3       32
+      300      10       32
+""")
+def check_saxpy_kernel(answer, submission, rng, n, blocks, threads):
     a = np.float32(rng.uniform(1.5, 3))
-    x, y = (rng.normal(size=n).astype("float32") for _ in range(2))
+    x, y = (normal(rng, n) for _ in range(2))
     case = Case((blocks,), (threads,), (a, x, y))
-    compare_launches(submission, ANSWERS["saxpy_kernel"], case, ("x", "y"), (("element",),) * 2, limit_saxpy)
+    compare_launches(answer, submission, case, "x: element; y: element", limit_saxpy)
 
 
 def limit_saxpy(counts, case):
@@ -25,13 +33,20 @@ def limit_saxpy(counts, case):
     return None
 
 
-def check_tanh_kernel(submission, rng, n, blocks, threads, largest):
+@ANSWERS.exercise("""
+          n  blocks  threads  largest
+          7       2        2        0
+          3       1        4        0
+    130:200       2       32      100
+         40       3       16        0
+""")
+def check_tanh_kernel(answer, submission, rng, n, blocks, threads, largest):
     """`largest`: size of the numbers; from 89 on exp overflows in float32."""
-    x = rng.normal(size=n).astype("float32")
+    x = normal(rng, n)
     if largest:
         x[rng.permutation(n)[:2]] = -largest, largest
     case = Case((blocks,), (threads,), (x, np.zeros(n, "float32")))
-    compare_launches(submission, ANSWERS["tanh_kernel"], case, ("x", "y"), (("element",),) * 2, limit_tanh)
+    compare_launches(answer, submission, case, "x: element; y: element", limit_tanh)
 
 
 def limit_tanh(counts, case):
@@ -53,12 +68,20 @@ def limit_tanh(counts, case):
     return None
 
 
-def check_transpose_coalesced(submission, rng, rows, columns):
-    x = rng.normal(size=(rows, columns)).astype("float32")
+@ANSWERS.exercise("""
+     rows  columns
+        8       16
+       16        8
+        8        8
+       16       16
+        9       13
+    33:40       42
+""")
+def check_transpose_coalesced(answer, submission, rng, rows, columns):
+    x = normal(rng, rows, columns)
     grid = (-(-columns // TILE), -(-rows // TILE))
     case = Case(grid, (TILE, TILE), (x, np.zeros((columns, rows), "float32")))
-    axes = (("row", "column"),) * 2
-    compare_launches(submission, ANSWERS["transpose_coalesced"], case, ("x", "y"), axes, limit_transpose)
+    compare_launches(answer, submission, case, "x: row, column; y: row, column", limit_transpose)
 
 
 def sectors(rows, columns):
@@ -86,10 +109,13 @@ def limit_transpose(counts, case):
     return None
 
 
-def check_fix_the_race(submission, rng, blocks, threads, steps):
-    x = rng.normal(size=blocks * threads).astype("float32")
+@ANSWERS.exercise(
+    lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4), (1, 4, 0))
+)
+def check_fix_the_race(answer, submission, rng, blocks, threads, steps):
+    x = normal(rng, blocks * threads)
     case = Case((blocks,), (threads,), (x, steps))
-    compare_launches(submission, ANSWERS["fix_the_race"], case, ("x",), (("element",),), limit_race)
+    compare_launches(answer, submission, case, "x: element", limit_race)
 
 
 def limit_race(counts, case):
@@ -112,27 +138,3 @@ def limit_race(counts, case):
     if (fewest := counts["idlest"]) < 2 * steps + 2:
         return Share(f"A thread makes only {fewest} accesses: each computes its own number in every step")
     return None
-
-
-EXERCISES = (
-    ANSWERS["saxpy_kernel"].exercise(
-        check_saxpy_kernel,
-        lambda rng: ((5, 2, 4), (1, 1, 1), (64, 2, 32), (int(rng.integers(65, 96)), 3, 32), (300, 10, 32)),
-        is_kernel=True,
-    ),
-    ANSWERS["tanh_kernel"].exercise(
-        check_tanh_kernel,
-        lambda rng: ((7, 2, 2, 0), (3, 1, 4, 0), (int(rng.integers(130, 200)), 2, 32, 100), (40, 3, 16, 0)),
-        is_kernel=True,
-    ),
-    ANSWERS["fix_the_race"].exercise(
-        check_fix_the_race,
-        lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4), (1, 4, 0)),
-        is_kernel=True,
-    ),
-    ANSWERS["transpose_coalesced"].exercise(
-        check_transpose_coalesced,
-        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(33, 40)), 42)),
-        is_kernel=True,
-    ),
-)

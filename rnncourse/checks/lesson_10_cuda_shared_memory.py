@@ -1,36 +1,38 @@
 """Checks of lesson 10: a product from tiles, a sum in a block and in a warp, a tile without conflicts."""
 
-import numpy as np
-
 from nbjudge.comparing.patterns import part_of_sum
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, Share, compare_launches
+from rnncourse.checks.kernels import Case, Share, compare_launches, normal
 from rnncourse.checks.lesson_09_cuda_first_kernels import sectors
 
 ANSWERS = answers("10_cuda_shared_memory")
 TILE = 8
-BLOCKS = (8, 1, 8), (2, 1, 2), (64, 2, 32), (100, 4, 32), (128, 2, 64)  # numbers, blocks, threads
 MOST_EXCHANGES = 16  # of a lane: three for each of five halvings, and one more
 MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and one after
 
 
-def _old(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """A result's array before the launch: numbers that an answer must overwrite, not add to."""
-    return rng.normal(size=shape).astype("float32")
-
-
-def check_tiled_matmul_kernel(submission, rng, M, K, N):
-    a, b = (rng.normal(size=size).astype("float32") for size in ((M, K), (K, N)))
+@ANSWERS.exercise(
+    """
+       M   K   N
+       8  16   8
+      16   8  24
+       8   8   8
+       5   9  11
+    9:14  20  10
+""",
+    late=lambda n: (5, n | 1, 4),
+)
+def check_tiled_matmul_kernel(answer, submission, rng, M, K, N):
+    a, b = (normal(rng, *shape) for shape in ((M, K), (K, N)))
     grid = (-(-N // TILE), -(-M // TILE))
-    case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)))
-    axes = (("row", "column"),) * 3
+    case = Case(grid, (TILE, TILE), (a, b, normal(rng, M, N)))
 
     def explain(_, place, surplus):
         return part_of_sum(surplus, a[place[0]] * b[:, place[1]])
 
-    answer = ANSWERS["tiled_matmul_kernel"]
-    compare_launches(submission, answer, case, ("a", "b", "c"), axes, limit_matmul, explain)
+    results = "a: row, column; b: row, column; c: row, column"
+    compare_launches(answer, submission, case, results, limit_matmul, explain)
 
 
 def limit_matmul(counts, case):
@@ -50,17 +52,24 @@ def limit_matmul(counts, case):
     return None
 
 
-def check_block_sum_kernel(submission, rng, n, blocks, threads):
-    x = rng.normal(size=n).astype("float32")
-    case = Case((blocks,), (threads,), (x, _old(rng, blocks)))
-    axes = (("element",), ("block",))
-    answer = ANSWERS["block_sum_kernel"]
+@ANSWERS.exercise("""
+        n  blocks  threads
+        8       1        8
+        2       1        2
+       64       2       32
+      100       4       32
+      128       2       64
+    33:60       1       64
+""")
+def check_block_sum_kernel(answer, submission, rng, n, blocks, threads):
+    x = normal(rng, n)
+    case = Case((blocks,), (threads,), (x, normal(rng, blocks)))
     own = answer.number("scale", 1) * x
 
     def explain(_, place, surplus):
         return part_of_sum(surplus, own[place[0] * threads :][:threads])
 
-    compare_launches(submission, answer, case, ("x", "out"), axes, limit_block_sum, explain)
+    compare_launches(answer, submission, case, "x: element; out: block", limit_block_sum, explain)
 
 
 def limit_block_sum(counts, case):
@@ -93,18 +102,24 @@ def limit_block_sum(counts, case):
     return None
 
 
-def check_warp_sum_kernel(submission, rng, n, blocks, threads):
-    x = rng.normal(size=n).astype("float32")
-    out = _old(rng, blocks * threads // 32)
+@ANSWERS.exercise("""
+          n  blocks  threads
+         64       2       32
+         32       1       32
+         20       1       32
+    290:310       5       64
+         40       1       96
+""")
+def check_warp_sum_kernel(answer, submission, rng, n, blocks, threads):
+    x = normal(rng, n)
+    out = normal(rng, blocks * threads // 32)
     case = Case((blocks,), (threads,), (x, out))
-    axes = (("element",), ("warp",))
-    answer = ANSWERS["warp_sum_kernel"]
     own = answer.number("scale", 1) * x
 
     def explain(_, place, surplus):
         return f"{part_of_sum(surplus, own[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
 
-    compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
+    compare_launches(answer, submission, case, "x: element; out: warp", limit_warp_sum, explain)
 
 
 def limit_warp_sum(counts, case):
@@ -129,13 +144,18 @@ def _repeats(counts: dict, case: Case) -> str | None:
     return None
 
 
-def check_transpose_without_conflicts(submission, rng, rows, columns):
-    x = rng.normal(size=(rows, columns)).astype("float32")
+@ANSWERS.exercise("""
+     rows  columns
+       64       32
+       32       32
+       24       40
+    33:40       35
+""")
+def check_transpose_without_conflicts(answer, submission, rng, rows, columns):
+    x = normal(rng, rows, columns)
     grid = (-(-columns // 32), -(-rows // 32))
-    case = Case(grid, (32, 8), (x, _old(rng, columns, rows)))
-    answer = ANSWERS["transpose_without_conflicts"]
-    axes = (("row", "column"),) * 2
-    compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)
+    case = Case(grid, (32, 8), (x, normal(rng, columns, rows)))
+    compare_launches(answer, submission, case, "x: row, column; y: row, column", limit_conflicts)
 
 
 def limit_conflicts(counts, case):
@@ -152,34 +172,3 @@ def limit_conflicts(counts, case):
         if needed is not None and moved > needed:
             return f"It {verb} {quantity(moved, 'sector')} of 32 bytes where {needed} do"
     return None
-
-
-EXERCISES = (
-    ANSWERS["tiled_matmul_kernel"].exercise(
-        check_tiled_matmul_kernel,
-        lambda rng: ((8, 16, 8), (16, 8, 24), (8, 8, 8), (5, 9, 11), (int(rng.integers(9, 14)), 20, 10)),
-        is_kernel=True,
-        late=lambda n: (5, n | 1, 4),  # no whole tiles
-    ),
-    ANSWERS["block_sum_kernel"].exercise(
-        check_block_sum_kernel,
-        lambda rng: (*BLOCKS, (int(rng.integers(33, 60)), 1, 64)),
-        is_kernel=True,
-    ),
-    ANSWERS["warp_sum_kernel"].exercise(
-        check_warp_sum_kernel,
-        lambda rng: (
-            (64, 2, 32),
-            (32, 1, 32),
-            (20, 1, 32),
-            (int(rng.integers(290, 310)), 5, 64),
-            (40, 1, 96),
-        ),
-        is_kernel=True,
-    ),
-    ANSWERS["transpose_without_conflicts"].exercise(
-        check_transpose_without_conflicts,
-        lambda rng: ((64, 32), (32, 32), (24, 40), (int(rng.integers(33, 40)), 35)),
-        is_kernel=True,
-    ),
-)

@@ -1,5 +1,7 @@
 """Checks of lesson 13: which operations must keep their order, and which may leave the loop over time."""
 
+import re
+
 from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import refuse
 from rnncourse.checks.answers import answers
@@ -61,32 +63,48 @@ LOOPS = {  # a line an operation of a step: what it reads -> what it writes, or 
 
 
 def operations_of(text: str) -> list[tuple]:
-    """Operations of step t from their lines: (name, reads, writes, adds) of (buffer, steps after t).
+    """Operations from their lines: (name, reads, writes, adds), each a list of places.
 
-    h+1 are the rows of the next step, sums* the same rows in every step, for which the number is None.
+    h[0:2] is a region.  Of step t of a loop, h+1 are the rows of the next step, (h, 1), and sums* the same
+    rows in every step, (sums, None).
     """
     operations = []
     for line in text.strip().splitlines():
-        name, _, rest = line.strip().partition(": ")
+        name, _, rest = line.strip().partition(":")
         reads, _, adds = rest.partition(" +=")
         reads, _, writes = reads.partition(" ->")
-        operations.append((name, *(_buffers(part) for part in (reads, writes, adds))))
+        operations.append((name, *([*map(_place, part.split())] for part in (reads, writes, adds))))
     return operations
 
 
-def _buffers(text: str) -> list[tuple[str, int | None]]:
-    buffers = []
-    for word in text.split():
-        name, _, after = word.partition("+")
-        buffers.append((name[:-1], None) if name.endswith("*") else (name, int(after or 0)))
-    return buffers
+def _place(word: str) -> tuple:
+    name, *numbers = re.findall(r"\w+", word)
+    if word.endswith("*"):
+        return name, None
+    return name, *(map(int, numbers or "0"))
 
 
-ADDITIONS = [
-    ("a", [("x", 0, 2)], [], [("dU", 0, 4)]),
-    ("b", [("x", 0, 2)], [], [("dU", 0, 4)]),
-    ("c", [("dU", 2, 3)], [("h", 0, 4)], []),
-    ("d", [], [("h", 2, 4)], []),
+MEETINGS = [  # in the fourth, operations at other places are equal
+    """
+    a: -> h[0:2]
+    b: h[0:2] ->
+    """,
+    """
+    a: h[0:2] ->
+    b: -> h[1:3]
+    c: h[3:4] -> x[1:3]
+    """,
+    """
+    a: x[0:2] += dU[0:4]
+    b: x[0:2] += dU[0:4]
+    c: dU[2:3] -> h[0:4]
+    d: -> h[2:4]
+    """,
+    """
+    a: h[0:2] -> h[1:2]
+    a: h[0:2] -> h[1:2]
+    a: h[0:2] -> h[1:2]
+    """,
 ]
 
 
@@ -118,11 +136,19 @@ def draw_operations(rng, count: int) -> list[tuple]:
     return operations
 
 
-def check_must_wait(submission, rng, case):
+@ANSWERS.exercise(
+    (
+        *((operations_of(text),) for text in MEETINGS),
+        (issue(operations_of(LOOPS["its backward pass"]), 3, 2),),
+        (12,),
+        (40,),
+    )
+)
+def check_must_wait(answer, submission, rng, case):
     """case: operations, or how many are drawn."""
     is_drawn = isinstance(case, int)
     operations = draw_operations(rng, case) if is_drawn else case
-    want = ANSWERS["must_wait"].call(operations)
+    want = answer.call(operations)
     pairs = whole_numbers(got := submission(operations), 2)
     problem = _misjudged_pair(got, pairs, want, operations)
     refuse(problem, f"{len(operations)} operations", result=None if pairs is None else sorted(set(pairs)))
@@ -156,7 +182,21 @@ def draw_loop(rng) -> list[tuple]:
     return [(name, [result(), result()], [(f"{name}'s", 1)], []) for name in names]
 
 
-def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
+# a loop that is drawn has 6 operations: no chain from one back to itself takes more than 7 steps
+@ANSWERS.exercise("""
+    loop                                                                steps  sequences  block
+    a tanh network                                                          3          2
+    its backward pass                                                       4          1
+    a network that reads its own output                                     4          2
+    a network with an output                                                5          3
+    a dilated network, whose state depends on the one two steps before      4          2
+    inputs in one buffer for all steps                                      3          2
+    a loop that is drawn                                                    7          1
+    a loop that is drawn                                                    8          1
+    a loop that also loads its inputs ahead                                 3          1
+    a network of five layers that reads its own output                      3          1      1
+""")
+def check_leaves_loop(answer, submission, rng, loop, steps, sequences, block=2):
     """loop: a name among LOOPS, or another name for one that is drawn.  Pairs come block by block of later
     operations, the last block first, so that one pass through them follows few waits."""
     step = operations_of(LOOPS[loop]) if loop in LOOPS else draw_loop(rng)
@@ -165,7 +205,7 @@ def check_leaves_loop(submission, rng, loop, steps, sequences, block=2):
     pairs = ANSWERS["must_wait"].call(operations)
     late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
     got = submission(names, late_first)
-    want = ANSWERS["leaves_loop"].call(names, late_first)
+    want = answer.call(names, late_first)
     plain = sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
     refuse(_misjudged_name(got, want, names, pairs), result=plain)
 
@@ -195,40 +235,3 @@ def _chain(names: list, pairs: list, name: str) -> list[int]:
             return chain
         chains += [[*chain, i] for i, j in pairs if j == chain[-1]]
     return []
-
-
-EXERCISES = (
-    ANSWERS["must_wait"].exercise(
-        check_must_wait,
-        (
-            ([("a", [], [("h", 0, 2)], []), ("b", [("h", 0, 2)], [], [])],),
-            (
-                [
-                    ("a", [("h", 0, 2)], [], []),
-                    ("b", [], [("h", 1, 3)], []),
-                    ("c", [("h", 3, 4)], [("x", 1, 3)], []),
-                ],
-            ),
-            (ADDITIONS,),
-            ([("a", [("h", 0, 2)], [("h", 1, 2)], [])] * 3,),  # at other places, though one like the other
-            (issue(operations_of(LOOPS["its backward pass"]), 3, 2),),
-            (12,),
-            (40,),
-        ),
-    ),
-    ANSWERS["leaves_loop"].exercise(
-        check_leaves_loop,
-        (
-            ("a tanh network", 3, 2),
-            ("its backward pass", 4, 1),
-            ("a network that reads its own output", 4, 2),
-            ("a network with an output", 5, 3),
-            ("a dilated network, whose state depends on the one two steps before", 4, 2),
-            ("inputs in one buffer for all steps", 3, 2),
-            ("a loop that is drawn", 7, 1),  # no chain of 6 operations back to its first one takes longer
-            ("a loop that is drawn", 8, 1),
-            ("a loop that also loads its inputs ahead", 3, 1),
-            ("a network of five layers that reads its own output", 3, 1, 1),
-        ),
-    ),
-)

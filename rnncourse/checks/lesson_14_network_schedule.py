@@ -1,15 +1,16 @@
 """Checks of lesson 14: cells in the order of the wavefront, streams with events, inputs of several steps."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, expect, keep_costs, refuse
+from nbjudge.comparing.judging import add_to_case, keep_costs, refuse
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import rows_of
+from rnncourse.checks.results import expect
 
 ANSWERS = answers("14_network_schedule")
 DURATIONS = (  # two: a stream may make nothing wait, however long operations are
@@ -19,11 +20,21 @@ DURATIONS = (  # two: a stream may make nothing wait, however long operations ar
 SLACK = 1.05  # of the shortest time that two streams a layer allow
 
 
-def check_wavefront_order(submission, rng, layers, steps):
+@ANSWERS.exercise(
+    lambda rng: (
+        (3, 2),
+        (2, 4 + ANSWERS["wavefront_order"].number("lag", 1)),  # else layer by layer would be right
+        (1, 3),
+        (2, 2),
+        (1, 1),
+        *rng.integers(3, 50, (2, 2)).tolist(),
+    )
+)
+def check_wavefront_order(answer, submission, rng, layers, steps):
     """Many orders are right; a mistake is named by the order that it gives."""
     got = submission(layers, steps)
     pairs = whole_numbers(got, 2)
-    lag = ANSWERS["wavefront_order"].number("lag", 1)
+    lag = answer.number("lag", 1)
     refuse(_misplaced(got, pairs, layers, steps, lag), result=pairs)
 
 
@@ -33,37 +44,40 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: in
         return f"The result must be a list of pairs (layer, step); it returns {got!r:.60}."
     cells = {(l, t) for l in range(layers) for t in range(steps)}
     if strange := [cell for cell in order if cell not in cells]:
-        layer, step = strange[0]
         return (
-            f"(layer {layer}, step {step}) is not a cell of this network: pairs are "
+            f"{_named(strange[0])} is not a cell of this network: pairs are "
             f"(layer, step), with layers 0 to {layers - 1} and steps 0 to {steps - 1}."
         )
     if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
-        layer, step = twice[0]
-        return (
-            f"Cell (layer {layer}, step {step}) comes {order.count(twice[0])} times; "
-            f"{len(order)} pairs for {len(cells)} cells."
-        )
+        times = order.count(twice[0])
+        return f"Cell {_named(twice[0])} comes {times} times; {len(order)} pairs for {len(cells)} cells."
     if missing := sorted(cells - set(order)):
-        layer, step = missing[0]
-        return (
-            f"Cell (layer {layer}, step {step}) is missing: the list has {len(order)} of {len(cells)} cells."
-        )
+        return f"Cell {_named(missing[0])} is missing: the list has {len(order)} of {len(cells)} cells."
     place = {cell: k for k, cell in enumerate(order)}
-    for l, t in order:
+    for cell in order:
+        l, t = cell
         for source in ((l - 1, t), (l, t - 1)):
-            if place.get(source, -1) > place[l, t]:
-                return f"Cell (layer {l}, step {t}) comes before cell {source}, whose result it reads."
-    rounds = [lag * layer + step for layer, step in order]
-    late = next((k for k in range(1, len(order)) if rounds[k] < rounds[k - 1]), None)
-    if late is None:
-        return None
-    before = order[late - 1]
-    after = order[late]
-    return f"{before} comes before {after}, which can run in an earlier round."
+            if place.get(source, -1) > place[cell]:
+                return f"Cell {_named(cell)} comes before cell {source}, whose result it reads."
+    for before, after in pairwise(order):
+        if lag * before[0] + before[1] > lag * after[0] + after[1]:
+            return f"{before} comes before {after}, which can run in an earlier round."
+    return None
 
 
-def check_assign_streams(submission, rng, layers, steps, skips):
+def _named(cell: tuple[int, int]) -> str:
+    return "(layer {}, step {})".format(*cell)
+
+
+@ANSWERS.exercise("""
+    layers  steps  skips
+         2      3  False
+         2      2  False
+         1      4  False
+         3    4:7  False
+       4:7   7:20   True
+""")
+def check_assign_streams(answer, submission, rng, layers, steps, skips):
     """`skips`: inputs also read the layer two below, so that one operation waits for two other streams."""
     operations, waits = network(layers, steps, skips, rng if skips else None)
     waits = [[int(place) for place in rng.permutation(places)] for places in waits]
@@ -175,8 +189,19 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
     return None
 
 
-def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
-    answer = ANSWERS["choose_input_batch"]
+@ANSWERS.exercise("""
+          T  layers      launch        work        step
+          8       2         5.0         1.0         2.0
+         10       4         1.0         2.0         3.0
+          4       2         6.0         1.0         2.0  # two numbers of steps take the same time
+         11       3         5.0         1.0         2.0  # the last chunk is not full
+          4       1         0.0         1.0         2.0
+          1       1         2.0         1.0         1.5
+          7       1         2.0         1.0         1.5
+      40:60     3:6       6:14.         1.0         2.0
+    300:900     3:9  1.00:20.00  1.00:20.00  1.00:20.00
+""")
+def check_choose_input_batch(answer, submission, rng, T, layers, launch, work, step):
     want = answer.call(T, layers, launch, work, step)
     got = submission(T, layers, launch, work, step)
     first = got[0] if isinstance(got, tuple | list) and got else None
@@ -184,49 +209,4 @@ def check_choose_input_batch(submission, rng, T, layers, launch, work, step):
         chunk = answer.number("kernels", 1) * launch + k * (work + step)
         chunks = -(-T // k) + layers - 1
         add_to_case(f"k={k}: {chunk:g} a chunk, {chunks * chunk:g} in all")
-    expect(got, want, axes=(), what=("the steps at a time", "the time"), tolerance=1e-9)
-
-
-INPUT_BATCHES = """
-     T  layers  launch  work  step
-     8       2     5.0   1.0   2.0
-    10       4     1.0   2.0   3.0
-     4       2     6.0   1.0   2.0  # two numbers of steps take the same time
-    11       3     5.0   1.0   2.0  # the last chunk is not full
-     4       1     0.0   1.0   2.0
-     1       1     2.0   1.0   1.5
-     7       1     2.0   1.0   1.5
-"""
-
-
-def draw_input_batches(rng) -> list[tuple]:
-    T, layers, launch = rng.integers((40, 3, 6), (60, 6, 14)).tolist()
-    sizes = rng.integers((300, 3), (900, 9)).tolist()
-    times = rng.uniform(1, 20, 3).round(2).tolist()
-    return [*rows_of(INPUT_BATCHES), (T, layers, float(launch), 1.0, 2.0), (*sizes, *times)]
-
-
-EXERCISES = (
-    ANSWERS["wavefront_order"].exercise(
-        check_wavefront_order,
-        lambda rng: (
-            (3, 2),
-            (2, 4 + ANSWERS["wavefront_order"].number("lag", 1)),  # else layer by layer would be right
-            (1, 3),
-            (2, 2),
-            (1, 1),
-            *rng.integers(3, 50, (2, 2)).tolist(),
-        ),
-    ),
-    ANSWERS["assign_streams"].exercise(
-        check_assign_streams,
-        lambda rng: (
-            (2, 3, False),
-            (2, 2, False),
-            (1, 4, False),
-            (3, int(rng.integers(4, 7)), False),
-            (int(rng.integers(4, 7)), int(rng.integers(7, 20)), True),
-        ),
-    ),
-    ANSWERS["choose_input_batch"].exercise(check_choose_input_batch, draw_input_batches),
-)
+    expect(got, want, "the steps at a time; the time", tolerance=1e-9)

@@ -8,35 +8,30 @@ from nbjudge.comparing.differences import WRONG_TYPE, whole_numbers
 from nbjudge.comparing.judging import add_to_case, refuse
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, Share, compare_launches, unset
-from rnncourse.checks.numbers import compare_numbers, rows_of
+from rnncourse.checks.kernels import Case, Share, compare_launches, normal, unset
+from rnncourse.checks.results import compare
+from rnncourse.checks.tables import rows_of
 
 ANSWERS = answers("15_persistent_rnn")
 
 
-THREADS = """
-    block  thread   H  gates  units  warps
-        1      37  40      1      2      2
-        0       1  40      1      2      1
-        0       0   4      1      1      1
-        2       3  35      3      4      2
-        0      70  48      2      5      4
-        4       5  35      3      4      2
-        3      40  35      3      4      2
-        4      40  35      3      4      2
-"""
-
-
-def draw_threads(rng) -> list[tuple]:
-    """Lanes and warps that are not full, before and behind them."""
-    block, thread = rng.integers((0, 33), (3, 64)).tolist()
-    large = rng.integers((3, 0, 300), (20, 128, 700)).tolist()
-    return [*rows_of(THREADS), (block, thread, 70, 4, 3, 2), (*large, 4, 5, 4)]
-
-
-def check_tile_for_thread(submission, rng, *case):
+# lanes and warps that are not full, before and behind the thread
+@ANSWERS.exercise("""
+    block  thread        H  gates  units  warps
+        1      37       40      1      2      2
+        0       1       40      1      2      1
+        0       0        4      1      1      1
+        2       3       35      3      4      2
+        0      70       48      2      5      4
+        4       5       35      3      4      2
+        3      40       35      3      4      2
+        4      40       35      3      4      2
+      0:3   33:64       70      4      3      2
+     3:20   0:128  300:700      4      5      4
+""")
+def check_tile_for_thread(answer, submission, rng, *case):
     """Any order is right; a mistake is named by the weights that it gives."""
-    want = set(ANSWERS["tile_for_thread"].call(*case))
+    want = set(answer.call(*case))
     got = submission(*case)
     pairs = whole_numbers(got, 2)
     pairs = pairs and sorted(pairs)
@@ -56,18 +51,27 @@ def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | 
     return f"Weight {twice} is in the list more than once." if twice else None
 
 
-def check_flag_barrier(submission, rng, blocks, threads, steps):
+@ANSWERS.exercise("""
+    blocks  threads  steps
+         2        2      2
+         1        2      1
+         3        4      3
+         4        5    2:5
+         1        4      3
+         2       48      2
+         2        2      n
+""")
+def check_flag_barrier(answer, submission, rng, blocks, threads, steps):
     history = unset(steps + 1, blocks * threads)
     history[0] = rng.normal(size=blocks * threads)
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps))
-    axes = (("step", "element"),)
     mean = float(history[0].mean())
 
     def explain(_, place, surplus):
         return f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
 
-    answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS, "barriers")
+    results = "history: step, element"
+    compare_launches(answer, submission, case, results, limit_exchange, explain, FLAGS, "barriers")
 
 
 def limit_exchange(counts, case):
@@ -106,11 +110,19 @@ FLAGS = {
 WIDE = 16
 
 
-def check_persistent_rnn_kernel(submission, rng, blocks, steps):
+@ANSWERS.exercise("""
+    blocks  steps
+         2      3
+         1      1
+         4      3
+         4      8
+         2  20:24
+""")
+def check_persistent_rnn_kernel(answer, submission, rng, blocks, steps):
     h = unset(steps + 1, WIDE)
     h[0] = rng.normal(size=WIDE)
-    weights = rng.normal(size=(WIDE, WIDE)).astype("float32") / 4
-    inputs = rng.normal(size=(steps, WIDE)).astype("float32")
+    weights = normal(rng, WIDE, WIDE) / 4
+    inputs = normal(rng, steps, WIDE)
     want = [h[0]]
     for row in inputs:
         want.append(np.tanh(row + weights @ want[-1]))
@@ -123,9 +135,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         own = inputs[step - 1, unit]
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
-    answer = ANSWERS["persistent_rnn_kernel"]
-    axes = (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS, "barriers")
+    compare_launches(answer, submission, case, "h: step, unit", limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):
@@ -152,54 +162,38 @@ def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     )
 
 
+# device: with `more` bytes beside what a minibatch of B sequences needs
+NETWORKS = """
+    T    H  layers   B  more  registers  bandwidth  peak  barrier
+    5   64       3   7     0      16384        400     2        2
+    5   64       3   7    -1      16380        400     2        2
+    4  200       2   3   100     100000        400     2        2  # U is too large by half
+    4  200       2   3     0     100000          1  2000        2  # reads
+    6  100       1  40     0     100000        400     2      4.5  # fits, and is slower
+    6  100       1  40     0     100000          5     2      4.5  # is faster
+"""
+
+
 def draw_networks(rng) -> list[tuple]:
     """T, H, layers, device: each decision in both ways, what fits to the byte, and what just does not."""
-    device = {"memory": 10**6, "registers": 10**5, "bandwidth": 400, "peak": 2, "launch": 3, "barrier": 2}
     copies = ANSWERS["choose_minibatch"].number("running_means", 1) + 2
 
-    def exactly(T, H, layers, B):
-        return 4 * layers * (copies * 2 * H * H + 2 * T * H * B)
+    def network(T, H, layers, B, more, registers, bandwidth, peak, barrier):
+        memory = 4 * layers * (copies * 2 * H * H + 2 * T * H * B) + more
+        device = {"memory": memory, "registers": registers, "bandwidth": bandwidth, "peak": peak}
+        return T, H, layers, device | {"launch": 3, "barrier": barrier}
 
-    def network(T, H, layers, **changes):
-        return T, H, layers, device | changes
-
-    wide = {"memory": exactly(300, 900, 5, int(rng.integers(20, 90))) + int(rng.integers(1, 9_999))}
-    wide |= {"peak": float(rng.uniform(2, 9)), "bandwidth": int(rng.integers(200, 900))}
-    for_7 = exactly(5, 64, 3, 7)
-    for_3 = exactly(4, 200, 2, 3)
-    for_40 = exactly(6, 100, 1, 40)
-    return [
-        network(5, 64, 3, memory=for_7, registers=4 * 64**2),
-        network(5, 64, 3, memory=for_7 - 1, registers=4 * 64**2 - 4),
-        network(4, 200, 2, memory=for_3 + 100),  # U is too large by half
-        network(4, 200, 2, memory=for_3, bandwidth=1, peak=2000),  # reads
-        network(6, 100, 1, memory=for_40, barrier=4.5),  # fits, and is slower
-        network(6, 100, 1, memory=for_40, barrier=4.5, bandwidth=5),  # is faster
-        network(700, 1152, 110, memory=6 * 10**9 * copies, registers=216 * 256 * 4 * 24),
-        network(300, 900, 5, **wide, registers=4 * 10**6),
-        network(300, 900, 5, **wide, registers=5 * 10**5),
-    ]
+    large = network(700, 1152, 110, 0, 0, 216 * 256 * 4 * 24, 400, 2, 2)
+    large[-1]["memory"] = 6 * 10**9 * copies
+    wide = 300, 900, 5, int(rng.integers(20, 90)), int(rng.integers(1, 9_999))
+    peak = float(rng.uniform(2, 9))
+    bandwidth = int(rng.integers(200, 900))
+    drawn = [network(*wide, registers, bandwidth, peak, 2) for registers in (4 * 10**6, 5 * 10**5)]
+    return [*(network(*row) for row in rows_of(NETWORKS)), large, *drawn]
 
 
-EXERCISES = (
-    ANSWERS["tile_for_thread"].exercise(check_tile_for_thread, draw_threads),
-    ANSWERS["flag_barrier"].exercise(
-        check_flag_barrier,
-        lambda rng: ((2, 2, 2), (1, 2, 1), (3, 4, 3), (4, 5, int(rng.integers(2, 5))), (1, 4, 3), (2, 48, 2)),
-        is_kernel=True,
-        late=lambda n: (2, 2, n),
-    ),
-    ANSWERS["persistent_rnn_kernel"].exercise(
-        check_persistent_rnn_kernel,
-        lambda rng: ((2, 3), (1, 1), (4, 3), (4, 8), (2, int(rng.integers(20, 24)))),
-        is_kernel=True,
-    ),
-    ANSWERS["choose_minibatch"].exercise(
-        compare_numbers(
-            ANSWERS["choose_minibatch"],
-            ("the minibatch", "whether the weights stay", "the time of a step"),
-            _parts_of_step,
-        ),
-        draw_networks,
-    ),
-)
+@ANSWERS.exercise(draw_networks)
+def check_choose_minibatch(answer, submission, rng, *case):
+    add_to_case(_parts_of_step(*case))
+    results = "the minibatch; whether the weights stay; the time of a step"
+    compare(answer, submission, case, results)

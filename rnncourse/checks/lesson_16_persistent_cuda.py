@@ -8,14 +8,21 @@ import re
 import numpy as np
 
 from nbjudge.comparing.differences import describe
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import add_to_case, refuse
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare, compare_numbers, rows_of
+from rnncourse.checks.results import compare, expect
+from rnncourse.checks.tables import rows_of
 
 ANSWERS = answers("16_persistent_cuda")
 
 
-def check_index_of_sums(submission, rng, pitch):
+@ANSWERS.exercise("""
+         pitch
+          9:17
+             8
+    40:100_000
+""")
+def check_index_of_sums(answer, submission, rng, pitch):
     """The line runs as C++ would, for every lane and register."""
     text = submission(pitch)
     indices = emulate(text) if isinstance(text, str) else f"The result must be text, not {describe(text)}."
@@ -23,7 +30,7 @@ def check_index_of_sums(submission, rng, pitch):
     if isinstance(indices, str):
         refuse(indices, case, result=text)
         return
-    want = emulate(ANSWERS["index_of_sums"].call(pitch))
+    want = emulate(answer.call(pitch))
 
     def advice() -> str:
         lane, register = map(int, np.argwhere(indices != want)[0])
@@ -31,7 +38,7 @@ def check_index_of_sums(submission, rng, pitch):
         shift = " `a << 1 + b` is `a << (1 + b)`." if "<<" in text else ""
         return f"register {register} of lane {lane} holds {place}.{shift}"
 
-    expect(indices, want, axes=("lane", "register"), what="the index", case=case, advice=advice)
+    expect(indices, want, "the index: lane, register", case, advice=advice)
 
 
 def emulate(text: str) -> np.ndarray | str:
@@ -107,23 +114,39 @@ RANDOM = "random words"
 SPREAD = "every other row and word of a larger array"
 
 
-def check_pack_fragment(submission, rng, case):
+@ANSWERS.exercise("""
+    case
+    the word of row r and column w is 8r + w
+    random words
+    every other row and word of a larger array
+""")
+def check_pack_fragment(answer, submission, rng, case):
     tile = np.arange(128, dtype="uint32").reshape(16, 8)  # the word of row r and column w is 8r + w
     if case == RANDOM:
         tile = rng.integers(0, 2**32, (16, 8), dtype="uint32")
     if case == SPREAD:
         tile = rng.integers(0, 2**32, (32, 16), "uint32")[::2, ::2]
-    axes = "lane", "register"
-    compare(submission, ANSWERS["pack_fragment"], (tile,), axes=axes, what="the fragment", case=case)
+    compare(answer, submission, (tile,), "the fragment: lane, register", case=case)
 
 
 ONE = 0x3F800000
 INFINITY = 0x7F800000
 
 
-def check_round_bits(submission, rng, case):
+@ANSWERS.exercise("""
+    case
+    six numbers from 1 on
+    ties and their neighbours
+    negative numbers
+    zeros and the smallest numbers
+    the largest numbers and infinity
+    NaN
+    random bits
+    random ties
+""")
+def check_round_bits(answer, submission, rng, case):
     """Bits of numbers near ties, of all kinds of numbers, and at random."""
-    step = 1 << ANSWERS["round_bits"].number("dropped", 16)
+    step = 1 << answer.number("dropped", 16)
     half = step // 2
     ties = ONE + step * np.arange(4)
     near_ties = np.add.outer(ties, [-half, -1, 0, 1, half - 1, half, half + 1])
@@ -146,7 +169,7 @@ def check_round_bits(submission, rng, case):
         k = int(np.flatnonzero(np.asarray(result) != want)[0])
         return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{int(result[k]):08X}."
 
-    compare(submission, ANSWERS["round_bits"], (bits,), advice, axes=("number",), what="the bits", case=case)
+    compare(answer, submission, (bits,), "the bits: number", advice, case)
 
 
 BUDGETS = """
@@ -165,6 +188,8 @@ BUDGETS = """
         3    70         2       5     32      56
         1    33         2       1      1      60  # half a word begins a tile
         1   256         4       1     12      40  # fewer than 255, more than a thread's share
+      2:5    70:400         2     2:9    1:9  40:100
+      2:5  400:4000         2     2:9    1:9  40:100
 """
 
 
@@ -172,44 +197,16 @@ def draw_budgets(rng) -> list[tuple]:
     """Rests of rows, words and pairs, and one that fits exactly."""
     registers = ANSWERS["register_budget"].number("registers", 65536)
     exact = 4, 1024, 2, 128, 8, min(255, registers // 256) - 64
-    drawn = []
-    for low, high in ((70, 400), (400, 4000)):
-        gates, H, blocks, warps, beside = rng.integers((2, low, 2, 1, 40), (5, high, 9, 9, 100)).tolist()
-        drawn.append((gates, H, 2, blocks, warps, beside))
-    return [*rows_of(BUDGETS), exact, *drawn]
+    rows = rows_of(BUDGETS, rng)
+    return [*rows[:-2], exact, *rows[-2:]]
 
 
-EXERCISES = (
-    ANSWERS["round_bits"].exercise(
-        check_round_bits,
-        (
-            ("six numbers from 1 on",),
-            ("ties and their neighbours",),
-            ("negative numbers",),
-            ("zeros and the smallest numbers",),
-            ("the largest numbers and infinity",),
-            ("NaN",),
-            ("random bits",),
-            ("random ties",),
-        ),
-    ),
-    ANSWERS["index_of_sums"].exercise(
-        check_index_of_sums,
-        lambda rng: ((8 + int(rng.integers(1, 9)),), (8,), (int(rng.integers(40, 100_000)),)),
-    ),
-    ANSWERS["pack_fragment"].exercise(
-        check_pack_fragment,
-        ((NUMBERED,), (RANDOM,), (SPREAD,)),
-    ),
-    ANSWERS["register_budget"].exercise(
-        compare_numbers(
-            ANSWERS["register_budget"],
-            ("the number of words", "the largest number of registers", "whether it fits"),
-            lambda gates, H, itemsize, blocks, warps, beside: (
-                f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
-                f"{32 * warps} threads a block"
-            ),
-        ),
-        draw_budgets,
-    ),
-)
+@ANSWERS.exercise(draw_budgets)
+def check_register_budget(answer, submission, rng, gates, H, itemsize, blocks, warps, beside):
+    add_to_case(
+        f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
+        f"{32 * warps} threads a block"
+    )
+    case = gates, H, itemsize, blocks, warps, beside
+    results = "the number of words; the largest number of registers; whether it fits"
+    compare(answer, submission, case, results)

@@ -6,13 +6,13 @@ from itertools import pairwise, product
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, expect, keep_costs, refuse
+from nbjudge.comparing.judging import add_to_case, keep_costs, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Proxy, Wrong
 from ranks.costs import Link
 from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnncourse.checks.answers import answers, call
-from rnncourse.checks.numbers import compare, rows_of
+from rnncourse.checks.results import compare, expect
 from rnncourse.scaling import published
 
 ANSWERS = answers("17_scaling_out")
@@ -20,7 +20,18 @@ LINK = Link(1.0, 1.0)
 ROUNDS = 6  # calls of all_reduce in a row that may depend on each other
 
 
-def check_ring_allreduce(submission, rng, p):
+@ANSWERS.exercise(
+    """
+        p
+        3
+        2
+        1
+        5
+    12:24
+""",
+    late=lambda n: (21 + n // 12,),
+)
+def check_ring_allreduce(answer, submission, rng, p):
     """Many orders of the list are right; a mistake is named by the transfers that it makes."""
     ring = list(range(p)) if p < 4 else rng.permutation(p).tolist()
     got = submission(ring)
@@ -73,10 +84,19 @@ def _wrong_sums(whole: Schedule, p: int) -> str | None:
     return full.findings[0] if full.findings else None
 
 
-def check_average_gradients(submission, rng, sequences, shapes):
+@ANSWERS.exercise("""
+    sequences                  shapes
+    (3, 1)                     ((2, 3),)
+    (2,)                       ((3,),)
+    (2, 2, 2)                  ((2, 2), (3,))
+    (3, 0, 1)                  ((2, 3), (4,))
+    (1:9, 1:9, 1:9, 1:9, 1:9)  ((4, 3), (1, 5), (6,))
+    (3, 1)                     ((n, 2),)
+""")
+def check_average_gradients(answer, submission, rng, sequences, shapes):
     """All ranks run until what each passes to all_reduce is known, since sums may depend on sums."""
     ranks = [([_mean(rng, shape, count) for shape in shapes], count) for count in sequences]
-    total = sum(sequences) * ANSWERS["average_gradients"].number("scale", 1)
+    total = sum(sequences) * answer.number("scale", 1)
     parts = [[count * g.astype(float) for g in gradients] for gradients, count in ranks if count]
     want = [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
     case = f"sequences on each rank: {', '.join(map(str, sequences))}"
@@ -90,7 +110,7 @@ def check_average_gradients(submission, rng, sequences, shapes):
         got = list(got) if isinstance(got, tuple) else got
         advice = partial(_shares, got, want, ranks, total)
         axes = {name: ("row", "column")[-len(shape) :] for name, shape in zip(names, shapes, strict=True)}
-        if not expect(got, want, axes=axes, what=names, case=case, tolerance=1e-5, advice=advice):
+        if not expect(got, want, axes, case, tolerance=1e-5, advice=advice):
             return
 
 
@@ -193,15 +213,31 @@ def _alike(calls: list, before: list) -> bool:
     return True
 
 
-def check_gradient_ready_times(submission, rng, layers, steps, cell, product, order):
+# products shorter and longer than a cell, each in both orders
+@ANSWERS.exercise("""
+    layers    steps       cell    product  order
+         3        4        2.0        1.0  layers
+         1        1        2.0        3.0  layers
+         3        4        1.0        5.0  layers
+         2        7        3.0        3.0  layers
+       4:9     5:40  1.00:4.00  1.00:4.00  layers
+    90:110  500:900        3.5       4:9.  layers
+         3        4        2.0        1.0  wavefront
+         1        1        2.0        3.0  wavefront
+         3        4        1.0        5.0  wavefront
+         2        7        3.0        3.0  wavefront
+       4:9     5:40  1.00:4.00  1.00:4.00  wavefront
+    90:110  500:900        3.5       4:9.  wavefront
+""")
+def check_gradient_ready_times(answer, submission, rng, layers, steps, cell, product, order):
     arguments = layers, steps, cell, product, order
-    want = [float(time) for time in ANSWERS["gradient_ready_times"].call(*arguments)]
+    want = [float(time) for time in answer.call(*arguments)]
     got = submission(*arguments)
     if layers < 5:
         ends = _sweep_ends(want, steps * cell, cell, order)
         add_to_case(f"the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}")
     names = [f"the time of layer {layer}" for layer in range(layers)]
-    expect(got, want, axes=(), what=names, tolerance=1e-9)
+    expect(got, want, dict.fromkeys(names, ()), tolerance=1e-9)
 
 
 def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> list[float]:
@@ -212,27 +248,14 @@ def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> li
     return [begin + sweep for begin in begins]
 
 
-PASSES = """
-    layers  steps  cell  product
-         3      4   2.0      1.0
-         1      1   2.0      3.0
-         3      4   1.0      5.0
-         2      7   3.0      3.0
-"""
-
-
-def draw_passes(rng) -> list[tuple]:
-    """Products shorter and longer than a cell, each in both orders."""
-    cases = []
-    for order in ("layers", "wavefront"):
-        drawn = *rng.integers((4, 5), (9, 40)).tolist(), *rng.uniform(1, 4, 2).round(2).tolist()
-        layers, steps, product = rng.integers((90, 500, 4), (110, 900, 9)).tolist()
-        passes = [*rows_of(PASSES), drawn, (layers, steps, 3.5, float(product))]
-        cases += [(*sizes, order) for sizes in passes]
-    return cases
-
-
-def check_predict_scaling(submission, rng, name):
+@ANSWERS.exercise("""
+    name
+    without noise
+    with noise
+    with a negative term
+    published
+""")
+def check_predict_scaling(answer, submission, rng, name):
     gpus, seconds, wanted = _runs(rng, name)
     ones = np.ones_like(gpus)
     columns = np.stack([ones, 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
@@ -241,10 +264,8 @@ def check_predict_scaling(submission, rng, name):
     case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
     weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
     advice = lambda got, want: weights if name == "with noise" else None
-    compare(
-        submission, ANSWERS["predict_scaling"], (gpus, seconds, wanted), advice,
-        axes=("place",), what="the prediction", case=case, tolerance=1e-6,
-    )  # fmt: skip
+    runs = gpus, seconds, wanted
+    compare(answer, submission, runs, "the prediction: place", advice, case, 1e-6)
 
 
 def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -302,7 +323,19 @@ def checkpoints():
 """
 
 
-def check_survive(submission, rng, ranks, updates, every, losses):
+# in the fifth case the first loss leaves nothing but an incomplete checkpoint
+@ANSWERS.exercise("""
+    ranks  updates  every  losses
+        3       10      3  [(8, 1)]
+        2        5      2  []
+        4       20      3  [(14, 1), (18, 1)]
+        4        9      4  [(2, 2), (7, 1)]
+        2       12      3  [(3, 1), (9, 1)]
+        9    60:90      4  [(20:30, 3), (44, 2), (57, 1)]
+       16       40      2  [(3, 1), (5, 1), (7, 1), (9, 1), (11, 1), (13, 1), (15, 1), (17, 1),\
+ (19, 1), (21, 1), (23, 1), (25, 1), (27, 1), (29, 1), (31, 1)]
+""")
+def check_survive(answer, submission, rng, ranks, updates, every, losses):
     """losses: (update, ranks lost in it); where that update writes a checkpoint, it is incomplete."""
     first, second = (round(float(number), 3) for number in rng.uniform(-2, 2, 2))
     numbers = {"ranks": ranks, "updates": updates, "every": every, "losses": dict(losses)}
@@ -314,49 +347,12 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     case = f"{ranks} ranks, {updates} updates, a checkpoint every {every}; lost (update, ranks): {losses}"
     got = submission(*codes, ranks)
     best: list = []
-    want = call(ANSWERS["survive"].function, (Code(source, "train", best), codes[1], ranks))
+    want = call(answer.function, (Code(source, "train", best), codes[1], ranks))
     if got is None and want is not None:
         refuse("It returns None, although ranks are left that could continue.", case)
-    elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
+    elif expect(got, want, "the weights: weight", case, tolerance=1e-9):
         updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
         repeats = (
             f"It makes {updates} updates in all, those that are repeated included; {fewest} are possible."
         )
         refuse(repeats if updates > fewest else None, case, result=updates, detail=trace.count("list"))
-
-
-EXERCISES = (
-    ANSWERS["ring_allreduce"].exercise(
-        check_ring_allreduce,
-        lambda rng: ((3,), (2,), (1,), (5,), (int(rng.integers(12, 24)),)),
-        late=lambda n: (21 + n // 12,),  # a ring of 35 has as many numbers as a result may
-    ),
-    ANSWERS["average_gradients"].exercise(
-        check_average_gradients,
-        lambda rng: (
-            ((3, 1), ((2, 3),)),
-            ((2,), ((3,),)),
-            ((2, 2, 2), ((2, 2), (3,))),
-            ((3, 0, 1), ((2, 3), (4,))),
-            (tuple(map(int, rng.integers(1, 9, 5))), ((4, 3), (1, 5), (6,))),
-        ),
-        late=lambda n: ((3, 1), ((n, 2),)),
-    ),
-    ANSWERS["gradient_ready_times"].exercise(check_gradient_ready_times, draw_passes),
-    ANSWERS["predict_scaling"].exercise(
-        check_predict_scaling,
-        (("without noise",), ("with noise",), ("with a negative term",), ("published",)),
-    ),
-    ANSWERS["survive"].exercise(
-        check_survive,
-        lambda rng: (
-            (3, 10, 3, [(8, 1)]),
-            (2, 5, 2, []),
-            (4, 20, 3, [(14, 1), (18, 1)]),
-            (4, 9, 4, [(2, 2), (7, 1)]),
-            (2, 12, 3, [(3, 1), (9, 1)]),  # the first loss leaves nothing but an incomplete checkpoint
-            (9, int(rng.integers(60, 90)), 4, [(int(rng.integers(20, 30)), 3), (44, 2), (57, 1)]),
-            (16, 40, 2, [(update, 1) for update in range(3, 33, 2)]),  # fifteen losses, one after another
-        ),
-    ),
-)

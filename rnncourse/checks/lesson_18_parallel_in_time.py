@@ -8,24 +8,37 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Proxy, Wrong
 from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
-from rnncourse.checks.kernels import Case, compare_launches, unset
-from rnncourse.checks.numbers import compare, rows_of
+from rnncourse.checks.kernels import Case, compare_launches, normal, unset
+from rnncourse.checks.results import compare, expect, is_array
 
 ANSWERS = answers("18_parallel_in_time")
 MOST_EXCHANGES = 36  # of a lane, shuffles, votes and syncwarps: six for each of six levels
 MOST_BARRIERS = 14  # a block: two for each of six levels of 64 threads, one before and one after
 
 
-def check_compose_affine(submission, rng, K, B, n):
+@ANSWERS.exercise("""
+    K  B    n
+    2  1    3
+    1  3    2
+    5  2    1
+    4  3  5:8
+    n  2    3
+""")
+def check_compose_affine(answer, submission, rng, K, B, n):
     """Pairs of maps with an axis of sequences behind that of the pairs; K, B and n differ."""
     later, earlier = rng.normal(size=(2, K, B, n, n + 1))
-    axes = ("pair", "sequence", "row", "column")
     advice = lambda got, want: f"Columns 0 to {n - 1} are a, column {n} is b: which of them are wrong?"
-    compare(submission, ANSWERS["compose_affine"], (later, earlier), advice, axes=axes, what="the maps")
+    compare(
+        answer,
+        submission,
+        (later, earlier),
+        "the maps: pair, sequence, row, column",
+        advice,
+    )
 
 
 class NamedMaps:
@@ -69,8 +82,8 @@ def draw_lengths(rng) -> list[tuple]:
     return [(3 * chunk,), (chunk - 1,), (1,), (chunk + 1,), (9 * chunk - int(rng.integers(1, 3)),)]
 
 
-def check_scan_by_chunks(submission, rng, T):
-    answer = ANSWERS["scan_by_chunks"]
+@ANSWERS.exercise(draw_lengths)
+def check_scan_by_chunks(answer, submission, rng, T):
     chunk = answer.number("chunk", 8)
     named = NamedMaps(rng, T)
     case = f"T={T}, chunks of {chunk} steps"
@@ -116,20 +129,26 @@ def _too_many_calls(sizes: list[int], chunk: int, chunks: int, T: int) -> Wrong 
     return None
 
 
-def check_block_scan_kernel(submission, rng, T, blocks, threads):
+@ANSWERS.exercise("""
+         T  blocks  threads
+         8       1        8
+         2       1        2
+     40:60       2       32
+    90:120       2       64
+""")
+def check_block_scan_kernel(answer, submission, rng, T, blocks, threads):
     a = (rng.uniform(0.5, 1.1, T) * rng.choice([-1, 1], T)).astype("float32")
-    b = rng.normal(size=T).astype("float32")
+    b = normal(rng, T)
     case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)))
-    names = ("a", "b", "prefix_a", "prefix_b")
-    axes = (("step",),) * 4
-    scale = ANSWERS["block_scan_kernel"].number("scale", 1)
+    names = "a: step; b: step; prefix_a: step; prefix_b: step"
+    scale = answer.number("scale", 1)
 
     def explain(name: str, place: tuple, surplus: float) -> str:
         t = place[0]
         start = t // threads * threads
         return f"Its block begins at step {start}; step {t} is the map ({a[t]:.4g}, {scale * b[t]:.4g})."
 
-    compare_launches(submission, ANSWERS["block_scan_kernel"], case, names, axes, limit_block_scan, explain)
+    compare_launches(answer, submission, case, names, limit_block_scan, explain)
 
 
 def limit_block_scan(counts, case):
@@ -162,7 +181,15 @@ def limit_block_scan(counts, case):
     return None
 
 
-def check_backward_by_scan(submission, rng, T, B, n):
+@ANSWERS.exercise("""
+       T  B  n
+       3  1  2
+       1  2  3
+       5  3  2
+    6:12  2  4
+       n  2  3
+""")
+def check_backward_by_scan(answer, submission, rng, T, B, n):
     jacobians = rng.normal(size=(T, B, n, n)) / np.sqrt(n)
     dy = rng.normal(size=(T, B, n))
     outside = rng.normal(size=(B, n))
@@ -176,18 +203,16 @@ def check_backward_by_scan(submission, rng, T, B, n):
         scanned.append(_states(a, b, outside))
         return scanned[-1]
 
-    answer = ANSWERS["backward_by_scan"]
     want = answer.function(scan, jacobians, dy)
     calls.clear()
     got = submission(_service("scan", scan), jacobians, dy)
-    axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
 
     def advice():
         return _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
 
     again = f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
     refuse(None if len(calls) == 1 else again, result=len(calls))
-    if expect(got, want, axes=axes, what=("dh", "dh0"), advice=advice):
+    if expect(got, want, "dh: step, sequence, unit; dh0: sequence, unit", advice=advice):
         refuse(_not_scanned(want[0], scanned[-1]))
 
 
@@ -202,7 +227,7 @@ def _not_scanned(dh: np.ndarray, scanned: np.ndarray) -> str | None:
 
 def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
     """What the gradient consists of at the last step that differs."""
-    if not isinstance(got, np.ndarray) or got.shape != want.shape:
+    if not is_array(got, want.shape):
         return None
     wrong = np.argwhere(~np.isclose(got, want))
     if not len(wrong):
@@ -262,9 +287,19 @@ class HiddenNetwork:
             raise Wrong(f"{name} is called {self.calls.count(name)} times for {self.shape[0]} steps.")
 
 
-def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
+@ANSWERS.exercise("""
+        T  B  n  gain  rounds
+       13  1  3   1.5       4
+        1  2  3   1.0
+        3  2  2   4.0
+        2  1  2   1.0
+    17:30  3  4   1.5       6
+        5  1  2   0.0
+       14  2  3   0.8
+        n  1  2   0.8
+""")
+def check_newton_states(answer, submission, rng, T, B, n, gain, rounds=0):
     """rounds: what the rule needs; rules that look at something else then stop earlier."""
-    answer = ANSWERS["newton_states"]
     network, first, tolerance = _draw_network(rng, T, B, n, gain, rounds)
     want = answer.function(network.step, network.scan, first, T, tolerance)
     network.reset()
@@ -274,7 +309,6 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
     begins_at_zeros = network.guess is not None and not network.guess[1:].any()
     in_short = begins_at_zeros, network.calls.count("step"), network.calls.count("scan")
     refuse(_wrong_calls(network, first, want[1]), case, result=in_short)
-    axes = {"states": ("step", "sequence", "unit")}
 
     def near():
         return got[1] == want[1] and np.abs(got[0] - want[0]).max() <= tolerance
@@ -282,7 +316,7 @@ def check_newton_states(submission, rng, T, B, n, gain, rounds=0):
     def advice():
         return "what the last round changes belongs to the states, too." if near() else None
 
-    expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7, advice=advice)
+    expect(got, want, "states: step, sequence, unit; rounds", case, tolerance=1e-7, advice=advice)
 
 
 def _draw_network(rng, T: int, B: int, n: int, gain: float, rounds: int) -> tuple:
@@ -356,7 +390,7 @@ def _states(a: np.ndarray, b: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def _require_shape(name: str, array: object, shape: tuple) -> None:
-    if not isinstance(array, np.ndarray) or array.shape != shape or not shape[0]:
+    if not is_array(array, shape) or not shape[0]:
         has = f"has shape {array.shape}" if isinstance(array, np.ndarray) else f"is {array!r:.40}"
         raise Wrong(f"{name} {has}, expected {shape}: time is the first axis.")
 
@@ -365,53 +399,3 @@ def _service(name: str, function: Callable) -> Proxy:
     """A function of the judge as an argument."""
     source = f"def {name}(*arrays):\n    return {name}_of_the_judge(*arrays)\n"
     return Proxy(source, name, {f"{name}_of_the_judge": function})
-
-
-NETWORKS = """
-     T  B  n  gain  rounds
-    13  1  3   1.5       4
-     1  2  3   1.0
-     3  2  2   4.0
-     2  1  2   1.0
-     5  1  2   0.0
-    14  2  3   0.8
-"""
-
-
-def draw_networks(rng) -> list[tuple]:
-    networks = rows_of(NETWORKS)
-    networks.insert(4, (int(rng.integers(17, 30)), 3, 4, 1.5, 6))
-    return networks
-
-
-EXERCISES = (
-    ANSWERS["compose_affine"].exercise(
-        check_compose_affine,
-        lambda rng: ((2, 1, 3), (1, 3, 2), (5, 2, 1), (4, 3, int(rng.integers(5, 8)))),
-        late=lambda n: (n, 2, 3),
-    ),
-    ANSWERS["scan_by_chunks"].exercise(
-        check_scan_by_chunks,
-        draw_lengths,
-    ),
-    ANSWERS["block_scan_kernel"].exercise(
-        check_block_scan_kernel,
-        lambda rng: (
-            (8, 1, 8),
-            (2, 1, 2),
-            (int(rng.integers(40, 60)), 2, 32),
-            (int(rng.integers(90, 120)), 2, 64),
-        ),
-        is_kernel=True,
-    ),
-    ANSWERS["backward_by_scan"].exercise(
-        check_backward_by_scan,
-        lambda rng: ((3, 1, 2), (1, 2, 3), (5, 3, 2), (int(rng.integers(6, 12)), 2, 4)),
-        late=lambda n: (n, 2, 3),
-    ),
-    ANSWERS["newton_states"].exercise(
-        check_newton_states,
-        draw_networks,
-        late=lambda n: (n, 1, 2, 0.8),
-    ),
-)

@@ -1,41 +1,44 @@
 """Checks of lesson 19: a skip through time, segments of layers, an interval of the median, a schedule."""
 
-from math import comb
-
 import numpy as np
 
 from nbjudge.comparing.differences import whole_numbers
-from nbjudge.comparing.judging import add_to_case, expect, keep_costs, refuse
+from nbjudge.comparing.judging import add_to_case, keep_costs, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from nbjudge.printable import quantity
 from rnncourse.capstone.launches import Illegal, Problem
+from rnncourse.capstone.page import probability_below
 from rnncourse.capstone.score import FULL_MARKS, PROBLEMS, roomy_memory, score, slow_because, tight_memory
 from rnncourse.checks.answers import answers
-from rnncourse.checks.numbers import compare
+from rnncourse.checks.results import compare, expect
 
 ANSWERS = answers("19_capstone")
 COUNTED = PROBLEMS[3]  # the first with less memory than all arrays need
 COSTS = "launched block", "recomputed block", "byte of arrays saved at once", "microsecond of the model"
 
 
-def check_skip_step_backward(submission, rng, B, H):
+@ANSWERS.exercise("""
+    B  H
+    2  3
+    1  4
+    5  7
+    n  3
+""")
+def check_skip_step_backward(answer, submission, rng, B, H):
     draw = lambda *shape: rng.uniform(-1, 1, shape)
     dh = draw(B, H)
     h_before = draw(B, H)
     weight_hh = draw(H, H)
     a = draw(B, H)
     scale = rng.uniform(0.3, 0.8)
-    times = ANSWERS["skip_step_backward"].number("times", 1)
+    times = answer.number("times", 1)
     h_next = np.tanh(a + h_before @ weight_hh.T + times * scale * h_before)
     arguments = dh, h_next, h_before, weight_hh, scale
-    axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
     add_to_case(f"scale={scale:.4g}")
     advice = lambda got, want: _skip_terms(got, want, *arguments[:-1], times * scale)
-    compare(
-        submission, ANSWERS["skip_step_backward"], arguments, advice,
-        axes=axes, what=tuple(axes), tolerance=1e-9,
-    )  # fmt: skip
+    results = "da: sequence, unit; dh_before: sequence, unit; dweight_hh: row, column"
+    compare(answer, submission, arguments, results, advice, tolerance=1e-9)
 
 
 def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
@@ -53,7 +56,32 @@ def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None
     return None
 
 
-def check_segment_lengths(submission, rng, layers, memory):
+def draw_segments(rng) -> list[tuple]:
+    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly.
+
+    There one segment more would leave the top one less room, so that a segment too many recomputes more.
+    """
+    arrays = ANSWERS["segment_lengths"].number("arrays", 2)
+
+    def layers_at_once(low, high):
+        # in 2 arrays a layer
+        return int(rng.integers(low, high)) * arrays // 2
+
+    memory = layers_at_once(24, 40)
+    full = next(n for n in range(4, 5 + max(4, arrays)) if (memory - n + 1) % arrays == 0)
+    exact = sum((memory - below) // arrays for below in range(full))
+    return [
+        (7, 5 * arrays),
+        (3, 6 * arrays),
+        (1, arrays + 1),  # with one array less, an answer that counts an input twice never ends
+        (exact, memory),
+        (int(rng.integers(50, 60)), memory),
+        (int(rng.integers(100, 120)), layers_at_once(41, 50)),
+    ]
+
+
+@ANSWERS.exercise(draw_segments)
+def check_segment_lengths(answer, submission, rng, layers, memory):
     """Several lists are right: those that fit and recompute the fewest layers."""
     got = submission(layers, memory)
     lengths = whole_numbers(got)
@@ -91,42 +119,29 @@ def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     ).rstrip()
 
 
-def draw_segments(rng) -> list[tuple]:
-    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly.
-
-    There one segment more would leave the top one less room, so that a segment too many recomputes more.
-    """
-    arrays = ANSWERS["segment_lengths"].number("arrays", 2)
-
-    def layers_at_once(low, high):
-        # in 2 arrays a layer
-        return int(rng.integers(low, high)) * arrays // 2
-
-    memory = layers_at_once(24, 40)
-    full = next(n for n in range(4, 5 + max(4, arrays)) if (memory - n + 1) % arrays == 0)
-    exact = sum((memory - below) // arrays for below in range(full))
-    return [
-        (7, 5 * arrays),
-        (3, 6 * arrays),
-        (1, arrays + 1),  # with one array less, an answer that counts an input twice never ends
-        (exact, memory),
-        (int(rng.integers(50, 60)), memory),
-        (int(rng.integers(100, 120)), layers_at_once(41, 50)),
-    ]
-
-
-def check_median_interval(submission, rng, n, confidence, digits):
+@ANSWERS.exercise("""
+        n  confidence  digits
+        7        0.88       6  # P(0) decides: 2 · 7 / 128 are within 0.12, 2 · 8 / 128 are not
+        4         0.9       6
+        4       0.375       6  # exactly what the two in the middle reach
+        1         0.6       6
+        5      0.9375       6  # exactly what the smallest and the largest of 5 reach
+    44:60        0.95       6
+    60:90         0.9       6
+    20:30         0.9       1  # equal measurements
+""")
+def check_median_interval(answer, submission, rng, n, confidence, digits):
     times = rng.lognormal(0.0, 0.5, n).round(digits).tolist()
-    want = ANSWERS["median_interval"].call(times, confidence)
+    want = answer.call(times, confidence)
     got = submission(times, confidence)
     case = f"{n} measurements, confidence={confidence}"
     if want is None or got is None:
         refuse(_none_sentence(got, want, n), case, result=got)
         return
     k = sorted(times).index(want[0]) + 1
-    inside = [sum(comb(n, i) for i in range(m, n - m + 1)) / 2**n for m in (k, k + 1)]
-    case += f"; k={k} has probability {inside[0]:.4g}, k={k + 1} has {inside[1]:.4g}"
-    expect(got, want, axes=(), what=("low", "high"), case=case, tolerance=1e-9)
+    inside, narrower = (probability_below(n, range(m, n - m + 1)) for m in (k, k + 1))
+    case += f"; k={k} has probability {inside:.4g}, k={k + 1} has {narrower:.4g}"
+    expect(got, want, "low; high", case, tolerance=1e-9)
 
 
 def _none_sentence(got: object, want: object, n: int) -> str | None:
@@ -137,30 +152,6 @@ def _none_sentence(got: object, want: object, n: int) -> str | None:
             f"It returns {got!r:.60}; even the smallest and the largest of {n} do not reach the confidence."
         )
     return f"It returns None; {n} measurements are enough."
-
-
-def check_my_schedule(submission, rng, *problem):
-    """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
-    problem = Problem(*problem)
-    answer = submission(*problem)
-    try:
-        result = score(problem, answer)
-    except Illegal as error:
-        refuse(Wrong(str(error), error.mistake), str(problem))
-        return
-    if result.ratio <= FULL_MARKS:
-        refuse(None)
-        if problem == COUNTED:
-            counts = result.launches, result.recomputed, result.saved_bytes, round(result.microseconds)
-            keep_costs(dict(zip(COSTS, counts, strict=True)))
-        return
-    block, launches = answer
-    streams = len(set(np.asarray(launches)[:, 3].tolist()))
-    sentence = (
-        f"Legal, but slow: {result}; streams: {streams}, blocks of steps: {-(-problem.steps // int(block))}. "
-        f"Full marks: {FULL_MARKS:g} times or less."
-    )
-    refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")
 
 
 def draw_problems(rng) -> list[tuple]:
@@ -191,23 +182,26 @@ def draw_problems(rng) -> list[tuple]:
     ]
 
 
-EXERCISES = (
-    ANSWERS["skip_step_backward"].exercise(
-        check_skip_step_backward, ((2, 3), (1, 4), (5, 7)), late=lambda n: (n, 3)
-    ),
-    ANSWERS["segment_lengths"].exercise(check_segment_lengths, draw_segments),
-    ANSWERS["median_interval"].exercise(
-        check_median_interval,
-        lambda rng: (
-            (7, 0.88, 6),  # P(0) decides: 2 · 7 / 128 are within 0.12, 2 · 8 / 128 are not
-            (4, 0.9, 6),
-            (4, 0.375, 6),  # exactly what the two in the middle reach
-            (1, 0.6, 6),
-            (5, 0.9375, 6),  # exactly what the smallest and the largest of 5 reach
-            (int(rng.integers(44, 60)), 0.95, 6),
-            (int(rng.integers(60, 90)), 0.9, 6),
-            (int(rng.integers(20, 30)), 0.9, 1),  # equal measurements
-        ),
-    ),
-    ANSWERS["my_schedule"].exercise(check_my_schedule, draw_problems, seconds=60.0, diagnoses=True),
-)
+@ANSWERS.exercise(draw_problems, seconds=60.0, diagnoses=True)
+def check_my_schedule(answer, submission, rng, *problem):
+    """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
+    problem = Problem(*problem)
+    answer = submission(*problem)
+    try:
+        result = score(problem, answer)
+    except Illegal as error:
+        refuse(Wrong(str(error), error.mistake), str(problem))
+        return
+    if result.ratio <= FULL_MARKS:
+        refuse(None)
+        if problem == COUNTED:
+            counts = result.launches, result.recomputed, result.saved_bytes, round(result.microseconds)
+            keep_costs(dict(zip(COSTS, counts, strict=True)))
+        return
+    block, launches = answer
+    streams = len(set(np.asarray(launches)[:, 3].tolist()))
+    sentence = (
+        f"Legal, but slow: {result}; streams: {streams}, blocks of steps: {-(-problem.steps // int(block))}. "
+        f"Full marks: {FULL_MARKS:g} times or less."
+    )
+    refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")

@@ -8,7 +8,7 @@ import numpy as np
 from rnncourse.checks import lesson_00_start_here
 
 def running_sum(x):
-    return lesson_00_start_here.EXERCISES[0].reference(x)
+    return lesson_00_start_here.check_last_step.reference(x)
 
 # %% [attack] imports_the_grader
 # Imports the judge of its own answer.

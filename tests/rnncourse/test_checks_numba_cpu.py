@@ -8,7 +8,7 @@ import pytest
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.lesson_06_numba_cpu import EXERCISES
+from rnncourse import checks
 from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic, UnitLoop
 from rnncourse.checks.lesson_06_numba_cpu.proxies import Number, RowProxy, Tape, VectorProxy, Watched, proxies
 from rnncourse.lambert import lambert
@@ -126,6 +126,6 @@ def test_what_is_sent_holds_names_and_sizes_and_no_number():
 
 def test_an_answer_that_is_already_compiled_is_judged_as_python():
     numba = pytest.importorskip("numba")
-    for exercise in EXERCISES:
+    for exercise in checks.exercises("numba_cpu"):
         verdict = judge(exercise, InProcess(numba.njit(exercise.reference), exercise.name), seed=1)
         assert verdict.passed, verdict

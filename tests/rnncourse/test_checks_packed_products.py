@@ -7,8 +7,8 @@ from values_in import holds
 from nbjudge.exercise import Wrong
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from rnncourse import checks
 from rnncourse.checks.lesson_08_packed_products import (
-    EXERCISES,
     MARGIN,
     Loads,
     Product,
@@ -18,12 +18,11 @@ from rnncourse.checks.lesson_08_packed_products import (
     _poor_tile,
     _unfinished,
     count_loads,
-    draw_products,
 )
 from rnncourse.lab.counting_core import CountingCore
 from rnncourse.lab.tile_rates import EmittedTile
 
-EXERCISE = {exercise.name: exercise for exercise in EXERCISES}
+EXERCISE = {exercise.name: exercise for exercise in checks.exercises("packed_products")}
 SMALL = Product(B=2, K=8, panels=2, rows=2, columns=8, near=512, far=4096)
 
 
@@ -55,7 +54,8 @@ def test_a_first_cache_that_is_too_small_fetches_the_weights_for_each_row_again(
 
 def test_the_largest_product_fits_as_its_statement_says():
     for seed in range(30):
-        *_, large = draw_products(np.random.default_rng(seed))
+        *_, sizes = EXERCISE["tiled_product"].cases(np.random.default_rng(seed))
+        large = Product(*sizes)
         states, weights = large.B * large.K, large.K * large.panels * large.columns
         panel, sums = large.K * large.columns, large.B * large.columns
         assert states + panel + sums < large.far < weights

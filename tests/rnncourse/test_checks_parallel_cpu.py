@@ -5,9 +5,10 @@ import pytest
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
-from rnncourse.checks.lesson_07_parallel_cpu import EXERCISES, _draw_gradients, _shows_order, _uneven
+from rnncourse import checks
+from rnncourse.checks.lesson_07_parallel_cpu import _draw_gradients, _shows_order, _uneven
 
-EXERCISE = {exercise.name: exercise for exercise in EXERCISES}
+EXERCISE = {exercise.name: exercise for exercise in checks.exercises("parallel_cpu")}
 
 
 def test_a_sum_in_float64_that_is_rounded_once_is_right_in_any_order():

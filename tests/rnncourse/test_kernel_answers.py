@@ -104,7 +104,7 @@ def test_without_counts_as_on_a_gpu_arrays_alone_decide():
     without = OnAGPU(answer.function)
     transcript = Transcript()
     with recording(transcript):
-        compare_launches(without, answer, case, ("x", "y"), (("element",),) * 2, limit_tanh)
+        compare_launches(answer, without, case, "x: element; y: element", limit_tanh)
     assert transcript.first is None
     assert len(transcript.observations) == 1
     assert LaunchResult(**without(*case[:2], *case.arguments)).counts is None
@@ -159,5 +159,5 @@ def test_a_difference_says_what_the_array_before_the_launch_shows(change, old, s
         return result
 
     with recording(transcript := Transcript()):
-        compare_launches(changed, answer, case, ("x", "y"), (("element",),) * 2)
+        compare_launches(answer, changed, case, "x: element; y: element")
     assert sentence in f"{transcript.first.message} {transcript.first.next_step}"

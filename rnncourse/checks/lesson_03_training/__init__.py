@@ -6,11 +6,11 @@ from itertools import cycle
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Proxy, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.lesson_03_training import train_filter
-from rnncourse.checks.numbers import compare
+from rnncourse.checks.lesson_03_training.train_filter import check_train_filter as check_train_filter
+from rnncourse.checks.results import compare, expect
 
 ANSWERS = answers("03_training")
 TOO_LARGE = (
@@ -20,7 +20,17 @@ TOO_LARGE = (
 )
 
 
-def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
+@ANSWERS.exercise("""
+    T  B  O  dtype    level
+    3  2  4  float64  ''
+    1  1  2  float64  ''
+    2  5  3  float32  ''
+    4  2  3  float64  steps
+    2  3  4  float64  sequences
+    3  2  3  float64  classes
+    n  2  3  float64  ''
+""")
+def check_cross_entropy_gradient(answer, submission, rng, T, B, O, dtype, level):
     """`level`: how far the outputs lie from 0, as one number a step, a sequence or a class."""
     logits = rng.standard_normal((T, B, O))
     if level == "steps":  # no single number subtracted from all of them keeps exp in range
@@ -34,7 +44,7 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
         logits += 1000.0 * levels
     logits = logits.astype(dtype)
     target = rng.integers(O, size=(T, B))
-    want = ANSWERS["cross_entropy_gradient"].call(logits, target)
+    want = answer.call(logits, target)
     got = submission(logits, target)
     case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
     if level and isinstance(got, np.ndarray) and not np.isfinite(got).all():
@@ -43,7 +53,7 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
         refuse(Wrong(sentence, "returns NaN or infinity", remedy), case, got)
     else:
         advice = lambda: _softmax_at(got, want, logits, target)
-        expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case, advice=advice)
+        expect(got, want, "dlogits: step, sequence, class", case, advice=advice)
 
 
 def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:
@@ -82,7 +92,21 @@ def _given(gradients: dict) -> Proxy:
     return Proxy(GIVEN.format(parts=", ".join(parts)), "gradients")
 
 
-def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
+@ANSWERS.exercise(
+    (
+        (SMALL, 3.0, "float64"),
+        ({"weight": (3,)}, 4.0, "float64"),
+        (SMALL, 0.4, "float64"),
+        (SMALL, 0.0, "float64"),
+        (SHAPES, 50.0, "float32"),
+        (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
+        (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
+        (SMALL, 1e25, "float32"),  # whose squares no float32 holds
+        (SHAPES, 2.0, "float64, float32"),
+    ),
+    late=lambda n: ({"weight": (n, 2), "bias": (n,)}, 3.0, "float64"),
+)
+def check_clip_by_global_norm(answer, submission, rng, shapes, ratio, dtype, least=0.6):
     """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0.
     dtype: of all gradients, or of each in turn."""
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
@@ -90,7 +114,7 @@ def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
     limit = round(rng.uniform(least, least + 1), 2)
     dtypes = dict(zip(drawn, cycle(dtype.split(", ")), strict=False))
     gradients = {name: (ratio * limit / norm * part).astype(dtypes[name]) for name, part in drawn.items()}
-    want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
+    want = answer.call(gradients, limit)
     axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
     case = f"gradients of {', '.join(shapes)}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
     try:
@@ -102,14 +126,22 @@ def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
         refuse(wrong, case)
         return
     # wide enough for limit / (norm + 1e-6), which is how PyTorch writes it
-    expect(got, want, axes=axes, case=case, tolerance=1e-5)
+    expect(got, want, axes, case, tolerance=1e-5)
 
 
-STATE = ("weight", "m", "v", "step")
-STATE_AXES = {"weight": ("row", "column"), "m": ("row", "column"), "v": ("row", "column"), "step": ()}
+STATE = "weight: row, column; m: row, column; v: row, column; step"
 
 
-def check_adam_update(submission, rng, updates, shape, dtype):
+@ANSWERS.exercise("""
+    updates  shape  dtype
+          2  (2,3)  float64
+          4  (1,1)  float64
+          7  (4,3)  float32
+          0  (3,2)  float64
+          1  (3,2)  float64
+          2  (n,3)  float64
+""")
+def check_adam_update(answer, submission, rng, updates, shape, dtype):
     """One update after `updates` others, from the state that these have left."""
     # epsilon is far larger than in practice: where it stands must show
     rate = round(rng.uniform(0.05, 0.2), 3)
@@ -122,13 +154,11 @@ def check_adam_update(submission, rng, updates, shape, dtype):
         return (weight, draw(), m, v, step, *settings)
 
     for _ in range(updates):
-        state = ANSWERS["adam_update"].call(*update(*state))
+        state = answer.call(*update(*state))
     arguments = update(*state)
     case = f"an array of shape {shape}, {dtype}, after {updates} updates"
-    compare(
-        submission, ANSWERS["adam_update"], arguments, partial(_adam_parts, arguments=arguments),
-        axes=STATE_AXES, what=STATE, case=case,
-    )  # fmt: skip
+    advice = partial(_adam_parts, arguments=arguments)
+    compare(answer, submission, arguments, STATE, advice, case)
 
 
 def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
@@ -150,46 +180,3 @@ def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
         f"print the corrected means of the first number: with s = {step} they are {m_hat:.4g} and "
         f"{v_hat:.4g}; learning_rate is {rate} and epsilon {epsilon}."
     )
-
-
-EXERCISES = (
-    ANSWERS["cross_entropy_gradient"].exercise(
-        check_cross_entropy_gradient,
-        (
-            (3, 2, 4, "float64", ""),
-            (1, 1, 2, "float64", ""),
-            (2, 5, 3, "float32", ""),
-            (4, 2, 3, "float64", "steps"),
-            (2, 3, 4, "float64", "sequences"),
-            (3, 2, 3, "float64", "classes"),
-        ),
-        late=lambda n: (n, 2, 3, "float64", ""),
-    ),
-    ANSWERS["clip_by_global_norm"].exercise(
-        check_clip_by_global_norm,
-        (
-            (SMALL, 3.0, "float64"),
-            ({"weight": (3,)}, 4.0, "float64"),
-            (SMALL, 0.4, "float64"),
-            (SMALL, 0.0, "float64"),
-            (SHAPES, 50.0, "float32"),
-            (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
-            (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
-            (SMALL, 1e25, "float32"),  # whose squares no float32 holds
-            (SHAPES, 2.0, "float64, float32"),
-        ),
-        late=lambda n: ({"weight": (n, 2), "bias": (n,)}, 3.0, "float64"),
-    ),
-    ANSWERS["adam_update"].exercise(
-        check_adam_update,
-        (
-            (2, (2, 3), "float64"),
-            (4, (1, 1), "float64"),
-            (7, (4, 3), "float32"),
-            (0, (3, 2), "float64"),
-            (1, (3, 2), "float64"),
-        ),
-        late=lambda n: (2, (n, 3), "float64"),
-    ),
-    ANSWERS["train_filter"].exercise(train_filter.check, train_filter.draw_cases, diagnoses=True),
-)

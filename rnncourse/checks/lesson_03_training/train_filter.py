@@ -1,14 +1,17 @@
 """train_filter: a training loop, judged on a photograph that it never saw."""
 
 import inspect
+import tomllib
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 from nbjudge.comparing.differences import NOT_FINITE, first_difference
 from nbjudge.comparing.judging import keep_costs, refuse
 from nbjudge.exercise import Proxy, Wrong
+from rnncourse.checks.answers import answers
 from rnncourse.checks.lesson_03_training.photograph_rows import (
     Rows,
     draw_rows,
@@ -39,82 +42,7 @@ def loss_and_gradients(parameters, x, target):
 SOURCE = "import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED
 TINY_RNN = Proxy(SOURCE, "loss_and_gradients")
 
-DIVERGED = "walks uphill, or in steps that are too large"
-UNTOUCHED = "returns the parameters untrained"
-PARTLY = "trains only some of the parameters"
-UNPAIRED = "pairs rows with the targets of other rows"
-WRONG_STEP = "trains on the targets of another step"
-SWAPPED = "swaps input and target"
-SCRAMBLED = "takes the minibatch out of the steps, not out of the rows"
-FIRST_STEP = "trains on one step at a time"
-ONE_ROW = "trains on a single row at a time"
-OTHERS = "returns other arrays than those that it trained"
-TOO_EARLY = "stops too early, or takes steps that are too small"
-OTHER_ORDER = "puts the steps or the rows of x or target in another order"
-NO_MEMORY = "returns weights that were cut, or never trained"
-ALIKE = "starts all units alike"
-RESCALED = "trains on other numbers than x and target"
-RESTARTED = "starts every update from the given parameters"
-SCALED = "answers with the filter times a number"
-# what was found tells more than a name would
-UNSURE = {OTHER_ORDER, NO_MEMORY, ALIKE, RESCALED, RESTARTED, SCALED}
-
-SEEN = {  # misconception: what was found, and the next step
-    UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
-    PARTLY: ("Some parameters are still as given.", "Update every name in parameters."),
-    DIVERGED: (
-        "The loss grew, during training or after it.",
-        "Print the loss every 50 updates. If it grows, look at the sign, then at the learning rate.",
-    ),
-    OTHERS: (
-        "While it trained, the loss fell; with what came back, the network answers as if untrained.",
-        "Return the parameters themselves, as the last update left them.",
-    ),
-    UNPAIRED: (
-        "The network gives nearly the same answer to every pixel.",
-        "Take x[:, chosen] and target[:, chosen] with the same chosen.",
-    ),
-    WRONG_STEP: (
-        "The network gives the target of a neighbouring pixel.",
-        "x[t] and target[t] belong together, for every t.",
-    ),
-    SWAPPED: ("The network turns filtered rows back into pixels.", "x goes in, target should come out."),
-    SCRAMBLED: (
-        "The network uses no pixel but the present one.",
-        "Axis 0 is time and stays whole; the rows to choose from are axis 1: x[:, chosen].",
-    ),
-    NO_MEMORY: (
-        "The network uses no pixel but the present one.",
-        "Only weight_hh brings pixels before to a step: print it after training. Did it become 0?",
-    ),
-    FIRST_STEP: ("Each minibatch has one step only.", "Axis 0 is time and stays whole: take x[:, chosen]."),
-    ONE_ROW: (
-        "Each minibatch has one row only, so its gradient is mostly chance.",
-        "Take more rows, for instance 32, and other ones in each update.",
-    ),
-    OTHER_ORDER: (
-        "In most minibatches the first target does not follow from the first pixel.",
-        "x and target need the same steps in the same order, and the same rows.",
-    ),
-    ALIKE: ("All units have equal weights.", "Start from the given ones: equal units get equal gradients."),
-    RESCALED: (
-        "It trained on numbers that x or target does not hold.",
-        "If you scale x or target, undo it in what you return.",
-    ),
-    RESTARTED: (
-        "All calls of loss_and_gradients were made at the parameters given.",
-        "Let each update continue from the parameters that the update before it made.",
-    ),
-    SCALED: (
-        "The network answers with the right filter, times a number.",
-        "Let the gradients decide all parameters: loss_and_gradients may see the targets in another unit.",
-    ),
-    TOO_EARLY: (
-        "The network is on its way, but not there.",
-        "Print the loss every 50 updates. If it still falls, make more of them; if it falls slowly, take a "
-        "larger learning rate, or momentum.",
-    ),
-}
+SEEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def draw_cases(rng) -> list[tuple]:
@@ -131,7 +59,8 @@ def draw_cases(rng) -> list[tuple]:
     ]
 
 
-def check(submission, rng, kernel, T, H, learn, unit=1.0):
+@answers("03_training").exercise(draw_cases, diagnoses=True)
+def check_train_filter(answer, submission, rng, kernel, T, H, learn, unit=1.0):
     """unit: what loss_and_gradients multiplies targets by.  A fit to the targets as they look misses it."""
     train = draw_rows(rng, kernel, T, 400, learn)
     held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
@@ -164,20 +93,20 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     fell = bool(calls) and np.mean(last) < 0.7 * train.target.var()
     name = _misconception(got, start, kernel, held_out, baseline, calls, places, fell)
     matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
-    if name in (TOO_EARLY, DIVERGED, OTHERS) and _is_scaled(response_to_one_pixel(got), kernel):
-        name = SCALED
-    elif name == OTHERS and sum(matches) < 0.5 * len(matches):
-        name = RESCALED
-    elif name != UNTOUCHED and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
-        name = RESTARTED
-    finding, next_step = SEEN[name]
+    if name in ("too_early", "diverged", "others") and _is_scaled(response_to_one_pixel(got), kernel):
+        name = "scaled"
+    elif name == "others" and sum(matches) < 0.5 * len(matches):
+        name = "rescaled"
+    elif name != "untouched" and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
+        name = "restarted"
+    seen = SEEN[name]
     response = _describe(response_to_one_pixel(got))
     sentence = (
-        f"{finding} On the held-out photograph the mean squared error is {error:.2g}; at most "
+        f"{seen['found']} On the held-out photograph the mean squared error is {error:.2g}; at most "
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers {response} at "
         f"this and the next steps, the filter {_describe(kernel)}."
     )
-    return Wrong(sentence, None if name in UNSURE else name, next_step)
+    return Wrong(sentence, seen.get("name"), seen["next_step"])
 
 
 def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
@@ -217,8 +146,8 @@ def _has_form(got, start, case) -> bool:
     """Names, types, shapes as given, and any finite numbers; notes what is not so."""
     difference = first_difference(got, start, (), "", np.inf)
     if difference and difference.misconception == NOT_FINITE:
-        difference.misconception = DIVERGED
-        difference.next_step = SEEN[DIVERGED][1]
+        difference.misconception = SEEN["diverged"]["name"]
+        difference.next_step = SEEN["diverged"]["next_step"]
     return refuse(difference, case)
 
 
@@ -242,24 +171,24 @@ def _misconception(
     is_late = _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel)
     is_apart = _left(got, way) > LEAP * _left(got, way[:1])
     findings = {
-        UNTOUCHED: all(still),
-        FIRST_STEP: is_called and (steps == 1).all(),
-        SCRAMBLED: is_called and (~np.isin(steps, (T, T - 1))).any(),
-        ONE_ROW: is_called and (rows == 1).all(),
-        DIVERGED: is_called and not losses.max() <= 3 * losses[0],
-        PARTLY: any(still),
-        UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
-        WRONG_STEP: error < 3 * baseline and is_late,
-        SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
-        OTHERS: fell and error > 0.9 * spread and is_apart,
-        ALIKE: not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
+        "untouched": all(still),
+        "first_step": is_called and (steps == 1).all(),
+        "scrambled": is_called and (~np.isin(steps, (T, T - 1))).any(),
+        "one_row": is_called and (rows == 1).all(),
+        "diverged": is_called and not losses.max() <= 3 * losses[0],
+        "partly": any(still),
+        "unpaired": unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
+        "wrong_step": error < 3 * baseline and is_late,
+        "swapped": backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
+        "others": fell and error > 0.9 * spread and is_apart,
+        "alike": not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
     }
     later = {
-        DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
-        SCRAMBLED: one_pixel and unpaired.mean() > 0.5,
-        NO_MEMORY: one_pixel,
-        OTHER_ORDER: unpaired.mean() > 0.5,
-        TOO_EARLY: True,
+        "diverged": error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
+        "scrambled": one_pixel and unpaired.mean() > 0.5,
+        "no_memory": one_pixel,
+        "other_order": unpaired.mean() > 0.5,
+        "too_early": True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)
 

@@ -5,6 +5,7 @@ import numpy as np
 from nbjudge.comparing.differences import WRONG_TYPE, describe
 from nbjudge.comparing.judging import keep_costs, refuse
 from nbjudge.exercise import Wrong
+from rnncourse.checks.answers import answers
 from rnncourse.checks.lesson_06_numba_cpu.machines import Arithmetic
 from rnncourse.checks.lesson_06_numba_cpu.proxies import BATCH, NUMBERS, proxies
 from rnncourse.lambert import lambert
@@ -17,7 +18,8 @@ LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE
 CASES = (*((levels,) for levels in LEVELS), (LEVELS[0], 2.0**40))  # the last: LEVELS[0] again, scaled
 
 
-def check(submission, rng, levels, scale=1.0):
+@answers("06_numba_cpu").exercise(CASES)
+def check_fast_tanh(answer, submission, rng, levels, scale=1.0):
     """One set of coefficients at points of every kind: the values, and what they took.
 
     scale: of both polynomials.  Where it is large, a tiny number divided by Q underflows.

@@ -3,13 +3,15 @@
 import numpy as np
 
 from nbjudge.comparing.differences import WRONG_TYPE, describe
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.lesson_06_numba_cpu.machines import UnitLoop
 from rnncourse.checks.lesson_06_numba_cpu.proxies import RowProxy, VectorProxy, Watched, proxies
+from rnncourse.checks.results import expect
 
+ANSWERS = answers("06_numba_cpu")
 VECTORS = """
 g = VectorProxy("g", {rows}, read, write, make)
 u = VectorProxy("u", {rows}, read, write, make)
@@ -17,12 +19,15 @@ h = VectorProxy("h", {units}, read, write, make)
 """
 
 
-def draw_cases(rng) -> tuple:
-    """H, and the size of the gates' parts."""
-    return (4, 1), (1, 1), (5, 1), (int(rng.integers(6, 12)), 250)
-
-
-def check(submission, rng, H, spread):
+@ANSWERS.exercise("""
+       H  spread
+       4       1
+       1       1
+       5       1
+    6:12     250
+       n       1
+""")
+def check_fused_gates(answer, submission, rng, H, spread):
     """`spread`: size of the gates' parts; where it is large, unit 0 gets sums far above 0, unit 1 far below.
 
     exp(500) fits into a float64, and 1/(1 + exp(-a)) needs no more; exp(1000), as in eᵃ/(1 + eᵃ), overflows.
@@ -33,7 +38,7 @@ def check(submission, rng, H, spread):
     h = rng.uniform(-0.9, 0.9, H)
     loop = UnitLoop(H, {"g": g, "u": u, "h": h})
     vectors = proxies((Watched, VectorProxy, RowProxy), VECTORS.format(rows=3 * H, units=H), loop.services)
-    want = answers("06_numba_cpu")["fused_gates"].call(g, u, h)
+    want = answer.call(g, u, h)
     result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
     missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
@@ -45,7 +50,7 @@ def check(submission, rng, H, spread):
         def advice():
             return _gates_of_unit(first_place(got, want), g.reshape(3, H), u.reshape(3, H), h)
 
-        expect(got, want, axes=("unit",), what="h_next", case=case, advice=advice)
+        expect(got, want, "h_next: unit", case, advice=advice)
 
 
 def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndarray) -> str | None:
@@ -54,7 +59,7 @@ def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndar
         return None
     (j,) = place
     r, z = 1 / (1 + np.exp(-(g + u)[:2, j]))
-    gain = answers("06_numba_cpu")["fused_gates"].number("gain", 1)
+    gain = ANSWERS["fused_gates"].number("gain", 1)
     n = np.tanh(g[2, j] + gain * r * u[2, j])
     return f"In unit {j} r is {r:.6g}, z is {z:.6g}, n is {n:.6g} and h is {h[j]:.6g}."
 

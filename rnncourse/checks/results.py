@@ -1,0 +1,63 @@
+"""A submission's results beside the right ones, whose parts and axes one text names.
+
+"the states: step, unit" is one result and the names of its axes; "dx: step, input; dh0: unit; loss" are the
+parts of a tuple, the last one a number.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from nbjudge.comparing import judging
+from rnncourse.checks.answers import ModelAnswer
+
+Names = str | Mapping[str, tuple]
+
+
+def expect(
+    got: object,
+    want: object,
+    results: Names,
+    case: str = "",
+    tolerance: float | None = None,
+    advice: Callable[[], str | None] = lambda: None,
+) -> bool:
+    """Whether a result is right; the first difference is noted, with the advice (judging.expect).
+
+    results: names of the parts and of their axes, as above or {part: axes}.
+    """
+    axes = named(results) if isinstance(results, str) else results
+    what = tuple(axes)
+    if isinstance(results, str) and len(axes) == 1:
+        (what,) = axes
+        axes = axes[what]
+    return judging.expect(got, want, axes=axes, what=what, case=case, tolerance=tolerance, advice=advice)
+
+
+def compare(
+    answer: ModelAnswer,
+    submission: Callable,
+    arguments: tuple,
+    results: Names,
+    advice: Callable | None = None,
+    case: str = "",
+    tolerance: float | None = None,
+) -> bool:
+    """Whether a submission gives what the course's answer gives to the same arguments.
+
+    advice: the next step where they differ, from both results.
+    """
+    want = answer.call(*arguments)
+    got = submission(*arguments)
+    return expect(got, want, results, case, tolerance, lambda: advice(got, want) if advice else None)
+
+
+def is_array(got: object, shape: tuple) -> bool:
+    """Whether a result is an array of this shape."""
+    return isinstance(got, np.ndarray) and got.shape == shape
+
+
+def named(results: str) -> dict[str, tuple[str, ...]]:
+    """{part: names of its axes}, in order."""
+    parts = (part.partition(": ") for part in results.split("; "))
+    return {name: tuple(axes.split(", ")) if axes else () for name, _, axes in parts}
