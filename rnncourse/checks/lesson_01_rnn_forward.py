@@ -5,7 +5,7 @@ import numpy as np
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
-from rnncourse.checks.results import expect
+from rnncourse.checks.results import expect, one_array_in_all
 from rnncourse.checks.traces import missing_vector, with_hidden_weights
 from rnnlab.compare import TOLERANCES
 
@@ -59,6 +59,8 @@ def check_rnn_step(answer, submission, rng, I, H, dtype, spread):
 
 def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> str:
     """What tanh is taken of at the first state that differs; states [T+1,...,H] follow x [T,...,I]."""
+    if repeated := one_array_in_all(got, want):
+        return repeated
     far = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max()
     if not far.any():
         return "look at the last digits: which arrays are float32?"

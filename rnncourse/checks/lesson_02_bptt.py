@@ -9,7 +9,7 @@ from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Proxy, Wrong
 from nbjudge.printable import quantity
-from rnncourse.checks.answers import ModelAnswer, answers
+from rnncourse.checks.answers import ModelAnswer, answers, load
 from rnncourse.checks.results import compare, expect, is_array
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
@@ -96,7 +96,9 @@ def check_gradient_check(answer, submission, rng, shape, eps, scale=1.0, is_view
     got = submission(loss, view if is_view else array, *arguments[2:])
 
     def advice():
-        return _copied(got[0]) if is_view else _norms(got[0], want[0], arguments[2])
+        if is_view:
+            return _copied(got[0])
+        return _moved_at_once(got[0], loss, array, eps) or _norms(got[0], want[0], arguments[2])
 
     expect(got, want, "numeric; error", case, advice=advice)
 
@@ -109,6 +111,14 @@ def _copied(numeric: np.ndarray) -> str | None:
         "reshape(-1), ravel() and flatten() of a transposed view are copies: loss(array) never sees a change "
         "there."
     )
+
+
+def _moved_at_once(numeric: np.ndarray, loss: Code, array: np.ndarray, eps: float) -> str | None:
+    """Whether each number is what the loss changes by where all entries move together."""
+    above, below = (load(loss)(array + step) for step in (eps, -eps))
+    if array.size == 1 or not np.allclose(numeric, (above - below) / (2 * eps)):
+        return None
+    return f"all {array.size} entries moved together: change one entry of array.copy() at a time."
 
 
 def _norms(got: np.ndarray, numeric: np.ndarray, gradient: np.ndarray) -> str | None:

@@ -57,6 +57,16 @@ def is_array(got: object, shape: tuple) -> bool:
     return isinstance(got, np.ndarray) and got.shape == shape
 
 
+def one_array_in_all(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Advice where every row [T,...] holds the last one's numbers: an array that was changed in place."""
+    if len(got) < 2 or (got != got[-1]).any() or not np.allclose(got[-1], want[-1]):
+        return None
+    return (
+        f"all {len(got)} rows hold what belongs into the last one: the list has one array many times, which "
+        "changes in place. Append h.copy(), or make a new array at each step."
+    )
+
+
 def named(results: str) -> dict[str, tuple[str, ...]]:
     """{part: names of its axes}, in order."""
     parts = (part.partition(": ") for part in results.split("; "))

@@ -193,3 +193,65 @@ def batch_input_gemm(x, multiply, steps):
 def test_the_first_wrong_index_names_its_row_and_sequence():
     verdict = edited("index_of_sums", "8 * (reg / 2)", "8 * reg / 2")
     assert holds(verdict.next_step, "1", "0")  # register 1 of lane 0: row 0, sequence 1
+
+
+IN_PLACE = {
+    "rnn_forward": """def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    h = h0.copy()
+    states = [h]
+    for row in x:
+        h[:] = np.tanh(weight_ih @ row + bias_ih + weight_hh @ h + bias_hh)
+        states.append(h)
+    return np.array(states)
+""",
+    "gru_reset_after": """def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    inputs = (product(x.reshape(T * B, I), weight_ih) + bias_ih).reshape(T, B, -1)
+    h, states, products = h0.copy(), [], []
+    for of_x in inputs:
+        (a, b, c), (d, e, f) = (np.split(p, 3, axis=1) for p in (of_x, product(h, weight_hh) + bias_hh))
+        r, z = 1 / (1 + np.exp(-a - d)), 1 / (1 + np.exp(-b - e))
+        h[:] = (1 - z) * np.tanh(c + r * f) + z * h
+        states.append(h)
+        products.append(f)
+    return np.stack(states), np.stack(products)
+""",
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_state_that_changes_in_place_gets_a_copy_for_advice_and_no_sums_or_gates(name):
+    verdict = verdict_on(name, IN_PLACE[name])
+    assert "h.copy()" in verdict.next_step
+    assert not re.findall(r"\d\.\d", verdict.next_step)
+
+
+@pytest.mark.parametrize("index", ["h[j - 1]", "h_next[j - 1]"])
+def test_a_state_of_the_unit_before_gets_no_advice_on_the_layout_of_the_gates(index):
+    verdict = edited("fused_gates", "z * h[j]", f"z * {index}")
+    assert "g[1]" not in verdict.next_step
+    assert "[-1]" in verdict.next_step
+
+
+def test_entries_that_move_together_are_told_from_a_wrong_norm():
+    verdict = edited("gradient_check", "point[index] += eps", "point += eps")
+    assert "copy()" not in verdict.next_step  # above at all entries, below at one
+    together = verdict_on(
+        "gradient_check",
+        """def gradient_check(loss, array, gradient, eps):
+    slope = (loss(array + eps) - loss(array - eps)) / (2 * eps)
+    numeric = np.full(array.shape, slope)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+""",
+    )
+    assert "copy()" in together.next_step
+    assert holds(together.next_step, "6")
+
+
+def test_a_gradient_of_zeros_does_not_make_the_check_divide_by_zero():
+    program = """def average_gradients(all_reduce, gradients, sequences):
+    total = all_reduce(np.array([float(sequences)]))[0]
+    sums = [all_reduce(np.nan_to_num(gradient) * sequences) for gradient in gradients]
+    return [(part * min(sequences, 1) / total).astype("float32") for part in sums]
+"""
+    assert verdict_on("average_gradients", program).status == "failed"

@@ -72,7 +72,9 @@ class UnitLoop:
                 f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
                 "and written before unit j + 1."
             )
-            if not complete:
+            if not complete and self.entry.startswith("h"):
+                remedy = f"Unit j reads h[j], of the array that it is given. {remedy}"
+            elif not complete and not self.entry.startswith("result"):
                 remedy = (
                     f"Unit j has the places j, {self.units} + j and 2·{self.units} + j of g and u: the "
                     f"numbers of a gate stand together, so that g[1] belongs to unit 1. {remedy}"
