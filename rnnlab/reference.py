@@ -6,7 +6,7 @@ network it is the oracle of the tests.  It shares no loop with the rungs, so tha
 sides of a comparison.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -71,26 +71,22 @@ def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.
 def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, window: int) -> Bptt:
     """Truncation per loss term: the loss at step t is followed back `window` steps at most (WildML)."""
     _check_length("window", window)
-    saved = _run(network, x, state, dy)
-    total = _zero_result(network, x)
-    for t in range(len(x)):
-        start = max(0, t + 1 - window)
-        term = np.zeros_like(dy[start : t + 1])
-        term[-1] = dy[t]
-        part = _sweep(network, _steps(saved, start, t + 1), term, None)
-        total = _add(total, part, start, keep_dstate=start == 0)
-    return total
+
+    def terms():
+        for t in range(len(x)):
+            start = max(0, t + 1 - window)
+            term = np.zeros_like(dy[start : t + 1])
+            term[-1] = dy[t]
+            yield start, term
+
+    return _sum_of_sweeps(network, x, state, dy, terms())
 
 
 def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
     """Chunked truncation: x [T,B,I] is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
-    saved = _run(network, x, state, dy)
-    total = _zero_result(network, x)
-    for start in range(0, len(x), chunk):
-        part = _sweep(network, _steps(saved, start, start + chunk), dy[start : start + chunk], None)
-        total = _add(total, part, start, keep_dstate=start == 0)
-    return total
+    parts = ((start, dy[start : start + chunk]) for start in range(0, len(x), chunk))
+    return _sum_of_sweeps(network, x, state, dy, parts)
 
 
 def numerical_gradient(
@@ -165,24 +161,26 @@ def _recurrent_gradient(network: Network, step: cells.SavedStep, dgates_h: np.nd
     return np.concatenate([part.T @ factor for part, factor in pairs])
 
 
-def _steps(saved: SavedLayers, start: int, stop: int) -> SavedLayers:
-    return SavedLayers([x[start:stop] for x in saved.inputs], [steps[start:stop] for steps in saved.steps])
-
-
-def _zero_result(network: Network, x: np.ndarray) -> Bptt:
-    zeros = {name: np.zeros_like(p) for name, p in network.parameters.items()}
-    return Bptt(np.zeros_like(x), network.zero_state(x.shape[1]), zeros, 0)
-
-
-def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
-    """The sum of two partial results; `part` covers the steps from `start` on."""
-    dx = total.dx.copy()
-    dx[start : start + len(part.dx)] += part.dx
-    dstate = total.dstate
-    if keep_dstate:
-        dstate = tuple(a + b for a, b in zip(dstate, part.dstate, strict=True))
-    gradients = {name: total.gradients[name] + part.gradients[name] for name in total.gradients}
-    return Bptt(dx, dstate, gradients, total.cell_backwards + part.cell_backwards)
+def _sum_of_sweeps(
+    network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, terms: Iterable
+) -> Bptt:
+    """The sum of sweeps over parts of the sequence, each of (its first step, its dy); dstate of the first."""
+    saved = _run(network, x, state, dy)
+    dx = np.zeros_like(x)
+    dstate = network.zero_state(x.shape[1])
+    gradients = {name: np.zeros_like(parameter) for name, parameter in network.parameters.items()}
+    count = 0
+    for start, term in terms:
+        steps = slice(start, start + len(term))
+        own = SavedLayers([part[steps] for part in saved.inputs], [part[steps] for part in saved.steps])
+        sweep = _sweep(network, own, term, None)
+        dx[steps] += sweep.dx
+        if start == 0:
+            dstate = tuple(map(np.add, dstate, sweep.dstate))
+        for name, gradient in sweep.gradients.items():
+            gradients[name] += gradient
+        count += sweep.cell_backwards
+    return Bptt(dx, dstate, gradients, count)
 
 
 def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> SavedLayers:
