@@ -64,18 +64,26 @@ def first_difference(
 
     An entry differs when it is off by more than `tolerance` times the largest |want|.
     """
-    got = np.asarray(got)
-    want = np.asarray(want)
+    got = _numbers(got)
+    want = _numbers(want)
     if got.shape != want.shape:
         return f"has shape {got.shape} instead of {want.shape}"
     with np.errstate(invalid="ignore"):
-        close = np.abs(got - want) <= tolerance * np.abs(want).max(initial=0)
+        # the smaller from the larger: below 0 unsigned numbers wrap around
+        distance = np.abs(np.maximum(got, want) - np.minimum(got, want))
+        close = distance <= tolerance * np.abs(want).max(initial=0)
     if close.all():
         return None
     index = tuple(int(k) for k in np.argwhere(~close)[0])
     place = describe_place(index, axes)
     start = f"first differs at {place}:" if place else "is"
     return "{} {} instead of {}".format(start, *format_numbers(got[index], want[index], 6))
+
+
+def _numbers(array: np.ndarray) -> np.ndarray:
+    """The array; truth values as numbers, which can be subtracted."""
+    array = np.asarray(array)
+    return array.astype("int8") if array.dtype == bool else array
 
 
 def describe_place(index: tuple[int, ...], axes: Sequence[str]) -> str:

@@ -96,10 +96,9 @@ def clip_limit(clip: float | None) -> float | None:
 
     Raises ValueError unless clip is None, infinity or a number above 0.
     """
-    is_number = isinstance(clip, int | float | np.integer | np.floating) and not isinstance(clip, bool)
-    if clip is None or (is_number and clip == np.inf):
+    if clip is None or (_is_number(clip) and clip == np.inf):
         return None
-    if not is_number or not clip > 0:
+    if not _is_number(clip) or not clip > 0:
         raise ValueError(f"clip is {clip!r}, expected a number above 0, or None for no limit")
     return float(clip)
 
@@ -124,10 +123,14 @@ def _convert_numbers(optimiser: SGD | Adam) -> None:
 
 
 def _positive(name: str, value: float) -> None:
-    if not (isinstance(value, int | float | np.number) and value > 0 and np.isfinite(value)):
+    if not (_is_number(value) and 0 < value < np.inf):
         raise ValueError(f"{name} is {value!r}, expected a number above 0")
 
 
 def _fraction(name: str, value: float) -> None:
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} is {value}, expected at least 0 and less than 1")
+    if not (_is_number(value) and 0 <= value < 1):
+        raise ValueError(f"{name} is {value!r}, expected at least 0 and less than 1")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -90,6 +90,8 @@ def test_settings_given_as_numpy_numbers_leave_float32_parameters_float32(make):
         (lambda: SGD(0.1, momentum=1), "momentum is 1, expected at least 0 and less than 1"),
         (lambda: Adam(float("nan")), "learning_rate is nan"),
         (lambda: Adam("1e-3"), "learning_rate is '1e-3', expected a number"),
+        (lambda: Adam(beta2=None), "beta2 is None, expected at least 0"),
+        (lambda: SGD(0.1, momentum=np.array([0.5, 0.9])), r"momentum is array\(\[0.5, 0.9\]\)"),
         (lambda: clip_by_global_norm({}, -1.0), "limit is -1.0"),
     ],
 )
