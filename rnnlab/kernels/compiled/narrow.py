@@ -16,15 +16,14 @@ from functools import reduce
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rnnlab.kernels.compiled.nonlinear import IN_ORDER
 from rnnlab.kernels.compiled.one_step import is_finite
 from rnnlab.kernels.compiled.rows import OPTIONS
 from rnnlab.kernels.packed.host import BYTE_PRODUCTS, FUSED
-from rnnlab.kernels.packed.kernel import Form, emit_multiply_add
-from rnnlab.kernels.packed.vectors import emit_spread
+from rnnlab.kernels.packed.kernel import I64, Form, emit_floats, emit_loop, emit_multiply_add
+from rnnlab.kernels.packed.vectors import emit_call, emit_spread
 from rnnlab.narrow import LARGEST
 
 OFFSET = 128  # makes a signed byte unsigned
@@ -77,31 +76,23 @@ def _multiply_pairs(context, weights, inputs, steps, out):
 
 def _emit_sums(builder, weights, inputs, steps, kind, words, emit_products):
     """The sums [ROWS] over a block's steps, each with so many 32-bit words of the inputs."""
-    before = builder.block
-    loop = builder.append_basic_block("steps")
-    after = builder.append_basic_block("sums")
-    builder.branch(loop)
-    builder.position_at_end(loop)
-    k = builder.phi(steps.type)
-    sums = [builder.phi(kind) for _ in range(UNROLL)]
-    following = []
-    for u, total in enumerate(sums):
-        step = builder.add(k, steps.type(u))
-        line = builder.add(weights, builder.mul(step, steps.type(LINE)))
-        block = builder.load(builder.inttoptr(line, WORDS.as_pointer()), align=4)
-        place = builder.add(inputs, builder.mul(step, steps.type(4 * words)))
-        first = builder.inttoptr(place, WORD.as_pointer())
-        numbers = [builder.load(builder.gep(first, [WORD(word)])) for word in range(words)]
-        spread = [emit_spread(builder, WORDS, number) for number in numbers]
-        following.append(emit_products(builder, total, block, *spread))
-    further = builder.add(k, steps.type(UNROLL))
-    for phi, value in zip([k, *sums], [further, *following], strict=True):
-        phi.add_incoming(ir.Constant(phi.type, None), before)  # zero
-        phi.add_incoming(value, loop)
-    builder.cbranch(builder.icmp_signed("<", further, steps), loop, after)
-    builder.position_at_end(after)
-    add = builder.add if kind == WORDS else builder.fadd
-    return reduce(add, following)
+
+    def emit_turn(k, sums):
+        following = []
+        for u, total in enumerate(sums):
+            step = builder.add(k, I64(u))
+            line = builder.add(weights, builder.mul(step, I64(LINE)))
+            block = builder.load(builder.inttoptr(line, WORDS.as_pointer()), align=4)
+            place = builder.add(inputs, builder.mul(step, I64(4 * words)))
+            first = builder.inttoptr(place, WORD.as_pointer())
+            numbers = [builder.load(builder.gep(first, [WORD(word)])) for word in range(words)]
+            spread = [emit_spread(builder, WORDS, number) for number in numbers]
+            following.append(emit_products(builder, total, block, *spread))
+        return following
+
+    zero = ir.Constant(kind, None)
+    _, sums = emit_loop(builder, I64(0), steps, UNROLL, [zero] * UNROLL, emit_turn)
+    return reduce(builder.add if kind == WORDS else builder.fadd, sums)
 
 
 def _emit_byte_products(builder, total, weights, inputs):
@@ -110,14 +101,11 @@ def _emit_byte_products(builder, total, weights, inputs):
         return _emit_wide_byte_products(builder, total, weights, inputs)
     lanes = BYTE_PRODUCTS // 32
     part = ir.VectorType(WORD, lanes)
-    kind = ir.FunctionType(part, [part] * 3)
     name = f"llvm.x86.avx512.vpdpbusd.{BYTE_PRODUCTS}"
-    multiply = cgutils.get_or_insert_function(builder.module, kind, name)
-    operands = total, inputs, weights
-    parts = [
-        builder.call(multiply, [_chosen(builder, value, value, range(lo, lo + lanes)) for value in operands])
-        for lo in range(0, ROWS, lanes)
-    ]
+    parts = []
+    for low in range(0, ROWS, lanes):
+        operands = [_chosen(builder, v, v, range(low, low + lanes)) for v in (total, inputs, weights)]
+        parts.append(emit_call(builder, name, operands, part))
     return _chosen(builder, parts[0], parts[-1], range(ROWS))
 
 
@@ -145,13 +133,10 @@ def _emit_wide_byte_products(builder, total, weights, inputs):
 
 def _emit_pair_products(builder, total, weights, even, odd):
     """The sums [ROWS] plus two products each, of bfloat16 weights and float32 inputs."""
-    constant = lambda value: ir.Constant(WORDS, [value] * ROWS)
-    even_weights = builder.shl(weights, constant(16))
-    odd_weights = builder.and_(weights, constant(0xFFFF0000))
     form = FLOATS._replace(takes_pairs=False)
-    for factors in ((even_weights, even), (odd_weights, odd)):
-        floats = [builder.bitcast(factor, FLOATS.vector) for factor in factors]
-        total = emit_multiply_add(builder, form, *floats, total)
+    second, first = emit_floats(builder, FLOATS, weights)
+    for factor, numbers in ((first, even), (second, odd)):
+        total = emit_multiply_add(builder, form, factor, builder.bitcast(numbers, FLOATS.vector), total)
     return total
 
 

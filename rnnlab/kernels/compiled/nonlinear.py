@@ -21,9 +21,9 @@ from numba.extending import overload, register_jitable
 FAST = {"fastmath": {"reassoc", "contract", "nsz", "arcp", "afn"}, "error_model": "numpy"}
 IN_ORDER = {"fastmath": {"contract", "nsz"}, "error_model": "numpy"}  # the two parts of ln 2 stay apart
 EDGE = np.float32(8.0)  # where the quotient may exceed 1; tanh(8) is 3.8 units in the last place below 1
-A0, A1, A2, A3, A4, A5, A6 = (
-    np.float32(c)
-    for c in (
+A0, A1, A2, A3, A4, A5, A6 = map(
+    np.float32,
+    (
         4.89352455891786e-03,
         6.37261928875436e-04,
         1.48572235717979e-05,
@@ -31,11 +31,10 @@ A0, A1, A2, A3, A4, A5, A6 = (
         -8.60467152213735e-11,
         2.00018790482477e-13,
         -2.76076847742355e-16,
-    )
+    ),
 )
-B0, B1, B2, B3 = (
-    np.float32(c)
-    for c in (4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04, 1.19825839466702e-06)
+B0, B1, B2, B3 = map(
+    np.float32, (4.89352518554385e-03, 2.26843463243900e-03, 1.18534705686654e-04, 1.19825839466702e-06)
 )
 ONE = np.float32(1)
 HALF = np.float32(0.5)
@@ -43,16 +42,16 @@ LOG2_E = np.float32(1.44269504088896341)
 LN2_HIGH = np.float32(0.693359375)
 LN2_LOW = np.float32(-2.12194440e-4)  # n·LN2_HIGH is exact
 LOW, HIGH = np.float32(-87.0), np.float32(89.0)  # e⁻⁸⁷ is a normal float32; 2ⁿ of e⁸⁹ is infinite
-E2, E3, E4, E5, E6, E7 = (
-    np.float32(c)
-    for c in (
+E2, E3, E4, E5, E6, E7 = map(
+    np.float32,
+    (
         5.0000001201e-1,
         1.6666665459e-1,
         4.1665795894e-2,
         8.3334519073e-3,
         1.3981999507e-3,
         1.9875691500e-4,
-    )
+    ),
 )
 BIAS = np.int32(127)  # of a float32's exponent
 MANTISSA = np.int32(23)  # bits below it

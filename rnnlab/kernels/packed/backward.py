@@ -16,8 +16,7 @@ from numba import njit
 
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
-from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, Share, part
-from rnnlab.kernels.packed.host import VECTORS
+from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, own_part, part, row_at, synchronise
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
 from rnnlab.kernels.packed.products import (
     K_BLOCK,
@@ -36,7 +35,12 @@ FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
 
 class Gradients(NamedTuple):
-    """Flat arrays of a layer's backward pass; D columns of dg a unit, see `_columns`."""
+    """Flat arrays of a layer's backward pass; D columns of dg a unit.
+
+    Those are the gates', and one more where a gate multiplies another one's recurrent product: then the first
+    column belongs to that gate's input weights, the last to its recurrent weights, and the other gates lie
+    between them in their order.
+    """
 
     dy: object  # [T,B,H']
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
@@ -62,233 +66,178 @@ class Room(NamedTuple):
 
 
 @njit(**OPTIONS)
-def run_backward(sizes, share, layer, gradients, room, counter):
-    """Compute a share of all gradients."""
-    _pack(sizes, share, layer, gradients)
-    if not share.waits:
-        wait(counter, share.members)
-    last = sizes.T - (sizes.T - 1) % sizes.chunk - 1
-    for start in range(last, -1, -sizes.chunk):
-        stop = min(sizes.T, start + sizes.chunk)
+def run_backward(work, after, layer, gradients, room, counter):
+    """Compute a share of all gradients; `after` is the work after the recurrence."""
+    _pack(work, layer, gradients)
+    if not work.waits:
+        wait(counter, work.members)
+    last = work.T - (work.T - 1) % work.chunk - 1
+    for start in range(last, -1, -work.chunk):
+        stop = min(work.T, start + work.chunk)
         for t in range(stop - 1, start - 1, -1):
-            _step(sizes, share, layer, gradients, t, start, stop)
-            _synchronise(share, counter)
-        for p in range(share.first, share.last):
-            _carry(sizes, share, gradients, 0, p, share.low, share.high - share.low)
+            _step(work, layer, gradients, t, start, stop)
+            synchronise(work, counter)
+        for p in range(work.first, work.last):
+            _carry(work, gradients, 0, p, work.low, work.high - work.low)
         if gradients.in_place:
-            share = Share(share.member, share.members, 0, sizes.B, share.first, share.last, True)
-            wait(counter, share.members)
+            wait(counter, work.members)
         blocks = (stop - start + gradients.block - 1) // gradients.block
         for k in range(blocks):
             begin = start + k * gradients.block
             end = min(stop, begin + gradients.block)
-            is_first = stop == sizes.T and begin == start
-            _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first)
+            is_first = stop == work.T and begin == start
+            _weight_gradients(after, layer, gradients, room, counter, start, begin, end, is_first)
         for k in range(blocks):
             begin = start + (blocks - 1 - k if gradients.from_last else k) * gradients.block
             end = min(stop, begin + gradients.block)
-            _input_gradient(sizes, share, layer, gradients, room, counter, begin, end)
-            _synchronise(share, counter)  # what was read is about to be written
-    if not share.waits:
-        wait(counter, share.members)
-        _add_others(sizes, share, gradients)
+            _input_gradient(after, layer, gradients, room, counter, begin, end)
+            synchronise(after, counter)  # what was read is about to be written
+    if not after.waits:
+        wait(counter, after.members)
+        _add_others(after, gradients)
 
 
 @njit(**INNER)
-def _synchronise(share, counter):
-    """Wait for members that share sequences with this one."""
-    if share.waits:
-        wait(counter, share.members)
-
-
-@njit(**INNER)
-def _own_part(count, share):
-    """This member's part of `count` rows or panels of its sequences: first, last; all, if it shares none."""
-    return part(count, share) if share.waits else (0, count)
-
-
-@njit(**INNER)
-def _step(sizes, share, layer, gradients, t, start, stop):
+def _step(work, layer, gradients, t, start, stop):
     """A share of time step t of the chunk start … stop; the chunk after it left carry for its last step."""
-    for p in range(share.first, share.last):
-        for low in range(share.low, share.high, ROWS_AT_ONCE):
-            rows = min(ROWS_AT_ONCE, share.high - low)
+    for p in range(work.first, work.last):
+        for low in range(work.low, work.high, ROWS_AT_ONCE):
+            rows = min(ROWS_AT_ONCE, work.high - low)
             if t < stop - 1:
-                _carry(sizes, share, gradients, t + 1 - start, p, low, rows)
-            _pointwise(sizes, share, layer, gradients, t, t - start, p, low, rows)
+                _carry(work, gradients, t + 1 - start, p, low, rows)
+            _pointwise(work, layer, gradients, t, t - start, p, low, rows)
 
 
 @njit(**INNER)
-def _columns(sizes):
-    """Columns of dg a unit: the gates', and one more where a gate multiplies another one's recurrent product.
-
-    Then the first column belongs to that gate's input weights, the last to its recurrent weights, and the
-    other gates lie between them in their order.
-    """
-    return sizes.G + (sizes.cell.inner >= 0)
-
-
-@njit(**OPTIONS)
-def row_of_dg(sizes, vector):
-    """Distance of two rows of dg, in numbers, for vectors of so many.
-
-    One vector more than is needed: rows a multiple of 4 KB apart would share few places of the first cache.
-    """
-    return _columns(sizes) * sizes.P * VECTORS * vector + vector
-
-
-@njit(**INNER)
-def _place(sizes, share, gradients, slot, low):
+def _place(work, gradients, slot, low):
     """Where the row of sequence `low` in step `slot` of the chunk starts in dg."""
-    row = sizes.chunk * share.low + slot * (share.high - share.low) + low - share.low
+    row = work.chunk * work.low + slot * (work.high - work.low) + low - work.low
     if gradients.in_place:
-        row = slot * sizes.B + low
-    return row * row_of_dg(sizes, lanes(gradients.dg))
+        row = slot * work.B + low
+    return row * work.dg_row
 
 
 @njit(**INNER)
-def _gate(sizes, d):
+def _gate(work, d):
     """The gate to whose weights column d of dg belongs."""
-    inner = sizes.cell.inner
+    inner = work.cell.inner
     if inner < 0:
         return d
-    if d == 0 or d == sizes.G:
+    if d == 0 or d == work.G:
         return inner
     return d - (d <= inner)
 
 
 @njit(**INNER)
-def _first_recurrent(sizes):
-    """The first of the G columns of dg that belong to the recurrent weights."""
-    return _columns(sizes) - sizes.G
-
-
-@njit(**INNER)
-def _pack(sizes, share, layer, gradients):
+def _pack(work, layer, gradients):
     """Pack this member's panels of the weights."""
-    width = VECTORS * lanes(layer.h)
-    for g in range(sizes.G):
-        first, last = part(sizes.P, share)
-        gate = _gate(sizes, g + _first_recurrent(sizes))
-        _pack_gate(sizes, layer.weight_hh, gate, sizes.H, gradients.panels_hh, g, first, last)
+    for g in range(work.G):
+        first, last = part(work.P, work)
+        gate = _gate(work, g + work.extra)
+        _pack_gate(work, layer.weight_hh, gate, work.H, gradients.panels_hh, g, first, last)
         if gradients.panels_ih.size:
-            first, last = part((sizes.I + width - 1) // width, share)
-            _pack_gate(sizes, layer.weight_ih, _gate(sizes, g), sizes.I, gradients.panels_ih, g, first, last)
+            first, last = part((work.I + work.width - 1) // work.width, work)
+            _pack_gate(work, layer.weight_ih, _gate(work, g), work.I, gradients.panels_ih, g, first, last)
 
 
 @njit(**INNER)
-def _pack_gate(sizes, weights, gate, columns, panels, g, first, last):
+def _pack_gate(work, weights, gate, columns, panels, g, first, last):
     """The gate's rows of weights [G·H,columns] as the g-th of G in some panels; rows past H are 0."""
-    H = sizes.H
-    width = VECTORS * lanes(panels)
-    units = sizes.P * width
+    H = work.H
+    width = work.width
     for p in range(first, last):
-        begin = (p * sizes.G + g) * units * width
+        begin = (p * work.G + g) * work.units * width
         used = min(width, columns - p * width)
         pack_panels(weights, gate * H * columns + p * width, columns, H, used, panels, begin, H)
-        for place in range(begin + H * width, begin + units * width):
+        for place in range(begin + H * width, begin + work.units * width):
             panels[place] = 0
 
 
 @njit(**INNER)
-def _carry(sizes, share, gradients, slot, p, low, rows):
+def _carry(work, gradients, slot, p, low, rows):
     """The gradient that the gates of a step send to the h before it: carry = dg U, one panel."""
-    width = VECTORS * lanes(gradients.dg)
-    units = sizes.P * width
-    at = _place(sizes, share, gradients, slot, low) + _first_recurrent(sizes) * units
-    K = sizes.G * units
+    width = work.width
+    K = work.G * work.units
+    dg = _place(work, gradients, slot, low) + work.extra * work.units
     multiply_rows(
-        rows, gradients.dg, at, row_of_dg(sizes, lanes(gradients.dg)), gradients.panels_hh, p * K * width, K,
-        gradients.carry, (p * sizes.B + low) * width, width, False,
+        rows, gradients.dg, dg, work.dg_row, gradients.panels_hh, p * K * width, K,
+        gradients.carry, row_at(work, 0, p, low) * width, width, False,
     )  # fmt: skip
 
 
 @njit(**INNER)
-def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
+def _pointwise(work, layer, gradients, t, slot, p, low, rows):
     """dg of a step, one panel."""
-    P = sizes.P
-    B = sizes.B
-    width = VECTORS * lanes(layer.h)
-    units = P * width
-    at = (p * B + low) * width
-    dg_row = row_of_dg(sizes, lanes(layer.h))
-    dg = _place(sizes, share, gradients, slot, low) + p * width
-    dy = (t * B + low) * units + p * width
-    now = ((t * P + p) * B + low) * width
+    width = work.width
+    units = work.units
+    at = row_at(work, 0, p, low) * width
+    dg = _place(work, gradients, slot, low) + p * width
+    dy = (t * work.B + low) * units + p * width
+    now = row_at(work, t, p, low) * width
+    c_next = now + work.P * work.B * width
     steps.backward(
-        sizes.cell.number, rows, layer.gates, now * sizes.G, layer.c, now, now + P * B * width, layer.saved,
-        now, layer.h, dy, dy + B * units, units, gradients.carry, gradients.dc, gradients.past, at,
-        gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
+        work.cell.number, rows, layer.gates, now * work.G, layer.c, now, c_next, layer.saved, now, layer.h,
+        dy, dy + work.B * units, units, gradients.carry, gradients.dc, gradients.past, at, gradients.dy, dy,
+        units, gradients.dg, dg, work.dg_row, units,
     )  # fmt: skip
 
 
 @njit(**INNER)
-def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first):
+def _weight_gradients(work, layer, gradients, room, counter, start, begin, end, is_first):
     """Add the part of time steps begin … end of the chunk from start to dw_ih, then dw_hh, and to db."""
-    I = sizes.I
-    H = sizes.H
-    G = sizes.G
-    K = (end - begin) * (share.high - share.low)
-    units = sizes.P * VECTORS * lanes(layer.h)
-    dg_row = row_of_dg(sizes, lanes(layer.h))
-    dg = _place(sizes, share, gradients, begin - start, share.low)
+    I = work.I
+    H = work.H
+    K = (end - begin) * (work.high - work.low)
+    dg = _place(work, gradients, begin - start, work.low)
     dw = gradients.dw
     place = 0
-    if share.member > 0 and not share.waits:
+    if work.member > 0 and not work.waits:
         dw = gradients.others
-        place = (share.member - 1) * _numbers(sizes)
-    low, high = _own_part(H, share)
-    _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
-    _synchronise(share, counter)
-    for d in range(G):
-        at = place + (_gate(sizes, d) * H + low) * I
-        _add_products(
-            high - low, gradients.dg, dg + d * units + low, dg_row, K, room, I, dw, at, not is_first
-        )
-    _synchronise(share, counter)
-    _pack_operands(sizes, share, layer.h, units, H, room, begin, end)
-    _synchronise(share, counter)
-    for g in range(G):
-        d = g + _first_recurrent(sizes)
-        at = place + G * H * I + (_gate(sizes, d) * H + low) * H
-        _add_products(
-            high - low, gradients.dg, dg + d * units + low, dg_row, K, room, H, dw, at, not is_first
-        )
-    for d in range(_columns(sizes)):
-        at = place + G * H * (I + H) + d * H + low
-        _add_columns(K, gradients.dg, dg + d * units + low, dg_row, dw, at, high - low, not is_first)
-    _synchronise(share, counter)
+        place = (work.member - 1) * work.numbers
+    low, high = own_part(H, work)
+    rows = high - low
+    _pack_operands(work, layer.x, layer.x_row, I, room, begin, end)
+    synchronise(work, counter)
+    for d in range(work.G):
+        at = place + (_gate(work, d) * H + low) * I
+        _add_products(work, gradients, dg + d * work.units + low, rows, K, room, I, dw, at, not is_first)
+    synchronise(work, counter)
+    _pack_operands(work, layer.h, work.units, H, room, begin, end)
+    synchronise(work, counter)
+    place += work.G * H * I
+    for d in range(work.extra, work.G + work.extra):
+        at = place + (_gate(work, d) * H + low) * H
+        _add_products(work, gradients, dg + d * work.units + low, rows, K, room, H, dw, at, not is_first)
+    place += work.G * H * H + low
+    for d in range(work.G + work.extra):
+        column = dg + d * work.units + low
+        _add_columns(K, gradients.dg, column, work.dg_row, dw, place + d * H, rows, not is_first)
+    synchronise(work, counter)
 
 
 @njit(**INNER)
-def _numbers(sizes):
-    """Numbers of all gradients of a layer's parameters."""
-    return sizes.G * sizes.H * (sizes.I + sizes.H) + _columns(sizes) * sizes.H
-
-
-@njit(**INNER)
-def _pack_operands(sizes, share, source, row, columns, room, begin, end):
+def _pack_operands(work, source, row, columns, room, begin, end):
     """Pack this member's panels of x or h [T,B,row] at time steps begin … end, of `columns` columns."""
-    rows = share.high - share.low
-    width = VECTORS * lanes(source)
+    rows = work.high - work.low
+    width = work.width
     K = (end - begin) * rows
-    first, last = _own_part((columns + width - 1) // width, share)
+    first, last = own_part((columns + width - 1) // width, work)
     if first == last:
         return
     used = min(columns, last * width) - first * width
     for t in range(begin, end):
-        at = (t * sizes.B + share.low) * row + first * width
+        at = (t * work.B + work.low) * row + first * width
         place = (first * K + (t - begin) * rows) * width
         pack_panels(source, at, row, rows, used, room.operands, place, K)
 
 
 @njit(**INNER)
-def _add_products(rows, dg, dg_at, dg_row, K, room, columns, dw, at, is_sum):
+def _add_products(work, gradients, dg, rows, K, room, columns, dw, at, is_sum):
     """dw [rows,columns] = dg [K,rows] transposed times the packed operand [K,columns], plus dw where is_sum.
 
     STRIP_STEPS of some columns of dg at a time, packed as strips.
     """
-    width = VECTORS * lanes(dw)
+    width = work.width
     for k in range(0, K, STRIP_STEPS):
         steps = min(STRIP_STEPS, K - k)
         at_once = min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
@@ -296,7 +245,7 @@ def _add_products(rows, dg, dg_at, dg_row, K, room, columns, dw, at, is_sum):
         for m in range(blocks):
             low = rows * m // blocks
             high = rows * (m + 1) // blocks
-            pack_strips(dg, dg_at + k * dg_row + low, dg_row, steps, high - low, room.packed)
+            pack_strips(gradients.dg, dg + k * work.dg_row + low, work.dg_row, steps, high - low, room.packed)
             multiply_strips(
                 high - low, room.packed, steps, room.operands, k * width, K * width,
                 columns, dw, at + low * columns, columns, is_sum or k > 0, room.spare,
@@ -321,13 +270,12 @@ def _add_columns(K, source, at, row, total, total_at, columns, is_sum):
 
 
 @njit(**INNER)
-def _add_others(sizes, share, gradients):
+def _add_others(work, gradients):
     """Add the other members' gradients of parameters to the first one's, a part of the numbers."""
-    numbers = _numbers(sizes)
     vector = lanes(gradients.dw)
-    first, last = part(numbers, share)
-    for member in range(share.members - 1):
-        at = member * numbers
+    first, last = part(work.numbers, work)
+    for member in range(work.members - 1):
+        at = member * work.numbers
         for j in range(first, last - vector + 1, vector):
             store(gradients.dw, j, load(gradients.dw, j) + load(gradients.others, at + j))
         for j in range(last - (last - first) % vector, last):
@@ -335,70 +283,62 @@ def _add_others(sizes, share, gradients):
 
 
 @njit(**INNER)
-def _input_gradient(sizes, share, layer, gradients, room, counter, begin, end):
+def _input_gradient(work, layer, gradients, room, counter, begin, end):
     """This member's part of dx = dg W at time steps begin … end."""
-    if not share.waits:
-        _input_gradient_of_sequences(sizes, share, gradients, room, begin, end)
+    if not work.waits:
+        _input_gradient_of_sequences(work, gradients, room, begin, end)
     elif gradients.in_place:
-        row = row_of_dg(sizes, lanes(gradients.dg))
-        K = (end - begin) * sizes.B
-        first, last = part(K, share)
-        for j in range(first * row, last * row, lanes(gradients.dg)):
-            store(room.operands, j, load(gradients.dg, begin * sizes.B * row + j))
-        wait(counter, share.members)
-        _input_gradient_in_parts(sizes, share, layer, gradients, room, room.operands, begin, end)
+        first, last = part((end - begin) * work.B, work)
+        for j in range(first * work.dg_row, last * work.dg_row, lanes(gradients.dg)):
+            store(room.operands, j, load(gradients.dg, begin * work.B * work.dg_row + j))
+        wait(counter, work.members)
+        _input_gradient_in_parts(work, layer, gradients, room, room.operands, begin, end)
     else:
-        _input_gradient_in_parts(sizes, share, layer, gradients, room, gradients.dg, begin, end)
+        _input_gradient_in_parts(work, layer, gradients, room, gradients.dg, begin, end)
 
 
 @njit(**INNER)
-def _input_gradient_of_sequences(sizes, share, gradients, room, begin, end):
+def _input_gradient_of_sequences(work, gradients, room, begin, end):
     """dx of this member's sequences, from weights that are packed."""
-    I = sizes.I
-    rows = share.high - share.low
-    width = VECTORS * lanes(gradients.dg)
-    K = sizes.G * sizes.P * width
-    dg_row = row_of_dg(sizes, lanes(gradients.dg))
+    I = work.I
+    width = work.width
+    K = work.G * work.units
     for n in range(0, I, PANELS_AT_ONCE * width):
         columns = min(PANELS_AT_ONCE * width, I - n)
         for k in range(0, K, K_BLOCK):
             steps = min(K_BLOCK, K - k)
             panels = n * K + k * width
             for t in range(begin, end):
-                at = _place(sizes, share, gradients, t - begin, share.low) + k
-                place = (t * sizes.B + share.low) * I + n
+                at = _place(work, gradients, t - begin, work.low) + k
+                place = (t * work.B + work.low) * I + n
                 multiply_block(
-                    False, rows, gradients.dg, at, dg_row, gradients.panels_ih, panels, K * width, steps,
-                    columns, gradients.dx, place, I, k > 0, room.spare,
+                    False, work.high - work.low, gradients.dg, at, work.dg_row, gradients.panels_ih, panels,
+                    K * width, steps, columns, gradients.dx, place, I, k > 0, room.spare,
                 )  # fmt: skip
 
 
 @njit(**INNER)
-def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, end):
+def _input_gradient_in_parts(work, layer, gradients, room, dg, begin, end):
     """Panels of inputs, or rows where inputs are few, from the first rows of dg.
 
     A member with rows of dx packs all of W; one with panels of dx packs those panels of W only.
     """
-    I = sizes.I
-    width = VECTORS * lanes(layer.h)
-    units = sizes.P * width
-    dg_row = row_of_dg(sizes, lanes(layer.h))
-    panels = (I + width - 1) // width
-    rows = (end - begin) * sizes.B
+    I = work.I
+    panels = (I + work.width - 1) // work.width
     low = 0
-    high = rows
+    high = (end - begin) * work.B
     first = 0
     last = I
-    if panels % share.members == 0 or panels > FEW_PANELS * share.members:
-        first, last = part(panels, share)
-        first = first * width
-        last = min(I, last * width)
+    if panels % work.members == 0 or panels > FEW_PANELS * work.members:
+        first, last = part(panels, work)
+        first = first * work.width
+        last = min(I, last * work.width)
     else:
-        low, high = part(rows, share)
-    place = (begin * sizes.B + low) * I + first
-    for d in range(sizes.G):
-        weights = _gate(sizes, d) * sizes.H * I + first
+        low, high = part(high, work)
+    place = (begin * work.B + low) * I + first
+    for d in range(work.G):
+        weights = _gate(work, d) * work.H * I + first
         multiply_unpacked(
-            high - low, dg, low * dg_row + d * units, dg_row, sizes.H, layer.weight_ih, weights, I,
-            last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,
+            high - low, dg, low * work.dg_row + d * work.units, work.dg_row, work.H, layer.weight_ih, weights,
+            I, last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,
         )  # fmt: skip

@@ -7,26 +7,19 @@ SPINS reads it offers its core to other threads between two reads, for there may
 
 import sys
 
-from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rnnlab.kernels.packed.host import TRIPLE
+from rnnlab.kernels.packed.vectors import I32, emit_call, integer, number_pointer
 
-I64 = ir.IntType(64)
 SPINS = 4000  # reads, about 50 µs with a pause between two
 YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 PAUSE = {  # LLVM's name of the instruction, and its number where one name stands for several
-    "x86_64": ("llvm.x86.sse2.pause", None),
+    "x86_64": ("llvm.x86.sse2.pause",),
     "aarch64": ("llvm.aarch64.hint", 1),
     "arm64": ("llvm.aarch64.hint", 1),
 }
-
-
-def _counter_pointer(context, builder, signature, values):
-    counters = context.make_array(signature.args[0])(context, builder, values[0]).data
-    return builder.gep(counters, [context.cast(builder, values[1], signature.args[1], types.int64)])
 
 
 @intrinsic
@@ -34,9 +27,9 @@ def add(context, counters, at, more):
     """Add to counters[at], after all that was written before; its value before."""
 
     def codegen(context, builder, signature, values):
-        number = context.cast(builder, values[2], signature.args[2], types.int64)
-        place = _counter_pointer(context, builder, signature, values)
-        return builder.atomic_rmw("add", place, number, "acq_rel")
+        more = integer(context, builder, signature, values, 2)
+        place = number_pointer(context, builder, signature, values)
+        return builder.atomic_rmw("add", place, more, "acq_rel")
 
     return types.int64(counters, at, more), codegen
 
@@ -46,7 +39,7 @@ def read(context, counters, at):
     """counters[at], as other threads have written it."""
 
     def codegen(context, builder, signature, values):
-        return builder.load_atomic(_counter_pointer(context, builder, signature, values), "acquire", 8)
+        return builder.load_atomic(number_pointer(context, builder, signature, values), "acquire", 8)
 
     return types.int64(counters, at), codegen
 
@@ -56,11 +49,8 @@ def replace(context, counters, at, old, new):
     """Write `new` to counters[at] if it holds `old`; whether it did."""
 
     def codegen(context, builder, signature, values):
-        place = _counter_pointer(context, builder, signature, values)
-        numbers = (
-            context.cast(builder, value, kind, types.int64)
-            for value, kind in zip(values[2:], signature.args[2:], strict=True)
-        )
+        place = number_pointer(context, builder, signature, values)
+        numbers = (integer(context, builder, signature, values, i) for i in (2, 3))
         return builder.extract_value(builder.cmpxchg(place, *numbers, "acq_rel", "acquire"), 1)
 
     return types.boolean(counters, at, old, new), codegen
@@ -71,11 +61,9 @@ def pause(context):
     """Tell the core that this is a loop that waits."""
 
     def codegen(context, builder, signature, values):
-        name, number = PAUSE.get(TRIPLE.split("-")[0], (None, None))
+        name, *numbers = PAUSE.get(TRIPLE.split("-")[0], ("",))
         if name:
-            arguments = [] if number is None else [ir.Constant(ir.IntType(32), number)]
-            kind = ir.FunctionType(ir.VoidType(), [argument.type for argument in arguments])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+            emit_call(builder, name, [*map(I32, numbers)])
         return context.get_dummy_value()
 
     return types.void(), codegen
@@ -86,8 +74,7 @@ def offer_core(context):
     """Let the system run another thread on this core."""
 
     def codegen(context, builder, signature, values):
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, YIELD), [])
+        emit_call(builder, YIELD, [], I32)
         return context.get_dummy_value()
 
     return types.void(), codegen

@@ -5,6 +5,7 @@ member needs nothing of the others once the weights are packed.  With a part of 
 weights only, which may stay in its core's cache, and waits for the others after every step.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 from numba import njit
@@ -51,6 +52,27 @@ class Share(NamedTuple):
     waits: bool  # at a barrier after every step, because others compute other units of its sequences
 
 
+# A member's share with the sizes of its layer, and what follows from them:
+Work = namedtuple("Work", (*Sizes._fields, *Share._fields, "width", "units", "extra", "dg_row", "numbers"))
+# width    units of a panel
+# units    those of all panels, H'
+# extra    columns of dg beside those of the gates, see backward.Gradients: 0 or 1
+# dg_row   distance of two rows of dg, in numbers
+# numbers  those of all gradients of the layer's parameters
+
+
+def works_of(sizes: Sizes, shares: tuple[Share, ...], vector: int) -> tuple[Work, ...]:
+    """The work of each member, for vectors of so many numbers."""
+    width = VECTORS * vector
+    units = sizes.P * width
+    extra = int(sizes.cell.inner >= 0)
+    columns = sizes.G + extra
+    # one vector more than is needed: rows a multiple of 4 KB apart would share few places of the first cache
+    dg_row = columns * units + vector
+    numbers = sizes.G * sizes.H * (sizes.I + sizes.H) + columns * sizes.H
+    return tuple(Work(*sizes, *share, width, units, extra, dg_row, numbers) for share in shares)
+
+
 class History(NamedTuple):
     """Flat arrays of all steps, for the gradient.
 
@@ -92,169 +114,177 @@ def copy_numbers(source, begin, target, first, numbers):
 
 
 @njit(**OPTIONS)
-def part(count, share):
+def part(count, work):
     """This member's part of a number of things: first, last."""
-    return count * share.member // share.members, count * (share.member + 1) // share.members
+    return count * work.member // work.members, count * (work.member + 1) // work.members
 
 
 @njit(**INNER)
-def slot_of(sizes, t):
+def own_part(count, work):
+    """This member's part of `count` rows or panels of its sequences: first, last; all, if it shares none."""
+    return part(count, work) if work.waits else (0, count)
+
+
+@njit(**INNER)
+def synchronise(work, counter):
+    """Wait for members that share sequences with this one."""
+    if work.waits:
+        wait(counter, work.members)
+
+
+@njit(**INNER)
+def slot_of(work, t):
     """The slot of time step t; a division takes longer than to see that none is needed."""
-    return t if t < sizes.slots else t % sizes.slots
+    return t if t < work.slots else t % work.slots
+
+
+@njit(**INNER)
+def row_at(work, step, p, b):
+    """The row of an array [steps,P,B] that has this step, panel and sequence."""
+    return (step * work.P + p) * work.B + b
 
 
 @njit(**OPTIONS)
-def run_forward(sizes, share, layer, counter):
+def run_forward(work, layer, counter):
     """Compute a share of h, c, gates and what is saved."""
-    _pack(sizes, share, layer)
-    if not share.waits:
-        wait(counter, share.members)
-    for start in range(0, sizes.T, sizes.chunk):
-        stop = min(sizes.T, start + sizes.chunk)
+    _pack(work, layer)
+    if not work.waits:
+        wait(counter, work.members)
+    for start in range(0, work.T, work.chunk):
+        stop = min(work.T, start + work.chunk)
         if depth(layer.factor_x) > 1:
-            _round_inputs(sizes, share, layer, counter, start, stop)
-        _input_product(sizes, share, layer, start, stop)
+            _round_inputs(work, layer, counter, start, stop)
+        _input_product(work, layer, start, stop)
         for t in range(start, stop):
-            _step(sizes, share, layer, t)
-            if share.waits:
-                wait(counter, share.members)
+            _step(work, layer, t)
+            synchronise(work, counter)
 
 
 @njit(**INNER)
-def _step(sizes, share, layer, t):
+def _step(work, layer, t):
     """A share of time step t: its pointwise work follows the product panel by panel."""
-    for p in range(share.first, share.last):
-        for low in range(share.low, share.high, ROWS_AT_ONCE):
-            rows = min(ROWS_AT_ONCE, share.high - low)
-            _recurrent_product(sizes, layer, t, p, low, rows)
-            _pointwise(sizes, layer, t, p, low, rows)
+    for p in range(work.first, work.last):
+        for low in range(work.low, work.high, ROWS_AT_ONCE):
+            rows = min(ROWS_AT_ONCE, work.high - low)
+            _recurrent_product(work, layer, t, p, low, rows)
+            _pointwise(work, layer, t, p, low, rows)
             if depth(layer.factor_h) > 1:
-                _keep(sizes, layer, t, p, low, rows)
+                _keep(work, layer, t, p, low, rows)
 
 
 @njit(**INNER)
-def _round_inputs(sizes, share, layer, counter, start, stop):
+def _round_inputs(work, layer, counter, start, stop):
     """Round x of some time steps, for this member's sequences; members that share these round a part each."""
-    rows = share.high - share.low
-    first, last = part(rows, share) if share.waits else (0, rows)
+    first, last = own_part(work.high - work.low, work)
     for t in range(start, stop):
-        source = (t * sizes.B + share.low + first) * layer.x_row
-        place = (slot_of(sizes, t) * sizes.B + share.low + first) * layer.x_row
+        source = (t * work.B + work.low + first) * layer.x_row
+        place = (slot_of(work, t) * work.B + work.low + first) * layer.x_row
         copy_numbers(layer.x, source, layer.factor_x, place, (last - first) * layer.x_row)
-    if share.waits:
-        wait(counter, share.members)
+    synchronise(work, counter)
 
 
 @njit(**INNER)
-def _keep(sizes, layer, t, p, low, rows):
+def _keep(work, layer, t, p, low, rows):
     """Round the step's states for the products, and what the gradient needs into the history."""
-    width = VECTORS * lanes(layer.h)
-    row = sizes.P * width
-    following = slot_of(sizes, t + 1)
+    width = work.width
+    following = slot_of(work, t + 1)
     for b in range(low, low + rows):
-        source = ((t + 1) * sizes.B + b) * row + p * width
-        copy_numbers(layer.h, source, layer.factor_h, (following * sizes.B + b) * row + p * width, width)
-    source = (slot_of(sizes, t) * sizes.P + p) * sizes.B + low
-    place = (t * sizes.P + p) * sizes.B + low
-    if layer.gates.size:
-        gates = sizes.G * width
-        copy_numbers(layer.gates, source * gates, layer.history.gates, place * gates, rows * gates)
-    if layer.saved.size:
-        copy_numbers(layer.saved, source * width, layer.history.saved, place * width, rows * width)
-    if layer.c.size:
-        after = (following * sizes.P + p) * sizes.B + low
-        place += sizes.P * sizes.B
-        copy_numbers(layer.c, after * width, layer.history.c, place * width, rows * width)
+        source = ((t + 1) * work.B + b) * work.units + p * width
+        place = (following * work.B + b) * work.units + p * width
+        copy_numbers(layer.h, source, layer.factor_h, place, width)
+    now = row_at(work, slot_of(work, t), p, low)
+    then = row_at(work, t, p, low)
+    after = row_at(work, following, p, low)
+    _keep_rows(layer.gates, now, layer.history.gates, then, rows, work.G * width)
+    _keep_rows(layer.saved, now, layer.history.saved, then, rows, width)
+    _keep_rows(layer.c, after, layer.history.c, row_at(work, t + 1, p, low), rows, width)
 
 
 @njit(**INNER)
-def _pack(sizes, share, layer):
+def _keep_rows(source, begin, target, first, rows, row):
+    """Round rows of so many numbers from row `begin` to row `first`, if the cell has them."""
+    if source.size:
+        copy_numbers(source, begin * row, target, first * row, rows * row)
+
+
+@njit(**INNER)
+def _pack(work, layer):
     """Pack the weights of this member's panels."""
-    I = sizes.I
-    H = sizes.H
-    width = VECTORS * lanes(layer.h)
-    first, last = part(sizes.P, share)
-    for g in range(sizes.G):
+    I = work.I
+    H = work.H
+    width = work.width
+    first, last = part(work.P, work)
+    for g in range(work.G):
         for p in range(first, last):
             unit = g * H + p * width
             columns = min(width, H - p * width)
-            panel = (p * sizes.G + g) * width
+            panel = (p * work.G + g) * width
             pack_transposed(layer.weight_ih, unit * I, I, I, columns, layer.panels_ih, panel * I)
             pack_transposed(layer.weight_hh, unit * H, H, H, columns, layer.panels_hh, panel * H)
 
 
 @njit(**INNER)
-def _place(sizes, layer, t, p, low, g):
-    """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
-    width = VECTORS * lanes(layer.h)
-    if sizes.cell.gate_is_h:
-        return ((t + 1) * sizes.B + low) * sizes.P * width + p * width
-    return (((slot_of(sizes, t) * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
+def _products(work, layer, t, p, low, g):
+    """The array with the products of step t, panel p, gate g; where those of sequence low start, its row."""
+    if work.cell.gate_is_h:
+        return layer.h, ((t + 1) * work.B + low) * work.units + p * work.width, work.units
+    row = work.G * work.width
+    return layer.gates, row_at(work, slot_of(work, t), p, low) * row + g * work.width, row
 
 
 @njit(**INNER)
-def _input_product(sizes, share, layer, start, stop):
+def _input_product(work, layer, start, stop):
     """The input product of some time steps, for panels that lie together in the result.
 
     Their blocks stay in the second cache for all rows of these steps.
     """
-    I = sizes.I
-    rows = share.high - share.low
-    width = VECTORS * lanes(layer.h)
-    in_h = sizes.cell.gate_is_h
-    products = layer.h if in_h else layer.gates
-    row = sizes.P * width if in_h else sizes.G * width
-    at_once = PANELS_AT_ONCE if in_h else 1
-    for p in range(share.first, share.last, at_once):
-        columns = sizes.G * min(at_once, share.last - p) * width
+    I = work.I
+    width = work.width
+    at_once = PANELS_AT_ONCE if work.cell.gate_is_h else 1
+    for p in range(work.first, work.last, at_once):
+        columns = work.G * min(at_once, work.last - p) * width
         for k in range(0, I, K_BLOCK):
             steps = min(K_BLOCK, I - k)
-            panels = (p * sizes.G * I + k) * width
+            panels = (p * work.G * I + k) * width
             for t in range(start, stop):
-                source = (slot_of(sizes, t) * sizes.B + share.low) * layer.x_row + k
+                source = (slot_of(work, t) * work.B + work.low) * layer.x_row + k
+                products, place, row = _products(work, layer, t, p, work.low, 0)
                 multiply_block(
-                    False, rows, layer.factor_x, source, layer.x_row, layer.panels_ih, panels, I * width,
-                    steps, columns, products, _place(sizes, layer, t, p, share.low, 0), row, k > 0, products,
+                    False, work.high - work.low, layer.factor_x, source, layer.x_row, layer.panels_ih, panels,
+                    I * width, steps, columns, products, place, row, k > 0, products,
                 )  # fmt: skip
 
 
 @njit(**INNER)
-def _recurrent_product(sizes, layer, t, p, low, rows):
+def _recurrent_product(work, layer, t, p, low, rows):
     """Add h U, except to the gate whose part another gate multiplies: this part goes into `saved`."""
-    H = sizes.H
-    width = VECTORS * lanes(layer.h)
-    h = (slot_of(sizes, t) * sizes.B + low) * sizes.P * width
-    h_row = sizes.P * width
-    for g in range(sizes.G):
-        panel = (p * sizes.G + g) * H * width
-        if g == sizes.cell.inner:
-            place = ((slot_of(sizes, t) * sizes.P + p) * sizes.B + low) * width
-            multiply_rows(
-                rows, layer.factor_h, h, h_row, layer.panels_hh, panel, H, layer.saved, place, width, False
+    H = work.H
+    h = (slot_of(work, t) * work.B + low) * work.units
+    for g in range(work.G):
+        is_sum = g != work.cell.inner
+        products, place, row = _products(work, layer, t, p, low, g)
+        if not is_sum:
+            products, place, row = (
+                layer.saved,
+                row_at(work, slot_of(work, t), p, low) * work.width,
+                work.width,
             )
-        else:
-            in_h = sizes.cell.gate_is_h
-            products = layer.h if in_h else layer.gates
-            multiply_rows(
-                rows, layer.factor_h, h, h_row, layer.panels_hh, panel, H,
-                products, _place(sizes, layer, t, p, low, g), h_row if in_h else sizes.G * width, True,
-            )  # fmt: skip
+        panel = (p * work.G + g) * H * work.width
+        multiply_rows(
+            rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, products, place, row, is_sum
+        )
 
 
 @njit(**INNER)
-def _pointwise(sizes, layer, t, p, low, rows):
+def _pointwise(work, layer, t, p, low, rows):
     """From products to gates and states."""
-    B = sizes.B
-    width = VECTORS * lanes(layer.h)
-    h_row = sizes.P * width
-    b = p * width
-    following = slot_of(sizes, t + 1)
-    before = (t * B + low) * h_row + b
-    after = before + B * h_row
-    gates = _place(sizes, layer, t, p, low, 0)
-    now = ((slot_of(sizes, t) * sizes.P + p) * B + low) * width
-    c_next = ((following * sizes.P + p) * B + low) * width
+    unit = p * work.width
+    _, gates, _ = _products(work, layer, t, p, low, 0)
+    before = (t * work.B + low) * work.units + unit
+    after = before + work.B * work.units
+    now = row_at(work, slot_of(work, t), p, low) * work.width
+    c_next = row_at(work, slot_of(work, t + 1), p, low) * work.width
     steps.forward(
-        sizes.cell.number, rows, layer.gates, gates, layer.bias, b, h_row, layer.c, now, c_next,
-        layer.saved, now, layer.h, before, after, h_row,
+        work.cell.number, rows, layer.gates, gates, layer.bias, unit, work.units, layer.c, now, c_next,
+        layer.saved, now, layer.h, before, after, work.units,
     )  # fmt: skip

@@ -21,12 +21,21 @@ from typing import NamedTuple
 
 from llvmlite import binding, ir
 from numba import cfunc, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from rnnlab.kernels.packed.host import CORE, FUSED, HAS_PAIR_PRODUCTS, ROWS
 from rnnlab.kernels.packed.tiles import Core, choose_tile
-from rnnlab.kernels.packed.vectors import BFLOAT16, HALF, UPPER, emit_prefetch, emit_spread
+from rnnlab.kernels.packed.vectors import (
+    BFLOAT16,
+    HALF,
+    UPPER,
+    emit_call,
+    emit_prefetch,
+    emit_spread,
+    integer,
+    number_pointer,
+    same,
+)
 
 I32 = ir.IntType(32)
 I64 = ir.IntType(64)
@@ -91,8 +100,8 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
     k = I64(0)
     if form.unroll > 1:
         whole = builder.sub(call.K, builder.urem(call.K, I64(form.unroll)))
-        k, sums = _emit_loop(builder, form, call, k, whole, sums, form.unroll)
-    _, sums = _emit_loop(builder, form, call, k, call.K, sums, 1)
+        k, sums = _emit_steps(builder, form, call, k, whole, sums, form.unroll)
+    _, sums = _emit_steps(builder, form, call, k, call.K, sums, 1)
 
     with builder.if_else(call.is_sum) as (adding, replacing):
         with adding:
@@ -108,26 +117,38 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
                 emit_store(builder, form, total, place)
 
 
-def _emit_loop(builder, form, call, start, stop, sums, unroll):
+def _emit_steps(builder, form, call, start, stop, sums, unroll):
     """Steps start … stop, `unroll` in each turn of the loop; the step after the last, and the sums."""
+
+    def emit_turn(k, sums):
+        for u in range(unroll):
+            sums = _emit_step(builder, form, call, builder.add(k, I64(u)), sums)
+        return sums
+
+    return emit_loop(builder, start, stop, unroll, sums, emit_turn)
+
+
+def emit_loop(builder, start, stop, step, values, emit_turn):
+    """Emit a loop over k = start, start + step, … < stop; k after the last turn, and the values then.
+
+    emit_turn(k, values) emits a turn, and returns the values after it.
+    """
     before = builder.block
-    head, body, after = (builder.append_basic_block(f"tile_{name}") for name in ("head", "body", "after"))
+    head, body, after = (builder.append_basic_block(f"loop_{name}") for name in ("head", "body", "after"))
     builder.branch(head)
     builder.position_at_end(head)
-    k = builder.phi(I64)
-    totals = [builder.phi(form.vector) for _ in sums]
-    for phi, value in zip([k, *totals], [start, *sums], strict=True):
-        phi.add_incoming(value, before)
+    phis = [builder.phi(value.type) for value in (start, *values)]
+    k, *current = phis
     builder.cbranch(builder.icmp_signed("<", k, stop), body, after)
     builder.position_at_end(body)
-    values = list(totals)
-    for u in range(unroll):
-        values = _emit_step(builder, form, call, builder.add(k, I64(u)), values)
-    for phi, value in zip([k, *totals], [builder.add(k, I64(unroll)), *values], strict=True):
+    following = emit_turn(k, current)
+    further = builder.add(k, I64(step))
+    for phi, first, value in zip(phis, [start, *values], [further, *following], strict=True):
+        phi.add_incoming(first, before)
         phi.add_incoming(value, builder.block)
     builder.branch(head)
     builder.position_at_end(after)
-    return k, totals
+    return k, current
 
 
 def _emit_step(builder, form, call, k, sums):
@@ -171,23 +192,24 @@ def emit_multiply_add(builder, form, a, b, c):
         return _emit_pair_products(builder, form, a, b, c)
     if not form.is_fused:
         return builder.fadd(builder.fmul(a, b), c)
-    kind = ir.FunctionType(form.vector, [form.vector] * 3)
-    name = f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}"
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
+    return emit_call(builder, f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}", [a, b, c], form.vector)
 
 
 def _emit_pair_products(builder, form, a, b, c):
     if form.has_pair_products:
-        kind = ir.FunctionType(form.vector, [form.vector, form.operand, form.operand])
         name = f"llvm.x86.avx512bf16.dpbf16ps.{32 * form.lanes}"  # LLVM reads the operands as <32 x bfloat>
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [c, a, b])
+        return emit_call(builder, name, [c, a, b], form.vector)
     single = form._replace(takes_pairs=False)
-    constant = lambda value: ir.Constant(form.operand, [value] * form.lanes)
-    high = [builder.and_(pair, constant(UPPER)) for pair in (a, b)]
-    low = [builder.shl(pair, constant(HALF)) for pair in (a, b)]
-    for bits in (high, low):
-        c = emit_multiply_add(builder, single, *(builder.bitcast(part, form.vector) for part in bits), c)
+    for factors in zip(emit_floats(builder, form, a), emit_floats(builder, form, b), strict=True):
+        c = emit_multiply_add(builder, single, *factors, c)
     return c
+
+
+def emit_floats(builder, form, pairs):
+    """Emit the second and the first numbers of pairs of bfloat16, as vectors of float32."""
+    second = builder.and_(pairs, same(pairs.type, UPPER))
+    first = builder.shl(pairs, same(pairs.type, HALF))
+    return [builder.bitcast(bits, form.vector) for bits in (second, first)]
 
 
 def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
@@ -264,28 +286,18 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
 
     a and b may hold bfloat16 numbers, by pairs, and c float32 ones; a_row and K are even then.
     """
-    total = NUMBERS[c.dtype].as_pointer()
     pairs = a.dtype == BFLOAT16
-    factor = I32.as_pointer() if pairs else total
-    kind = ir.FunctionType(ir.VoidType(), [I64, factor, I64, factor, I64, total, I64, I64])
     symbol = _symbol(bool(is_strip.literal_value), PAIR if pairs else c.dtype)
 
     def codegen(context, builder, signature, values):
-        kinds = signature.args
-
-        def integer(i):
-            return context.cast(builder, values[i], kinds[i], types.int64)
-
-        def operand_count(i):
-            return builder.lshr(integer(i), I64(1)) if pairs else integer(i)
-
-        def pointer(i, kind):
-            first = context.make_array(kinds[i])(context, builder, values[i]).data
-            return builder.bitcast(builder.gep(first, [integer(i + 1)]), kind)
-
-        function = cgutils.get_or_insert_function(builder.module, kind, symbol)
-        factors = pointer(2, factor), operand_count(4), pointer(5, factor), operand_count(7)
-        builder.call(function, [integer(1), *factors, pointer(8, total), integer(10), integer(11)])
+        rows, a_row, K, c_row, is_sum = (
+            integer(context, builder, signature, values, i) for i in (1, 4, 7, 10, 11)
+        )
+        a, b, c = (number_pointer(context, builder, signature, values, i) for i in (2, 5, 8))
+        if pairs:
+            a, b = (builder.bitcast(place, I32.as_pointer()) for place in (a, b))
+            a_row, K = (builder.lshr(size, I64(1)) for size in (a_row, K))
+        emit_call(builder, symbol, [rows, a, a_row, b, K, c, c_row, is_sum])
         return context.get_dummy_value()
 
     return types.void(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum), codegen

@@ -21,16 +21,6 @@ STRIP_ROOM = max(
 )
 
 
-@njit(**INNER)
-def _matrix_tile(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
-    multiply_tile(False, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum)
-
-
-@njit(**INNER)
-def _strip_tile(rows, a, a_at, b, b_at, K, c, c_at, c_row, is_sum):
-    multiply_tile(True, rows, a, a_at, 1, b, b_at, K, c, c_at, c_row, is_sum)
-
-
 @njit(**OPTIONS)
 def multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
     """c [rows,width] = a [rows,K] b [K,width], plus c where `is_sum`, for any number of rows, one panel.
@@ -99,15 +89,14 @@ def multiply_block(
             place = c_at + low * c_row + j
             panel = b_at + j // width * b_panel
             whole = j + width <= columns
-            tile, tile_at, tile_row = (c, place, c_row) if whole else (spare, 0, width)
+            adds = is_sum and whole
+            tile, at, row = (c, place, c_row) if whole else (spare, 0, width)
             if is_strip:
                 first = a_at + strip_start(s, K)
-                _strip_tile(high - low, a, first, b, panel, K, tile, tile_at, tile_row, is_sum and whole)
+                multiply_tile(True, high - low, a, first, 1, b, panel, K, tile, at, row, adds)
             else:
                 first = a_at + low * a_row
-                _matrix_tile(
-                    high - low, a, first, a_row, b, panel, K, tile, tile_at, tile_row, is_sum and whole
-                )
+                multiply_tile(False, high - low, a, first, a_row, b, panel, K, tile, at, row, adds)
             if not whole:
                 _take_columns(high - low, columns - j, spare, width, c, place, c_row, is_sum)
 

@@ -5,8 +5,8 @@ shapes of rnnlab.ladder.  In bfloat16 all sizes are even, and what products read
 steps only, like gates in float32: what is kept of them for all steps is rounded.  x and h stay as they are.
 """
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +14,8 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.packed import team
-from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
-from rnnlab.kernels.packed.forward import (
-    History,
-    Layer,
-    Share,
-    Sizes,
-    run_forward,
-)
+from rnnlab.kernels.packed.backward import Gradients, Room, run_backward
+from rnnlab.kernels.packed.forward import History, Layer, Sizes, Work, run_forward, works_of
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import add_pair_tiles
 from rnnlab.kernels.packed.memory import aligned, keep_freed
@@ -31,7 +25,7 @@ from rnnlab.kernels.packed.split import split
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.narrow import to_bfloat16
 from rnnlab.network import Layer as Parameters
-from rnnlab.network import Network, check_cell, inner_bias, merged_bias
+from rnnlab.network import Network, check_cell, check_network, inner_bias, merged_bias
 from rnnlab.resources import caches
 
 # Sequences times time steps of a chunk: enough that packing is a small part of a product, few enough for a
@@ -58,17 +52,11 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
     storage: BFLOAT16, for even sizes; nothing for the network's own dtype.
     """
     keep_freed()
+    check_cell(check_network(network), KERNEL_PROPERTIES)
     storage = storage or network.dtype
-    check_cell(network, KERNEL_PROPERTIES)
-    H = network.hidden_size
-
-    def run(index, x, state):
-        x = x[1:] if index > 0 else _plain(x)  # [T,B,H'] of the layer below, of which H are inputs
-        saved, last = _layer_forward(network, index, x, state, members, storage)
-        return saved.h, last, saved
-
+    run = partial(_layer_forward, network, members, storage)
     y, state, saved = forward_through_layers(network, x, state, run)
-    y = y[1:, :, :H]
+    y = y[:, :, : network.hidden_size]
     y = y if y.flags.c_contiguous else y.copy()
     y.flags.writeable = False  # y may be a view of what backward needs: writing to it must not go unseen
     return y, state, saved
@@ -76,54 +64,53 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
 
 def backward(network: Network, saved: list[PackedSaved], dy: np.ndarray, dstate: State | None, members: int):
     """dx [T,B,I], dstate, gradients, by a team of so many."""
-
-    def run(index, saved, dy, dstate):
-        return _layer_backward(network, index, saved, dy, dstate, members)
-
+    run = partial(_layer_backward, network, members)
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
 def _layer_forward(
-    network: Network, index: int, x: np.ndarray, state: State, members: int, storage: str | np.dtype
+    network: Network, members: int, storage: str | np.dtype, index: int, x: np.ndarray, state: State
 ):
-    """What the layer saves, and its state after the last step."""
-    inputs = network.input_size if index == 0 else network.hidden_size
-    sizes, shares = _plan(network, *x.shape[:2], inputs, members, storage)
-    width = panel_width(storage)
-    H = sizes.H
-    units = sizes.P * width
-    h = aligned((sizes.T + 1, sizes.B, units), network.dtype)
+    """h [T,B,H'] of which H are outputs, the state after the last step, and what is saved, of one layer."""
+    inputs = network.hidden_size
+    if index == 0:
+        inputs = network.input_size
+        x = _plain(x)
+    works = _plan(network, *x.shape[:2], inputs, members, storage)
+    work = works[0]
+    H = work.H
+    h = aligned((work.T + 1, work.B, work.units), network.dtype)
     h[0, :, :H] = state[0]
     h[0, :, H:] = 0
-    own = _make_history(sizes, min(sizes.T, sizes.slots), network.dtype)
-    if sizes.cell.has_c:
-        own.c[0] = _panels(state[1], sizes.P, width)
+    own = _make_history(work, min(work.T, work.slots), network.dtype)
+    if work.cell.has_c:
+        own.c[0] = _panels(state[1], work)
     history = own
     factors = (x, h)
     if storage != network.dtype:
-        history = _make_history(sizes, sizes.T, storage)
+        history = _make_history(work, work.T, storage)
         history.c[:1] = to_bfloat16(own.c[:1])
-        rows = sizes.slots, sizes.B
-        factors = tuple(aligned((*rows, row), storage) for row in (x.shape[2], units))
+        factors = tuple(aligned((work.slots, work.B, row), storage) for row in (x.shape[2], work.units))
         factors[1][0] = to_bfloat16(h[0])
     saved = PackedSaved(x, inputs, h, *history)
-    room = (aligned(sizes.G * units * columns, storage) for columns in (inputs, H))
-    layer = _arrays(network, index, saved, own, _bias(network, index, units), *factors, *room)
-    _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
+    room = (aligned(work.G * work.units * columns, storage) for columns in (inputs, H))
+    layer = _arrays(network, index, saved, own, _bias(network, index, work.units), *factors, *room)
+    _run_team(works, lambda work, counter: run_forward(work, layer, counter))
     last = (h[-1, :, :H],)
-    if sizes.cell.has_c:
-        last += (_rows(own.c[sizes.T % sizes.slots], H),)
-    return saved, last
+    if work.cell.has_c:
+        last += (_rows(own.c[work.T % work.slots], H),)
+    return h[1:], last, saved
 
 
-def _make_history(sizes: Sizes, steps: int, dtype: str | np.dtype) -> History:
+def _make_history(work: Work, steps: int, dtype: str | np.dtype) -> History:
     """Room for gates, c and what is saved of so many steps."""
-    width = panel_width(dtype)
-    panels = sizes.P, sizes.B
-    gates = aligned(0 if sizes.cell.gate_is_h else (steps, *panels, sizes.G, width), dtype)
-    c = aligned((steps + 1, *panels, width) if sizes.cell.has_c else 0, dtype)
-    saved = aligned((steps, *panels, width) if sizes.cell.saves else 0, dtype)
-    return History(gates, c, saved)
+
+    def room(exists, steps, *columns):
+        return aligned((steps, work.P, work.B, *columns, work.width) if exists else 0, dtype)
+
+    cell = work.cell
+    gates = room(not cell.gate_is_h, steps, work.G)
+    return History(gates, room(cell.has_c, steps + 1), room(cell.saves, steps))
 
 
 def _arrays(
@@ -138,129 +125,140 @@ def _arrays(
 
 
 def _layer_backward(
-    network: Network, index: int, saved: PackedSaved, dy: np.ndarray, dstate: State, members: int
+    network: Network, members: int, index: int, saved: PackedSaved, dy: np.ndarray, dstate: State
 ):
     """dx, the initial state's gradient and the layer's gradients."""
     storage = saved.gates.dtype
     dtype = saved.h.dtype
-    sizes, shares = _plan(network, *saved.x.shape[:2], saved.inputs, members, storage)
-    width = panel_width(storage)
-    H = sizes.H
-    units = sizes.P * width
-    if storage == dtype:
-        in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
-    else:
-        # 2 to 4 % slower than chunks, and worth it where another member's gradients of weights would be large
-        is_large = MANY_WEIGHTS * H * (sizes.I + H) > saved.x.size
-        in_place = sizes.G == 1 and units <= 2 * sizes.I and is_large
-    block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
-    sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
+    works = _plan(network, *saved.x.shape[:2], saved.inputs, members, storage)
+    work = works[0]
+    in_place = _is_in_place(work, storage != dtype, saved.x.size)
+    block = work.chunk
+    after = works
+    if in_place:
+        block = min(work.T, max(1, STRIP_STEPS // work.B))
+        works = [work._replace(chunk=work.T) for work in works]
+        after = [work._replace(low=0, high=work.B, waits=True) for work in works]
+        work = works[0]
     layer = _arrays(network, index, saved, saved[-3:], aligned(0, dtype), *[aligned(0, storage)] * 4)
-    carry = _panels(dstate[0], sizes.P, width)
+    carry = _panels(dstate[0], work)
     dc = past = aligned(0, dtype)
-    if sizes.cell.has_c:
-        dc = _panels(dstate[1], sizes.P, width)
-    if sizes.cell.passes_h:
-        past = _panels(np.zeros_like(dstate[0]), sizes.P, width)
-    inputs = _padded(dy, units), carry, dc, past
-    gradients = _gradient_arrays(sizes, shares, (dtype, storage), inputs, block, in_place)
-    rooms = _rooms(sizes, shares, (dtype, storage), block, in_place)
-    _run_team(
-        shares,
-        lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter),
-    )
-    dh = _rows(carry, H)
-    if sizes.cell.passes_h:
-        dh = dh + _rows(past, H)
-    first = (dh, _rows(dc, H)) if sizes.cell.has_c else (dh,)
-    dx = gradients.dx[: sizes.T * sizes.B * sizes.I]
-    return dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients.dw)
+    if work.cell.has_c:
+        dc = _panels(dstate[1], work)
+    if work.cell.passes_h:
+        past = _panels(np.zeros_like(dstate[0]), work)
+    inputs = _padded(dy, work.units), carry, dc, past
+    gradients = _gradient_arrays(works, (dtype, storage), inputs, block, in_place)
+    rooms = _rooms(after, (dtype, storage), block, in_place)
+
+    def task(work, counter):
+        run_backward(work, after[work.member], layer, gradients, rooms[work.member], counter)
+
+    _run_team(works, task)
+    dh = _rows(carry, work.H)
+    if work.cell.passes_h:
+        dh = dh + _rows(past, work.H)
+    first = (dh, _rows(dc, work.H)) if work.cell.has_c else (dh,)
+    dx = gradients.dx[: work.T * work.B * work.I].reshape(work.T, work.B, work.I)
+    return dx, first, _parameters(work, gradients.dw)
 
 
-def _gradient_arrays(sizes: Sizes, shares, dtypes, inputs: tuple, block: int, in_place: bool) -> Gradients:
+def _is_in_place(work: Work, is_narrow: bool, inputs: int) -> bool:
+    """Whether a plain RNN's dg of all steps is one chunk, in the place of dx; see backward.py.
+
+    inputs: numbers of x in all steps.
+    """
+    if work.G > 1:
+        return False
+    if not is_narrow:
+        return work.waits and work.I <= work.units < 2 * work.I
+    # 2 to 4 % slower than chunks, and worth it where another member's gradients of weights would be large
+    is_large = MANY_WEIGHTS * work.H * (work.I + work.H) > inputs
+    return work.units <= 2 * work.I and is_large
+
+
+def _gradient_arrays(works, dtypes, inputs: tuple, block: int, in_place: bool) -> Gradients:
     """The flat arrays of a layer's backward pass, from dy, carry, dc and past.
 
     dtypes: of gradients, and of what products read.
     """
-    I = sizes.I
-    G = sizes.G
+    work = works[0]
+    I = work.I
     dtype, storage = dtypes
-    width = panel_width(dtype)
-    room = lambda size: aligned(size, dtype)
-    units = sizes.P * width
-    columns = G + (sizes.cell.inner >= 0)
-    rows_of_dg = sizes.chunk * sizes.B * row_of_dg(sizes, width // VECTORS)
-    packed = G * units * units
-    numbers = G * sizes.H * (I + sizes.H) + columns * sizes.H
+    rows_of_dg = work.chunk * work.B * work.dg_row
+    packed = work.G * work.units**2
     in_one = dtype.itemsize // storage.itemsize
+    numbers = work.T * work.B * I, work.numbers
     if in_place:
-        dx = room(max(sizes.T * sizes.B * I, rows_of_dg // in_one))
-        dw = room(max(numbers, packed // in_one))
+        dx, dw = (
+            aligned(max(own, others // in_one), dtype)
+            for own, others in zip(numbers, (rows_of_dg, packed), strict=True)
+        )
         dg = dx.view(storage)
         panels = dw.view(storage)
     else:
-        dx, dw = map(room, (sizes.T * sizes.B * I, numbers))
+        dx, dw = (aligned(size, dtype) for size in numbers)
         dg, panels = (aligned(size, storage) for size in (rows_of_dg, packed))
-    alone = not (shares[0].waits or in_place)
-    from_last = row_of_dg(sizes, width // VECTORS) < in_one * I
-    panels_ih = aligned(alone * panel_count(I, dtype) * width * G * units, storage)
-    others = room(alone * (len(shares) - 1) * numbers)
-    flat = map(_flat, inputs)
-    return Gradients(*flat, dg, panels, panels_ih, in_place, from_last, block, dx, dw, others)
+    alone = not (work.waits or in_place)
+    columns = panel_count(I, dtype) * work.width
+    panels_ih = aligned(alone * columns * work.G * work.units, storage)
+    others = aligned(alone * (len(works) - 1) * work.numbers, dtype)
+    from_last = work.dg_row < in_one * I
+    return Gradients(*map(_flat, inputs), dg, panels, panels_ih, in_place, from_last, block, dx, dw, others)
 
 
-def _rooms(sizes: Sizes, shares: tuple[Share, ...], dtypes, block: int, in_place: bool) -> list[Room]:
+def _rooms(works: Sequence[Work], dtypes, block: int, in_place: bool) -> list[Room]:
     """Room for each member to pack into: with operands of its own, unless members share sequences."""
     dtype, storage = dtypes
-    width = panel_width(dtype)
-    row = max(panel_count(sizes.I, dtype), sizes.P) * width
+    work = works[0]
+    width = work.width
+    row = max(panel_count(work.I, dtype) * width, work.units)
     if in_place:
-        row = max(row, row_of_dg(sizes, width // VECTORS))
+        row = max(row, work.dg_row)
     packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
-    if shares[0].waits or in_place:
-        operands = [aligned(block * sizes.B * row, storage)] * len(shares)
-    else:
-        operands = [aligned(block * (share.high - share.low) * row, storage) for share in shares]
+    owners = works[:1] if work.waits else works
+    operands = [aligned(block * (work.high - work.low) * row, storage) for work in owners]
+    operands *= len(works) // len(owners)
     return [Room(own, aligned(packed, storage), aligned(ROWS * width, dtype)) for own in operands]
 
 
-def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
+def _parameters(work: Work, dw: np.ndarray) -> Parameters:
     """The layer's gradients in the shapes and the order of its parameters."""
-    H = sizes.H
-    rows = sizes.G * sizes.H
-    dw_ih, dw_hh, db = np.split(dw, (rows * sizes.I, rows * (sizes.I + H)))
-    columns = sizes.G + (sizes.cell.inner >= 0)
-    db_ih = db[: columns * H].reshape(columns, H)
+    H = work.H
+    rows = work.G * H
+    columns = work.G + work.extra
+    dw_ih, dw_hh, db = np.split(dw[: work.numbers], (rows * work.I, rows * (work.I + H)))
+    db_ih = db.reshape(columns, H)
     db_hh = db_ih.copy()
-    if sizes.cell.inner >= 0:
-        others = [gate for gate in range(sizes.G) if gate != sizes.cell.inner]
-        order = np.argsort([sizes.cell.inner, *others])
+    inner = work.cell.inner
+    if inner >= 0:
+        others = [gate for gate in range(work.G) if gate != inner]
+        order = np.argsort([inner, *others])
         db_hh = np.roll(db_ih[1:], 1, 0)[order]
         db_ih = db_ih[:-1][order]
-    return Parameters(
-        dw_ih.reshape(rows, sizes.I), dw_hh.reshape(rows, H), db_ih.reshape(rows), db_hh.reshape(rows)
-    )
+    return Parameters(dw_ih.reshape(rows, work.I), dw_hh.reshape(rows, H), db_ih.ravel(), db_hh.ravel())
 
 
 def _plan(
     network: Network, T: int, B: int, inputs: int, members: int, storage: str | np.dtype
-) -> tuple[Sizes, tuple[Share, ...]]:
-    """Sizes of a layer, and the shares of a team of at most so many."""
-    H = network.hidden_size
+) -> tuple[Work, ...]:
+    """The work of each member on a layer, of a team of at most so many."""
     P = panel_count(network.hidden_size, storage)
+    cell = KERNEL_PROPERTIES[network.cell]
     is_narrow = storage == BFLOAT16
     if is_narrow:  # here, because what another process saved may come to backward without a forward
         add_pair_tiles()
-    sizes = Sizes(KERNEL_PROPERTIES[network.cell], T, B, inputs, H, network.gates, P, T, 1 + is_narrow, T + 1)
+    sizes = Sizes(cell, T, B, inputs, network.hidden_size, network.gates, P, T, 1 + is_narrow, T + 1)
     shares = split(sizes, members, np.dtype(storage).itemsize, _cache_bytes())
     chunk = min(T, max(1, CHUNK_ROWS // max(share.high - share.low for share in shares)))
-    return sizes._replace(chunk=chunk, slots=chunk + 1 if is_narrow else T + 1), shares
+    slots = chunk + 1 if is_narrow else T + 1
+    return works_of(sizes._replace(chunk=chunk, slots=slots), shares, panel_width(storage) // VECTORS)
 
 
-def _run_team(shares: tuple[Share, ...], work: Callable[[Share, np.ndarray], None]) -> None:
-    """Run work(share, counter) on a team, a member for each share; they share the barrier's counter."""
+def _run_team(works: Sequence[Work], task: Callable[[Work, np.ndarray], None]) -> None:
+    """Run task(work, counter) on a team, a member for each work; they share the barrier's counter."""
     counter = np.zeros(1, "int64")
-    team.run(lambda member: work(shares[member], counter), len(shares), counter)
+    team.run(lambda member: task(works[member], counter), len(works), counter)
 
 
 @cache
@@ -304,13 +302,12 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
     return bias.reshape(-1)
 
 
-def _panels(rows: np.ndarray, P: int, width: int) -> np.ndarray:
+def _panels(rows: np.ndarray, work: Work) -> np.ndarray:
     """A copy of rows [B,H] as [P,B,width], with zeros behind."""
-    B, H = rows.shape
-    wide = np.zeros((B, P * width), rows.dtype)
-    panels = aligned((P, B, width), rows.dtype)
-    wide[:, :H] = rows
-    panels[:] = wide.reshape(B, P, width).transpose(1, 0, 2)
+    wide = np.zeros((work.B, work.units), rows.dtype)
+    panels = aligned((work.P, work.B, work.width), rows.dtype)
+    wide[:, : work.H] = rows
+    panels[:] = wide.reshape(work.B, work.P, work.width).transpose(1, 0, 2)
     return panels
 
 

@@ -10,6 +10,7 @@ Its constants decide where the ways are close; they change no result.
 """
 
 from functools import cache
+from itertools import pairwise
 
 from rnnlab.kernels.packed.forward import Share, Sizes
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTORS
@@ -58,9 +59,11 @@ def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, uni
 def _by_sequences(sizes: Sizes, members: int) -> tuple[Share, ...]:
     groups = sizes.B // sizes.together
     cuts = [groups * k // members * sizes.together for k in range(members + 1)]
-    return tuple(Share(k, members, cuts[k], cuts[k + 1], 0, sizes.P, False) for k in range(members))
+    parts = enumerate(pairwise(cuts))
+    return tuple(Share(member, members, *rows, 0, sizes.P, False) for member, rows in parts)
 
 
 def _by_units(sizes: Sizes, members: int) -> tuple[Share, ...]:
     cuts = [sizes.P * k // members for k in range(members + 1)]
-    return tuple(Share(k, members, 0, sizes.B, cuts[k], cuts[k + 1], True) for k in range(members))
+    parts = enumerate(pairwise(cuts))
+    return tuple(Share(member, members, 0, sizes.B, *panels, True) for member, panels in parts)

@@ -83,77 +83,46 @@ def _depth(array):
     return lambda array: count
 
 
-@intrinsic
-def load(context, array, at):
-    """The vector that starts at number `at` of the array."""
-    kind = Vector(types.float32 if array.dtype == BFLOAT16 else array.dtype)
+def _reader(name, kind_of):
+    """read(array, at): what starts at a number of the array, of the type that follows from the numbers'."""
 
-    def codegen(context, builder, signature, values):
-        place = _number_pointer(context, builder, signature.args, values)
-        return _emit_load(builder, array.dtype, kind.llvm, place)
+    @intrinsic
+    def read(context, array, at):
+        kind = kind_of(_computed(array))
 
-    return kind(array, at), codegen
+        def codegen(context, builder, signature, values):
+            place = number_pointer(context, builder, signature, values)
+            return _emit_load(builder, array.dtype, context.get_value_type(kind), place)
 
+        return kind(array, at), codegen
 
-@intrinsic
-def store(context, array, at, vector):
-    """Write the vector from number `at` of the array on."""
-
-    def codegen(context, builder, signature, values):
-        _emit_store(
-            builder, array.dtype, values[2], _number_pointer(context, builder, signature.args, values)
-        )
-        return context.get_dummy_value()
-
-    return types.void(array, at, vector), codegen
+    read.__name__ = name
+    return read
 
 
-def number(array, at):
-    """Number `at` of the array."""
-    return array[at]
+def _computed(array) -> types.Float:
+    """Type in which numbers of the array are computed."""
+    return types.float32 if array.dtype == BFLOAT16 else array.dtype
 
 
-def put(array, at, value):
-    """Write number `at` of the array."""
-    array[at] = value
-
-
-@overload(number)
-def _number(array, at):
-    return _load_number if array.dtype == BFLOAT16 else number
-
-
-@overload(put)
-def _put(array, at, value):
-    return _store_number if array.dtype == BFLOAT16 else put
+load = _reader("load", Vector)  # the vector that starts at number `at`
+number = _reader("number", lambda kind: kind)  # number `at`
 
 
 @intrinsic
-def _load_bfloat16(context, array, at):
+def store(context, array, at, value):
+    """Write a vector from number `at` of the array on, or one number."""
+    kind = value if isinstance(value, Vector) else _computed(array)
+
     def codegen(context, builder, signature, values):
-        place = _number_pointer(context, builder, signature.args, values)
-        return _emit_load(builder, array.dtype, ir.FloatType(), place)
-
-    return types.float32(array, at), codegen
-
-
-@intrinsic
-def _store_bfloat16(context, array, at, value):
-    def codegen(context, builder, signature, values):
-        narrow = context.cast(builder, values[2], value, types.float32)
-        place = _number_pointer(context, builder, signature.args, values)
-        _emit_store(builder, array.dtype, narrow, place)
+        result = context.cast(builder, values[2], value, kind)
+        _emit_store(builder, array.dtype, result, number_pointer(context, builder, signature, values))
         return context.get_dummy_value()
 
     return types.void(array, at, value), codegen
 
 
-def _load_number(array, at):
-    return _load_bfloat16(array, at)
-
-
-def _store_number(array, at, value):
-    _store_bfloat16(array, at, value)
+put = store  # of one number
 
 
 def store_step(panel, at, source, begin, row):
@@ -176,9 +145,9 @@ def _store_pairs(context, array, at, first, second):
 
     def codegen(context, builder, signature, values):
         low, high = (_emit_rounded(builder, value) for value in values[2:])
-        low = builder.lshr(low, _same(low.type, HALF))
-        pairs = builder.or_(low, builder.and_(high, _same(high.type, UPPER)))
-        place = _number_pointer(context, builder, signature.args, values)
+        low = builder.lshr(low, same(low.type, HALF))
+        pairs = builder.or_(low, builder.and_(high, same(high.type, UPPER)))
+        place = number_pointer(context, builder, signature, values)
         builder.store(pairs, builder.bitcast(place, pairs.type.as_pointer()), align=2)
         return context.get_dummy_value()
 
@@ -191,7 +160,7 @@ def _emit_load(builder, dtype, kind, place):
         return builder.load(builder.bitcast(place, kind.as_pointer()), align=dtype.bitwidth // 8)
     halves = builder.load(builder.bitcast(place, _whole(kind, HALF).as_pointer()), align=2)
     bits = builder.zext(halves, _whole(kind, 32))
-    return builder.bitcast(builder.shl(bits, _same(bits.type, HALF)), kind)
+    return builder.bitcast(builder.shl(bits, same(bits.type, HALF)), kind)
 
 
 def _emit_store(builder, dtype, value, place):
@@ -204,16 +173,16 @@ def _emit_store(builder, dtype, value, place):
 def _emit_halves(builder, value):
     """float32 numbers as bfloat16 ones, in whole numbers of 16 bits."""
     bits = _emit_rounded(builder, value)
-    return builder.trunc(builder.lshr(bits, _same(bits.type, HALF)), _whole(value.type, HALF))
+    return builder.trunc(builder.lshr(bits, same(bits.type, HALF)), _whole(value.type, HALF))
 
 
 def _emit_rounded(builder, value):
     """Bits of float32 numbers whose upper half is the nearest bfloat16, ties to even; NaN stays NaN."""
     bits = builder.bitcast(value, _whole(value.type, 32))
-    odd = builder.and_(builder.lshr(bits, _same(bits.type, HALF)), _same(bits.type, 1))
-    rounded = builder.add(bits, builder.add(odd, _same(bits.type, 0x7FFF)))
+    odd = builder.and_(builder.lshr(bits, same(bits.type, HALF)), same(bits.type, 1))
+    rounded = builder.add(bits, builder.add(odd, same(bits.type, 0x7FFF)))
     is_nan = builder.fcmp_unordered("uno", value, value)
-    return builder.select(is_nan, _same(bits.type, 0x7FFF0000), rounded)
+    return builder.select(is_nan, same(bits.type, 0x7FFF0000), rounded)
 
 
 def _whole(kind, bits):
@@ -222,7 +191,7 @@ def _whole(kind, bits):
     return ir.VectorType(whole, kind.count) if isinstance(kind, ir.VectorType) else whole
 
 
-def _same(kind, value):
+def same(kind, value):
     """The constant with this value in all lanes, or the number."""
     return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
 
@@ -235,8 +204,8 @@ def spread(context, array, at, distance, vector):
     """
 
     def codegen(context, builder, signature, values):
-        place = _number_pointer(context, builder, signature.args, values)
-        step = context.cast(builder, values[2], signature.args[2], types.int64)
+        place = number_pointer(context, builder, signature, values)
+        step = integer(context, builder, signature, values, 2)
         parts = values[3]
         if array.dtype == BFLOAT16:
             pairs = ir.VectorType(I32, vector.lanes // 2)
@@ -255,7 +224,7 @@ def prefetch(context, array, at):
     """Request the cache line of number `at` of the array for the first-level cache."""
 
     def codegen(context, builder, signature, values):
-        emit_prefetch(builder, _number_pointer(context, builder, signature.args, values), 0)
+        emit_prefetch(builder, number_pointer(context, builder, signature, values), 0)
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
@@ -263,10 +232,14 @@ def prefetch(context, array, at):
 
 def emit_prefetch(builder: ir.IRBuilder, pointer: ir.Value, is_write: int) -> None:
     """Emit the request of a cache line for the first-level cache."""
-    byte = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    builder.call(function, [builder.bitcast(pointer, byte), I32(is_write), I32(3), I32(1)])
+    place = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+    emit_call(builder, "llvm.prefetch.p0", [place, I32(is_write), I32(3), I32(1)])
+
+
+def emit_call(builder: ir.IRBuilder, name: str, values: list, result: ir.Type | None = None) -> ir.Value:
+    """Emit the call of a C function or of one of LLVM's, with a result of this type or none."""
+    kind = ir.FunctionType(result or ir.VoidType(), [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
 def emit_spread(builder: ir.IRBuilder, kind: ir.VectorType, number: ir.Value) -> ir.Value:
@@ -278,10 +251,15 @@ def emit_spread(builder: ir.IRBuilder, kind: ir.VectorType, number: ir.Value) ->
     )
 
 
-def _number_pointer(context, builder, kinds, values):
-    data = context.make_array(kinds[0])(context, builder, values[0]).data
-    at = context.cast(builder, values[1], kinds[1], types.int64)
-    return builder.gep(data, [at])
+def integer(context, builder, signature, values, i):
+    """Argument i of an intrinsic as a number of 64 bits."""
+    return context.cast(builder, values[i], signature.args[i], types.int64)
+
+
+def number_pointer(context, builder, signature, values, i=0):
+    """Pointer to the number of an array that arguments i and i + 1 of an intrinsic are."""
+    data = context.make_array(signature.args[i])(context, builder, values[i]).data
+    return builder.gep(data, [integer(context, builder, signature, values, i + 1)])
 
 
 def _spread(context, builder, value, kind, vector):
@@ -291,8 +269,8 @@ def _spread(context, builder, value, kind, vector):
     return emit_spread(builder, vector.llvm, context.cast(builder, value, kind, vector.dtype))
 
 
-def _operation(symbol, emit):
-    """Let a Python operator work on two vectors, or on a vector and a number."""
+def _operation(symbol, instruction):
+    """Let a Python operator work on two vectors, or on a vector and a number, by an instruction of LLVM's."""
 
     @infer_global(symbol)
     class Template(AbstractTemplate):
@@ -305,16 +283,16 @@ def _operation(symbol, emit):
     def lower(context, builder, signature, values):
         kind = signature.return_type
         a, b = (_spread(context, builder, v, k, kind) for v, k in zip(values, signature.args, strict=True))
-        return emit(builder, a, b)
+        return getattr(builder, instruction)(a, b, flags=FAST)
 
     for pair in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
         lower_builtin(symbol, *pair)(lower)
 
 
-_operation(operator.add, lambda builder, a, b: builder.fadd(a, b, flags=FAST))
-_operation(operator.sub, lambda builder, a, b: builder.fsub(a, b, flags=FAST))
-_operation(operator.mul, lambda builder, a, b: builder.fmul(a, b, flags=FAST))
-_operation(operator.truediv, lambda builder, a, b: builder.fdiv(a, b, flags=FAST))
+_operation(operator.add, "fadd")
+_operation(operator.sub, "fsub")
+_operation(operator.mul, "fmul")
+_operation(operator.truediv, "fdiv")
 
 
 def _of_one(name, emit):
@@ -331,49 +309,44 @@ def _of_one(name, emit):
     return function
 
 
-def _call(builder, name, *values):
-    kind = values[0].type
-    width = 32 if isinstance(kind.element, ir.FloatType) else 64
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.v{kind.count}f{width}"
-    )
-    return builder.call(function, values)
-
-
 def _constant(vector, value):
     return ir.Constant(vector.llvm, [float(value)] * vector.lanes)
 
 
-def _at_least(builder, vector, value, low):
-    """The value, or low where it is smaller; NaN stays NaN."""
-    bound = _constant(vector, low)
-    return builder.select(builder.fcmp_ordered("<", value, bound), bound, value)
+def _where(builder, vector, value, symbol, edge, number, otherwise):
+    """The number where the value is < or > the edge, else what stands in its place; NaN is neither."""
+    is_beyond = builder.fcmp_ordered(symbol, value, _constant(vector, edge))
+    return builder.select(is_beyond, _constant(vector, number), otherwise)
 
 
-def _at_most(builder, vector, value, high):
-    """The value, or high where it is larger; NaN stays NaN."""
-    bound = _constant(vector, high)
-    return builder.select(builder.fcmp_ordered(">", value, bound), bound, value)
+def _limited(builder, vector, value, symbol, edge):
+    """The value, or the edge where it is < or > that."""
+    return _where(builder, vector, value, symbol, edge, edge, value)
 
 
 def _power_of_two(builder, vector, n):
     """2ⁿ of whole numbers n in a float32 vector: moved into the exponents."""
     whole = ir.VectorType(I32, vector.lanes)
-    same = lambda value: ir.Constant(whole, [int(value)] * vector.lanes)
-    biased = builder.add(builder.fptosi(n, whole), same(nonlinear.BIAS))
-    return builder.bitcast(builder.shl(biased, same(nonlinear.MANTISSA)), vector.llvm)
+    biased = builder.add(builder.fptosi(n, whole), same(whole, int(nonlinear.BIAS)))
+    return builder.bitcast(builder.shl(biased, same(whole, int(nonlinear.MANTISSA))), vector.llvm)
 
 
-positive = _of_one("positive", lambda b, v, a: _at_least(b, v, a, 0))
-step = _of_one(
-    "step",
-    lambda b, v, a: b.select(b.fcmp_ordered(">", a, _constant(v, 0)), _constant(v, 1), _constant(v, 0)),
-)
-_floor = _of_one("floor", lambda b, v, a: _call(b, "floor", a))
+def _floor_of(builder, vector, value):
+    name = f"llvm.floor.v{vector.lanes}f{vector.dtype.bitwidth}"
+    return emit_call(builder, name, [value], vector.llvm)
+
+
+def _of_exponential_of(builder, vector, value):
+    return _limited(
+        builder, vector, _limited(builder, vector, value, ">", nonlinear.HIGH), "<", nonlinear.LOW
+    )
+
+
+positive = _of_one("positive", lambda b, v, a: _limited(b, v, a, "<", 0))
+step = _of_one("step", lambda b, v, a: _where(b, v, a, ">", 0, 1, _constant(v, 0)))
+_floor = _of_one("floor", _floor_of)
 _power = _of_one("power", _power_of_two)
-_of_exponential = _of_one(
-    "of_exponential", lambda b, v, a: _at_least(b, v, _at_most(b, v, a, nonlinear.HIGH), nonlinear.LOW)
-)
+_of_exponential = _of_one("of_exponential", _of_exponential_of)
 
 
 @intrinsic
@@ -382,10 +355,8 @@ def _one_beyond_edge(context, vector, inner):
 
     def codegen(context, builder, signature, values):
         a, result = values
-        for symbol, edge, one in (("<", -nonlinear.EDGE, -1), (">", nonlinear.EDGE, 1)):
-            is_beyond = builder.fcmp_ordered(symbol, a, _constant(vector, edge))
-            result = builder.select(is_beyond, _constant(vector, one), result)
-        return result
+        result = _where(builder, vector, a, "<", -nonlinear.EDGE, -1, result)
+        return _where(builder, vector, a, ">", nonlinear.EDGE, 1, result)
 
     return vector(vector, inner), codegen
 
