@@ -51,15 +51,12 @@ def library() -> ctypes.CDLL:
             blas = ctypes.CDLL(name)
         except OSError:
             continue
-        pointer = c_void_p
-        number = c_int
-        blas.cublasGemmEx.argtypes = [
-            pointer, number, number, number, number, number,
-            pointer, pointer, number, number, pointer, number, number,
-            pointer, pointer, number, number, number, number,
-        ]  # fmt: skip
-        blas.cublasSetStream_v2.argtypes = [pointer, pointer]
-        blas.cublasSetWorkspace_v2.argtypes = [pointer, pointer, c_size_t]
+        matrix = [c_void_p, c_int, c_int]
+        factors = [c_void_p, *matrix, *matrix]
+        result = [c_void_p, *matrix, c_int, c_int]
+        blas.cublasGemmEx.argtypes = [c_void_p, *[c_int] * 5, *factors, *result]
+        blas.cublasSetStream_v2.argtypes = [c_void_p, c_void_p]
+        blas.cublasSetWorkspace_v2.argtypes = [c_void_p, c_void_p, c_size_t]
         return blas
     raise OSError(f"cuBLAS cannot be loaded: none of {', '.join(LIBRARIES)} is installed")
 

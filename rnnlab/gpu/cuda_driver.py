@@ -56,6 +56,11 @@ def check_status(name: str, status: int) -> None:
         raise RuntimeError(f"{name} returns the status {status}")
 
 
+def call(name: str, *arguments: object) -> None:
+    """Call a function of the driver.  Raises RuntimeError, with its status, where that is not 0."""
+    check_status(name, getattr(library(), name)(*arguments))
+
+
 def cluster_launch(
     blocks: int, threads: int, shared: int, cluster: int
 ) -> tuple[LaunchAttribute, LaunchConfig]:
@@ -66,3 +71,11 @@ def cluster_launch(
     attribute = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(cluster, 1, 1))
     sizes = (blocks, 1, 1), (threads, 1, 1), shared, 0
     return attribute, LaunchConfig(*sizes, ctypes.pointer(attribute), 1)
+
+
+def clusters_at_once(kernel: int, blocks: int, threads: int, shared: int, cluster: int) -> int:
+    """How many clusters of such a launch the GPU runs at once."""
+    _, config = cluster_launch(blocks, threads, shared, cluster)
+    count = c_int()
+    call("cuOccupancyMaxActiveClusters", ctypes.byref(count), c_void_p(kernel), ctypes.byref(config))
+    return count.value

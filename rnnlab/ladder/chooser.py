@@ -11,8 +11,7 @@ these was measured here).
 
 import time
 from collections.abc import Callable, Mapping
-from ctypes import byref, c_int, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ import numpy as np
 from pocketgpu.devices import DEVICES, Device, nearest_older
 from rnnlab.cells import State, find_cell
 from rnnlab.compare import relative_error
-from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, check_status, cluster_launch, library
+from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, call, clusters_at_once
 from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import (
@@ -49,6 +48,15 @@ TENSOR_RATE = {  # dense 16-bit FLOP a multiprocessor starts in a cycle, sums in
     (10, 0): 8192,
     (12, 0): 1024,  # GeForce cards from 8.6 on reach half
 }
+ATTRIBUTES = {  # of a Device: the driver's name for it
+    "l2": "L2CacheSize",
+    "shared_per_multiprocessor": "MaxSharedMemoryPerMultiprocessor",
+    "shared_per_block": "MaxSharedMemoryPerBlock",
+    "shared_per_block_most": "MaxSharedMemoryPerBlockOptin",
+    "threads_per_multiprocessor": "MaxThreadsPerMultiProcessor",
+    "blocks_per_multiprocessor": "MaxBlocksPerMultiprocessor",
+    "threads_per_block": "MaxThreadsPerBlock",
+}
 CLUSTERS_FROM = (9, 0)
 BLOCK = 256  # threads: eight warps, as the cluster kernel has at most
 NOTHING = 'extern "C" __global__ void nothing(int) {}'
@@ -67,6 +75,27 @@ class Abilities:
     cooperative: bool = True  # does the driver promise that all blocks run at once?
     clusters: bool = True  # of 16 blocks
     graphs: bool = True
+
+
+class GpuLayer(NamedTuple):
+    """A layer on a GPU: T steps of B sequences."""
+
+    cell: str
+    hidden: int
+    dtype: str
+    T: int
+    B: int
+    gpu: Abilities
+
+    @property
+    def rows(self) -> int:
+        """Rows of the recurrent weights [G·H,H]."""
+        return len(find_cell(self.cell).gates) * self.hidden
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of a step's recurrent product."""
+        return 2 * self.rows * self.hidden * self.B
 
 
 class Way(NamedTuple):
@@ -126,25 +155,22 @@ def fastest(
         )
     allowed = NARROW[: NARROW.index(precision) + 1] if precision else ()
     state = check_input(network, x)
-    rungs = [rung for rung in RUNGS if rung.properties.needs == "cpu"]
-    refused = {
-        rung.name: why_not for rung in rungs if (why_not := _refusal(rung, network, x.shape[:2], allowed))
-    }
     run = _training_step if gradients else _forward
-    runs = {rung.name: partial(run, rung, network, x) for rung in rungs if rung.name not in refused}
-    narrow = [rung.name for rung in rungs if rung.properties.precision and rung.name in runs]
+    runs = {}
+    refused = {}
+    narrow = []
+    for rung in (rung for rung in RUNGS if rung.properties.needs == "cpu"):
+        if why_not := _refusal(rung, network, x.shape[:2], allowed):
+            refused[rung.name] = why_not
+            continue
+        runs[rung.name] = partial(run, rung, network, x)
+        if rung.properties.precision:
+            narrow.append(rung.name)
     if not gradients:
         runs["inference"] = partial(_answer, Inference(network), x, state)
-        for weights in allowed:
-            name = f"inference, {weights} weights"
-            try:
-                # a copy: narrow weights make the network's read-only
-                answer = Inference(network.astype(network.dtype), weights)
-            except ValueError as error:
-                refused[name] = str(error)
-            else:
-                runs[name] = partial(_answer, answer, x, state)
-                narrow.append(name)
+        answers = _narrow_answers(network, x, state, allowed, refused)
+        runs |= answers
+        narrow += answers
     timings = _in_turns(runs)
     seconds = {name: timing.median for name, timing in timings.items()}
     exact = runs[EXACT]() if narrow else []
@@ -155,6 +181,23 @@ def fastest(
     ]
     ways += [Way(name, None, why) for name, why in refused.items()]
     return Choice(ways[0].name, tuple(ways), "measured", disturbance(timings))
+
+
+def _narrow_answers(
+    network: Network, x: np.ndarray, state: State, allowed: tuple[str, ...], refused: dict[str, str]
+) -> dict[str, Callable[[], object]]:
+    """Inference with each of the allowed weights, by name; why not is added to `refused`."""
+    answers = {}
+    for weights in allowed:
+        name = f"inference, {weights} weights"
+        try:
+            # a copy: narrow weights make the network's read-only
+            answer = Inference(network.astype(network.dtype), weights)
+        except ValueError as error:
+            refused[name] = str(error)
+        else:
+            answers[name] = partial(_answer, answer, x, state)
+    return answers
 
 
 def _refusal(rung: Rung, network: Network, sizes: tuple[int, int], allowed: tuple[str, ...]) -> str | None:
@@ -224,9 +267,8 @@ def choose(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abil
         )
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
-    ways = [
-        _way(rung, cell, hidden, dtype, (T, B), gpu) for rung in RUNGS if rung.properties.step_us is not None
-    ]
+    layer = GpuLayer(cell, hidden, dtype, T, B, gpu)
+    ways = [_way(rung, layer) for rung in RUNGS if rung.properties.step_us is not None]
     best = min((way for way in ways if way.step is not None), key=lambda way: way.step)
     return Choice(best.name, tuple(ways))
 
@@ -246,74 +288,78 @@ def abilities() -> Abilities:
     return Abilities(sheet, bool(attributes["CooperativeLaunch"]), clusters)
 
 
-def _way(rung: Rung, cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
+def _way(rung: Rung, layer: GpuLayer) -> Way:
     try:
-        return Way(rung.name, rung.properties.step_us(cell, hidden, dtype, sizes, gpu))
+        return Way(rung.name, rung.properties.step_us(layer))
     except ValueError as error:
         return Way(rung.name, None, str(error))
 
 
-def launch_by_launch(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def launch_by_launch(layer: GpuLayer) -> float:
     """Predicted microseconds of a step whose kernels the host launches one by one."""
-    kernels = forward_plan(find_cell(cell).name, ONE_STEP).count()
-    return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], dtype, gpu.sheet)
+    kernels = forward_plan(find_cell(layer.cell).name, ONE_STEP).count()
+    return kernels * layer.gpu.sheet.launch + _product(layer)
 
 
-def replayed_graph(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def replayed_graph(layer: GpuLayer) -> float:
     """Predicted microseconds of a step in a CUDA graph: a product and a pointwise kernel."""
-    if not gpu.graphs:
-        raise ValueError(f"{gpu.sheet.name} records no graphs here")
-    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], dtype, gpu.sheet)
+    sheet = layer.gpu.sheet
+    _require(layer.gpu.graphs, f"{sheet.name} records no graphs here")
+    return 2 * sheet.node + _product(layer)
 
 
-def persistent_layer(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+def persistent_layer(layer: GpuLayer) -> float:
     """Predicted microseconds of a step of the persistent kernel on FP32 lanes."""
-    _require(sizes[0] > 1, "one step has nothing to keep weights for")
-    _require(dtype == "float32", "its kernels compute in float32")
-    _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    tiles_for(len(find_cell(cell).gates), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
-    flops = 2 * len(find_cell(cell).gates) * hidden**2 * sizes[1]
-    return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
+    sheet = layer.gpu.sheet
+    _require_steps(layer)
+    _require(layer.dtype == "float32", "its kernels compute in float32")
+    _require_cooperation(layer)
+    tiles_for(layer.rows // layer.hidden, layer.hidden, sheet.multiprocessors, sheet.compute_capability[0])
+    return latencies_of(sheet).grid_barrier + layer.flops / (BEST * sheet.peak * 1e6)
 
 
-def persistent_over_the_grid(
-    cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities
-) -> float:
+def persistent_over_the_grid(layer: GpuLayer) -> float:
     """Predicted microseconds of a step of the persistent kernel on tensor cores."""
-    _require(sizes[0] > 1, "one step has nothing to keep weights for")
-    _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    _require(dtype != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
-    return floor(grid_shape(cell, hidden, dtype, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
+    _require_steps(layer)
+    _require_cooperation(layer)
+    _require(layer.dtype != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
+    cell, hidden, dtype, _, B, gpu = layer
+    return floor(grid_shape(cell, hidden, dtype, B, gpu.sheet), B, gpu.sheet).step
 
 
-def persistent_in_clusters(
-    cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abilities
-) -> float:
+def persistent_in_clusters(layer: GpuLayer) -> float:
     """Predicted microseconds of a step of the persistent kernel in clusters of blocks."""
-    _require(sizes[0] > 1, "one step has nothing to keep weights for")
-    _require(dtype != "float32", "its kernels multiply 16-bit numbers")
+    _require_steps(layer)
+    _require(layer.dtype != "float32", "its kernels multiply 16-bit numbers")
+    cell, hidden, dtype, _, B, gpu = layer
     shape = cluster_shape(cell, hidden, dtype, gpu.sheet)
-    _require(
-        gpu.clusters or shape.cluster <= PORTABLE,
-        f"{gpu.sheet.name} has no room for clusters of 16 blocks here",
-    )
-    return floor(shape, sizes[1], gpu.sheet).step
+    has_room = gpu.clusters or shape.cluster <= PORTABLE
+    _require(has_room, f"{gpu.sheet.name} has no room for clusters of 16 blocks here")
+    return floor(shape, B, gpu.sheet).step
 
 
-def _product(cell: str, hidden: int, B: int, dtype: str, device: Device) -> float:
+def _product(layer: GpuLayer) -> float:
     """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model, weights read.
 
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
-    rows = len(find_cell(cell).gates) * hidden
-    itemsize = ITEMSIZE.get(dtype, 4)
-    work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
-    if dtype != "float32":
+    device = layer.gpu.sheet
+    work = throughput(device, -(-layer.rows // TILE[0]) * -(-layer.B // TILE[1]))
+    if layer.dtype != "float32":
         peak = tensor_peak(device) or device.peak
-        work *= peak * (TF32 if dtype == "tf32" else 1) / device.peak
-    size = rows * hidden * itemsize
+        work *= peak * (TF32 if layer.dtype == "tf32" else 1) / device.peak
+    size = layer.rows * layer.hidden * ITEMSIZE.get(layer.dtype, 4)
     bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
-    return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)
+    return max(layer.flops / work, size / bandwidth * 1e-3)
+
+
+def _require_steps(layer: GpuLayer) -> None:
+    _require(layer.T > 1, "one step has nothing to keep weights for")
+
+
+def _require_cooperation(layer: GpuLayer) -> None:
+    name = layer.gpu.sheet.name
+    _require(layer.gpu.cooperative, f"{name} does not promise here that all blocks run at once")
 
 
 def _require(holds: bool, why_not: str) -> None:
@@ -329,30 +375,23 @@ def own_sheet(properties: Mapping[str, Any], attributes: Mapping[str, int]) -> D
     capability = properties["major"], properties["minor"]
     sheets = {sheet.compute_capability: sheet for sheet in reversed(DEVICES.values())}
     near = nearest_older(sheets, capability)
-    read = lambda name, otherwise: attributes.get(name) or otherwise
-    clock = 1e-6 * read("ClockRate", 1e6 * near.clock)
+    clock = 1e-6 * attributes["ClockRate"] if attributes.get("ClockRate") else near.clock
     wires = attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0)  # kHz · bits
     blocks = properties["multiProcessorCount"]
-    shared = near.shared_per_multiprocessor
     rate = nearest_older(TENSOR_RATE, capability) if capability >= min(TENSOR_RATE) else 0
-    return Device(
+    limits = {field: attributes.get(name) or getattr(near, field) for field, name in ATTRIBUTES.items()}
+    return replace(
+        near,
         name=properties["name"].decode(),
         compute_capability=capability,
         multiprocessors=blocks,
         lanes=nearest_older(LANES, capability),
         clock=clock,
         bandwidth=2 * wires / 8 * 1e-6 or near.bandwidth,  # two transfers a cycle
-        l2=read("L2CacheSize", near.l2),
-        launch=near.launch,
-        node=near.node,
-        registers_per_multiprocessor=4 * read("MaxRegistersPerMultiprocessor", 1 << 16),
-        shared_per_multiprocessor=read("MaxSharedMemoryPerMultiprocessor", shared),
-        shared_per_block=read("MaxSharedMemoryPerBlock", near.shared_per_block),
-        shared_per_block_most=read("MaxSharedMemoryPerBlockOptin", near.shared_per_block_most),
-        threads_per_multiprocessor=read("MaxThreadsPerMultiProcessor", near.threads_per_multiprocessor),
-        blocks_per_multiprocessor=read("MaxBlocksPerMultiprocessor", near.blocks_per_multiprocessor),
-        threads_per_block=read("MaxThreadsPerBlock", near.threads_per_block),
+        assumed=True,
+        registers_per_multiprocessor=4 * (attributes.get("MaxRegistersPerMultiprocessor") or 1 << 16),
         tensor_peak=1e-3 * rate * blocks * clock or None,
+        **limits,
     )
 
 
@@ -368,13 +407,8 @@ def has_large_clusters(capability: tuple[int, int]) -> bool:
         import cupy
 
         module = cupy.RawModule(code=NOTHING, options=("--std=c++17",))
-        kernel = c_void_p(module.get_function("nothing").kernel.ptr)
-        driver = library()
-        count = c_int()
-        check_status("cuFuncSetAttribute", driver.cuFuncSetAttribute(kernel, LARGE_CLUSTERS, 1))
-        _, config = cluster_launch(MOST_CLUSTER, BLOCK, 0, MOST_CLUSTER)
-        status = driver.cuOccupancyMaxActiveClusters(byref(count), kernel, byref(config))
-        check_status("cuOccupancyMaxActiveClusters", status)
+        kernel = module.get_function("nothing").kernel.ptr
+        call("cuFuncSetAttribute", kernel, LARGE_CLUSTERS, 1)
+        return clusters_at_once(kernel, MOST_CLUSTER, BLOCK, 0, MOST_CLUSTER) > 0
     except Exception:  # no library, a status of the driver's, a compiler that knows no such device
         return False
-    return count.value > 0

@@ -6,14 +6,13 @@ CudaChip is the chip behind TensorLayers: CuPy's memory and compiler, cuBLAS, th
 import ctypes
 from collections.abc import Callable, Sequence
 from ctypes import c_int, c_void_p
-from functools import partial
 
 import numpy as np
 
 from pocketgpu.devices import Device
 from rnnlab.gpu import card
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
-from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library
+from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, call, check_status, clusters_at_once
 from rnnlab.kernels.persistence.layers import Array, TensorLayers
 from rnnlab.kernels.persistence.shapes import PORTABLE, PersistentLaunch, Shape
 from rnnlab.ladder.chooser import Abilities, abilities
@@ -34,7 +33,6 @@ class CudaChip:
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.workspace = cupy.cuda.alloc(WORKSPACE)
         self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
-        self.driver = library()
 
     def put(self, array: np.ndarray) -> Array:
         return self.cupy.asarray(np.ascontiguousarray(array))
@@ -69,24 +67,19 @@ class CudaChip:
         blocks, threads, shared = sizes
         configuration = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
         if cooperative:
-            check_status("cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(*configuration))
+            call("cuLaunchCooperativeKernel", *configuration)
         else:
-            check_status("cuLaunchKernel", self.driver.cuLaunchKernel(*configuration, None))
+            call("cuLaunchKernel", *configuration, None)
 
     def allow(self, kernel: int, shared: int, cluster: int) -> None:
         """Let the kernel have that many bytes of shared memory, and blocks in a cluster."""
-        set_to = partial(self.driver.cuFuncSetAttribute, kernel)
-        check_status("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
+        call("cuFuncSetAttribute", kernel, MOST_SHARED, shared)
         if cluster > PORTABLE:
-            check_status("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
+            call("cuFuncSetAttribute", kernel, LARGE_CLUSTERS, 1)
 
     def clusters_at_once(self, kernel: int, launch: PersistentLaunch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
-        (_, config) = cluster_launch(*launch)
-        count = c_int()
-        arguments = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
-        check_status("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*arguments))
-        return count.value
+        return clusters_at_once(kernel, *launch)
 
     def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, PersistentLaunch]:
         launch = shape.launch(direction, B)

@@ -51,8 +51,8 @@ class RungProperties:
     computes whatever equations rnnlab.cells holds.
     precision: the narrower numbers into which it rounds a float32 network's, a key of compare.TOLERANCES.
     passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
-    step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, dtype,
-    (T, B), rnnlab.ladder.chooser.Abilities) that raises ValueError where the rung does not run.
+    step_us: predicted microseconds of a step of one layer, a function of rnnlab.ladder.chooser.GpuLayer that
+    raises ValueError where the rung does not run.
     """
 
     idea: str  # the one thing that changes against the rung before

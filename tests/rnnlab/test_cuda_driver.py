@@ -31,7 +31,7 @@ def driver(monkeypatch):
 
 def test_every_function_that_is_called_has_argument_types(driver):
     texts = [(ROOT / path).read_text(encoding="utf-8") for path in CALLERS]
-    called = {name for text in texts for name in re.findall(r"driver\.(cu\w+)", text)} - POINTERS
+    called = {name for text in texts for name in re.findall(r"(?:driver\.|call\(.)(cu\w+)", text)} - POINTERS
     assert {"cuLaunchKernel", "cuEventRecord", "cuFuncSetAttribute"} <= called
     assert not [name for name in called if getattr(driver, name).argtypes is None]
 

@@ -9,6 +9,7 @@ import pytest
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import DEVICES, KB, nearest_older
 from rnnlab.cells import find_cell
+from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.floor import tensor_peak
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
@@ -124,7 +125,7 @@ def test_the_driver_is_asked_for_clusters_of_16_blocks(monkeypatch, fit, status,
     module = SimpleNamespace(get_function=lambda name: kernel)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(RawModule=lambda code, options: module))
     driver = SimpleNamespace(cuFuncSetAttribute=lambda *arguments: 0, cuOccupancyMaxActiveClusters=occupancy)
-    monkeypatch.setattr(chooser, "library", lambda: driver)
+    monkeypatch.setattr(cuda_driver, "library", lambda: driver)
     chooser.has_large_clusters.cache_clear()
     assert chooser.has_large_clusters((9, 0)) is has
     assert sizes == [(16, 16)]
