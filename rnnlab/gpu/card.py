@@ -24,17 +24,16 @@ from rnnlab.gpu.run_cuda import Command
 from rnnlab.schedule.plan import Operation, Region
 
 EXPRESSIONS = {  # rule of graphs/rules.py -> its value, in words that C++ and Python share: tests simulate it
-    "sum": lambda *terms: " + ".join(terms),
-    "times": lambda a, b: f"{a} * {b}",
-    "bias": lambda a, b: f"{a} + {b}",
-    "one_minus": lambda a: f"one - {a}",
-    "negative": lambda a: f"-{a}",
-    "tanh": lambda a: f"tanh({a})",
-    "tanh_slope": lambda d, h: f"{d} * (one - {h} * {h})",
-    "sigmoid": lambda a: f"half * tanh(half * {a}) + half",
-    "sigmoid_slope": lambda d, h: f"{d} * ({h} * (one - {h}))",
-    "relu": lambda a: f"max({a}, zero)",
-    "relu_slope": lambda d, h: f"({h} > zero) * {d}",
+    "times": "{0} * {1}",
+    "bias": "{0} + {1}",
+    "one_minus": "one - {0}",
+    "negative": "-{0}",
+    "tanh": "tanh({0})",
+    "tanh_slope": "{0} * (one - {1} * {1})",
+    "sigmoid": "half * tanh(half * {0}) + half",
+    "sigmoid_slope": "{0} * ({1} * (one - {1}))",
+    "relu": "max({0}, zero)",
+    "relu_slope": "({1} > zero) * {0}",
 }
 HALF = "float16"
 NUMBERS = {"float32": "float", "float64": "double", HALF: "__half"}  # as they lie in memory
@@ -92,9 +91,16 @@ class GpuBuffer:
     def columns(self) -> int:
         return self.array.shape[1]
 
+    @property
+    def dtype(self) -> str:
+        return str(self.array.dtype)
+
     def host(self) -> np.ndarray:
         """A copy."""
         return self.array.get()
+
+
+Buffers = dict[str, GpuBuffer]
 
 
 class Gpu:
@@ -119,7 +125,7 @@ class Gpu:
             return GpuBuffer(self.cupy.full(shape, np.nan, dtype))
         return GpuBuffer(self.cupy.asarray(np.ascontiguousarray(content, dtype)))
 
-    def launch(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+    def launch(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         return getattr(self, f"_{operation.kind}")(operation, buffers, stream)
 
     def copy(self, source: GpuBuffer, target: GpuBuffer, stream: int) -> Command:
@@ -183,44 +189,44 @@ class Gpu:
             self._streams[number] = stream, Handle(stream.ptr, workspace.ptr)
         return self._streams[number]
 
-    def _gemm(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+    def _gemm(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         sizes = sizes_of(operation, {name: buffer.columns for name, buffer in buffers.items()})
         a, b, out = (buffers[r.buffer].address(r) for r in operation.reads + operation.writes)
-        dtype = str(buffers[operation.writes[0].buffer].array.dtype)
+        dtype = buffers[operation.writes[0].buffer].dtype
         return self._on(stream)[1].gemm(sizes, b, a, out, dtype, operation.accumulates, self.tf32)
 
-    def _reduce(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+    def _reduce(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         """A sum over rows is a product with a row of ones."""
         (read,) = operation.reads
         (write,) = operation.writes
-        ones = self.buffer(
-            (1, read.shape[0]), str(buffers[read.buffer].array.dtype), np.ones((1, read.shape[0]))
-        )
+        rows = read.shape[0]
+        ones = self.buffer((1, rows), buffers[read.buffer].dtype, np.ones((1, rows)))
         self._referenced.append(ones)
-        row = Region("~ones", (0, 1), (0, read.shape[0]))
+        row = Region("~ones", (0, 1), (0, rows))
         product = Operation(
             "gemm", (row, read), (write,), 0, operation.steps, accumulates=operation.accumulates
         )
         return self._gemm(product, buffers | {"~ones": ones}, stream)
 
-    def _transpose(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+    def _transpose(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         (read,) = operation.reads
         (write,) = operation.writes
         rows, columns = read.shape
         arguments = [rows, columns]
         for region in (read, write):
-            arguments += [c_void_p(buffers[region.buffer].address(region)), buffers[region.buffer].columns]
-        kernel = self._kernel("transpose", transpose_source(str(buffers[read.buffer].array.dtype)))
+            buffer = buffers[region.buffer]
+            arguments += [c_void_p(buffer.address(region)), buffer.columns]
+        kernel = self._kernel("transpose", transpose_source(buffer.dtype))
         return self._call(kernel, (-(-columns // TILE), -(-rows // TILE)), (TILE, 8), arguments, stream)
 
-    def _pointwise(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+    def _pointwise(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         work, regions = launch_of(operation)
         rows, columns = operation.writes[0].shape
         arguments = [rows * columns, columns]
         for region in regions:
             buffer = buffers[region.buffer]
             arguments += [c_void_p(buffer.address(region)), row_length(region, rows, buffer.columns)]
-        kernel = self._kernel(work.name, cuda_source(work, str(buffers[regions[-1].buffer].array.dtype)))
+        kernel = self._kernel(work.name, cuda_source(work, buffer.dtype))
         return self._call(kernel, (-(-rows * columns // THREADS), 1), (THREADS, 1), arguments, stream)
 
     def _kernel(self, name: str, source: str) -> int:
@@ -302,9 +308,10 @@ extern "C" __global__ void {work.name}(int count, int columns{parameters}) {{
 
 def registers(work: KernelWork) -> list[tuple[str, str]]:
     """(register, expression) of each load and each rule, in order."""
-    loads = [(f"r{k}", f"p{k}[row * s{k} + column]") for k in range(work.loads)]
-    results = [
-        (f"r{k}", EXPRESSIONS[rule](*(f"r{operand}" for operand in read)))
-        for k, (rule, read) in enumerate(work.body, work.loads)
-    ]
-    return loads + results
+    expressions = [f"p{k}[row * s{k} + column]" for k in range(work.loads)]
+    for rule, read in work.body:
+        operands = [f"r{k}" for k in read]
+        # a sum has any number of terms
+        value = " + ".join(operands) if rule == "sum" else EXPRESSIONS[rule].format(*operands)
+        expressions.append(value)
+    return [(f"r{k}", value) for k, value in enumerate(expressions)]

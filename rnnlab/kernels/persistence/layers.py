@@ -27,6 +27,8 @@ Chip = Any
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
 FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
+BACKWARD = "backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h"
+ARGUMENTS = dict(zip(DIRECTIONS, (FORWARD, BACKWARD), strict=True))
 
 
 class TensorLayers:
@@ -57,9 +59,8 @@ class TensorLayers:
         """dy [T,B,H] of the last layer's h, and that of the last state, [L,B,H] each."""
         self._fill(self.layers[-1]["dy"], dy)
         for index, layer in enumerate(self.layers):
-            layer["dlast"][: self.B] = self.chip.put(dstate[0][index].astype("float32"))
-            if self.properties.has_c:
-                layer["dlast_c"][: self.B] = self.chip.put(dstate[1][index].astype("float32"))
+            for name, part in zip(("dlast", "dlast_c"), dstate, strict=False):  # h alone, or h and c
+                layer[name][: self.B] = self.chip.put(part[index].astype("float32"))
 
     def forward(self) -> None:
         """Fills every layer's gates, h and reserve."""
@@ -67,13 +68,14 @@ class TensorLayers:
         for layer in self.layers:
             layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
             self.chip.product(x, layer["weight_ih"], layer["gates"], (False, True), True)
-            self._launch("forward", layer, FORWARD)
+            self._clear("forward", layer)
+            self._start("forward", layer)
             x = layer["h"][self.wide :]
 
     def forward_kernels(self) -> list[tuple[Callable[[], None], Callable[[], None]]]:
         """(prepare, run) of each forward kernel, for a clock.  Gates are results already, so h differs."""
         both = self._clear, self._start
-        return [tuple(partial(call, "forward", layer, FORWARD) for call in both) for layer in self.layers]
+        return [tuple(partial(call, "forward", layer) for call in both) for layer in self.layers]
 
     def backward(self) -> None:
         """Fills every layer's gradients, and dx of the first."""
@@ -82,22 +84,24 @@ class TensorLayers:
             layer["carry"][:] = 0
             if self.properties.has_c:
                 layer["carry"][:, :, 0] = layer["dlast_c"]
-            names = ("backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h")
-            self._launch("backward", layer, names)
+            self._clear("backward", layer)
+            self._start("backward", layer)
             below = self.x
             into = self.dx
             if index:
                 below = self.layers[index - 1]["h"][self.wide :]
                 into = self.layers[index - 1]["dy"]
-            product = self.chip.product
             dgates = layer["dgates"]
             dgates_h = layer["dgates_h"]
-            product(dgates, layer["weight_ih"], into, (False, False), False)
-            product(dgates, below, layer["dweight_ih"], (True, False), False)
-            product(dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"], (True, False), False)
-            product(self.ones, dgates, layer["dbias_ih"], (False, False), False)
-            product(self.ones, dgates_h, layer["dbias_hh"], (False, False), False)
-            product(dgates_h[: self.wide], layer["weight_hh"], layer["dfirst"], (False, False), False)
+            for is_transposed, a, b, out in (
+                (False, dgates, layer["weight_ih"], into),
+                (True, dgates, below, layer["dweight_ih"]),
+                (True, dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"]),
+                (False, self.ones, dgates, layer["dbias_ih"]),
+                (False, self.ones, dgates_h, layer["dbias_hh"]),
+                (False, dgates_h[: self.wide], layer["weight_hh"], layer["dfirst"]),
+            ):
+                self.chip.product(a, b, out, (is_transposed, False), False)
 
     def check(self) -> None:
         """Raises RuntimeError if blocks waited longer for each other than any step takes."""
@@ -116,18 +120,18 @@ class TensorLayers:
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
         gradients = {}
+        for name, like in self.network.parameters.items():
+            kind, _, index = name.rpartition("_l")
+            gradients[name] = self._number(self.layers[int(index)][f"d{kind}"]).reshape(like.shape)
         first = []
-        for index, layer in enumerate(self.layers):
-            for name in self.network.layer(index)._fields:
-                like = self.network.parameters[f"{name}_l{index}"]
-                gradients[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
+        for layer in self.layers:
             carry = self.chip.get(layer["carry"])[: self.B]
             dh = self._steps(self._number(layer["dfirst"]))[0]
             dh = dh + carry[..., -1] if self.properties.passes_h else dh
             first.append((dh, carry[..., 0])[: len(self.network.properties.states)])
         dx = self._steps(self._number(self.dx))
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
-        return dx, dfirst, {name: gradients[name] for name in self.network.parameters}
+        return dx, dfirst, gradients
 
     @property
     def dx(self) -> Array:
@@ -176,18 +180,14 @@ class TensorLayers:
         layer.setdefault("dgates_h", layer["dgates"])
         return layer
 
-    def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
-        self._clear(direction, layer, names)
-        self._start(direction, layer, names)
-
-    def _clear(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
+    def _clear(self, direction: str, layer: dict[str, Array]) -> None:
         """Mark what the kernel will publish as unwritten."""
         if self.shape.cooperative:  # blocks poll what is written in every step, exchange.cuh
             written = layer["h"][self.wide :] if direction == "forward" else layer["dgates_h"]
             written.view("uint32")[:] = UNWRITTEN  # a store of 4 bytes: by bytes it takes four times as many
 
-    def _start(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
-        arguments = [*(layer[name] for name in names), self.failed]
+    def _start(self, direction: str, layer: dict[str, Array]) -> None:
+        arguments = [*map(layer.__getitem__, ARGUMENTS[direction]), self.failed]
         self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
 
     def _numbers(self, rows: int, columns: int) -> Array:

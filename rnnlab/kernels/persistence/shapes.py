@@ -92,6 +92,12 @@ class Shape:
             "HIDDEN": self.hidden,
         }
 
+    def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
+        """weight_hh [G·H,H] as the kernel takes it."""
+        if direction == "forward":
+            return fragments.forward_fragments(weights, self.gates, self.dtype)
+        return self._pack_backward(weights)
+
     @property
     def options(self) -> tuple[str, ...]:
         """The constants, as the compiler takes them."""
@@ -125,10 +131,7 @@ class GridShape(Shape):
         shared = rows * self.warps * (parts + 2 * self.away[way] * TILE_BYTES)
         return PersistentLaunch(self.hidden // self.units[way], WARP * self.warps, shared)
 
-    def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
-        """weight_hh [G·H,H] as the kernel takes it."""
-        if direction == "forward":
-            return fragments.forward_fragments(weights, self.gates, self.dtype)
+    def _pack_backward(self, weights: np.ndarray) -> np.ndarray:
         return fragments.backward_fragments(weights, self.dtype)
 
 
@@ -179,10 +182,7 @@ class ClusterShape(Shape):
             B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster
         )
 
-    def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
-        """weight_hh [G·H,H] as the kernel takes it."""
-        if direction == "forward":
-            return fragments.forward_fragments(weights, self.gates, self.dtype)
+    def _pack_backward(self, weights: np.ndarray) -> np.ndarray:
         return fragments.scattered_fragments(weights, self.gates, self.cluster, self.dtype)
 
 
