@@ -22,7 +22,9 @@ import numpy as np
 
 from ranks.all_reduce import Interval
 from rnnlab.cells import State
+from rnnlab.layers import forward_through_layers
 from rnnlab.network import Layer, Network, layer_network
+from rnnlab.training.loop import add, is_finite, pieces
 from rnnlab.training.model import READOUT, Model
 from rnnlab.training.optimisers import Arrays
 from rnnlab.training.task import Batch
@@ -48,26 +50,33 @@ class RankResult(NamedTuple):
 def predict(
     model: Model, x: np.ndarray, state: State | None, rung: Any
 ) -> tuple[np.ndarray, State, SavedSteps]:
-    """prediction [T,B,O], the last state and what is saved, from x [T,B,I]; like Model.predict."""
-    network = model.network
-    layers = []
-    final = []
-    state = network.zero_state(x.shape[1]) if state is None else state
-    for index in range(network.layers):
-        alone = layer_network(network, index)
-        x, last, saved = rung.forward(alone, x, tuple(part[index : index + 1] for part in state))
-        layers.append((alone, saved))
-        final.append(last)
-    state = tuple(np.concatenate(parts) for parts in zip(*final, strict=True))
-    return x @ model.weight_out.T + model.bias_out, state, SavedSteps(x, layers)
+    """prediction [T,B,O], the last state and what is saved, from x [T,B,I]; like Model.predict.
+
+    Raises FloatingPointError where the state, or a layer's output that another one reads, is not finite.
+    """
+    _require_finite(state)
+
+    def run(index, x, state):
+        if index > 0:
+            _require_finite((x,))
+        alone = layer_network(model.network, index)
+        y, last, saved = rung.forward(alone, x, tuple(part[np.newaxis] for part in state))
+        return y, tuple(part[0] for part in last), (alone, saved)
+
+    y, last, layers = forward_through_layers(model.network, x, state, run)
+    return model.readout(y), last, SavedSteps(y, layers)
+
+
+def _require_finite(arrays: State | None) -> None:
+    if not is_finite(arrays):
+        raise FloatingPointError("a state is not finite")
 
 
 def backward_by_layer(
     model: Model, saved: SavedSteps, dprediction: np.ndarray, rung: Any
 ) -> Iterator[tuple[str, Arrays]]:
     """(bucket, gradients) when complete, from dprediction [T,B,O]: the readout, then layers from the top."""
-    rows = dprediction.reshape(-1, model.output_size)  # [T·B,O]
-    yield "readout", {"weight_out": rows.T @ saved.y.reshape(len(rows), -1), "bias_out": rows.sum(0)}
+    yield "readout", model.readout_gradients(saved.y, dprediction)
     dy = dprediction @ model.weight_out  # [T,B,H]
     for index in reversed(range(len(saved.layers))):
         alone, saved_layer = saved.layers[index]
@@ -84,29 +93,34 @@ def loss_and_send(
     Where the sequence is cut in chunks, the gradients of all chunks are added up; a bucket is complete
     only in the backward pass of the last chunk that counts.
     """
-    T = len(batch.x)
-    chunk = chunk or T
-    weight = batch.weight.sum()
-    starts = [t for t in range(0, T, chunk) if batch.weight[t : t + chunk].any()]
+    parts = [(piece, share * part) for piece, part in pieces(batch, chunk)]
+    last = max(number for number, (_, part) in enumerate(parts) if part > 0)
     total = 0.0
     sums = {}
     state = None
     begin = 0.0
-    for start in range(0, starts[-1] + 1, chunk):
-        x, target, steps = (array[start : start + chunk] for array in batch)
-        prediction, state, saved = predict(model, x, state, rung)
-        if start not in starts:
-            continue  # no step of this chunk counts: it only hands on its state
-        part = share * float(steps.sum() / weight)
-        of_chunk, dprediction = loss(prediction, target, steps)
-        total = total + part * of_chunk
+    for number, (piece, part) in enumerate(parts[: last + 1]):
+        try:
+            prediction, state, saved = predict(model, piece.x, state, rung)
+        except FloatingPointError:  # the other ranks wait for this one's gradients
+            return send_zeros(model, np.inf, send)
+        if part == 0:
+            continue  # no step of this piece counts: it only hands on its state
+        loss_of_piece, dprediction = loss(prediction, piece.target, piece.weight)
+        total = total + part * loss_of_piece
         begin = time.perf_counter()
         for bucket, gradients in backward_by_layer(model, saved, part * dprediction, rung):
-            for name, array in gradients.items():
-                sums[name] = sums[name] + array if name in sums else array
-            if start == starts[-1]:
+            add(sums, gradients)
+            if number == last:
                 send(bucket, {name: sums[name] for name in gradients})
     return RankResult(total, begin, time.perf_counter())
+
+
+def send_zeros(model: Model, loss: float, send: Send) -> RankResult:
+    """What a rank sends that has no gradients: zeros in every bucket, weights [G·H,I] and others."""
+    for bucket, names in buckets(model).items():
+        send(bucket, {name: np.zeros_like(model.parameters[name]) for name in names})
+    return RankResult(loss, time.perf_counter(), time.perf_counter())
 
 
 def buckets(model: Model) -> dict[str, tuple[str, ...]]:

@@ -52,21 +52,17 @@ class RunSettings:
 
     def __post_init__(self):
         whole("ranks", self.ranks, at_least=1)
-        for name in ("steps", "batch", "every", "layers", "hidden_size"):
+        for name in ("steps", "every", "layers", "hidden_size"):
             whole(name, getattr(self, name), at_least=1)
-        whole("seed", self.seed, at_least=0)
-        if self.chunk is not None:
-            whole("chunk", self.chunk, at_least=1)
         for name, options in (("task", TASKS), ("cell", modes()), ("optimiser", OPTIMISERS)):
             chosen(name, getattr(self, name), options)
-        clip_limit(self.clip)
         if self.momentum and self.optimiser != "sgd":
             raise ValueError(f"momentum is {self.momentum}, but {self.optimiser} has none: choose sgd")
         if self.resume and self.checkpoint is None:
             raise ValueError("resume needs a checkpoint: name its file")
+        self.recipe()  # it checks its own numbers, and the optimiser those of its own
         self._check_shares()
         self._check_rung()
-        self.recipe()  # the optimiser checks its own numbers
 
     @property
     def shares(self) -> tuple[int, ...]:

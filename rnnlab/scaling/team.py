@@ -6,7 +6,6 @@ Each rank's gradient is scaled by its share of the sequences before the sum, not
 ranks is then the gradient of the minibatch, however unequal the shares are.
 """
 
-import time
 import zlib
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import numpy as np
 
 from ranks.all_reduce import pack, unpack
 from ranks.faults import SUMMING, Pen
-from rnnlab.scaling.overlap import RankResult, Step, buckets, loss_and_send
+from rnnlab.scaling.overlap import RankResult, Step, buckets, loss_and_send, send_zeros
 from rnnlab.training.model import Model
 from rnnlab.training.optimisers import Arrays
 from rnnlab.training.task import Batch
@@ -121,13 +120,12 @@ class Team:
     def _propagate(self, model, loss, batch, chunk, rung, send) -> RankResult:
         mine = self.own(batch)
         sequences = self.shares[self.rank]
-        if sequences:
-            result = loss_and_send(model, loss, mine, sequences / sum(self.shares), chunk, rung, send)
-            self.not_finite += [] if np.isfinite(result.loss) else ["the loss"]
-            return result
-        for bucket, names in buckets(model).items():  # a rank without sequences adds zeros
-            send(bucket, {name: np.zeros_like(model.parameters[name]) for name in names})
-        return RankResult(0.0, time.perf_counter(), time.perf_counter())
+        if not sequences:
+            return send_zeros(model, 0.0, send)
+        result = loss_and_send(model, loss, mine, sequences / sum(self.shares), chunk, rung, send)
+        if not np.isfinite(result.loss):
+            self.not_finite.append("the loss")
+        return result
 
 
 def _gradients(model: Model, flat: dict[str, np.ndarray]) -> Arrays:

@@ -6,12 +6,13 @@ with the same versions of NumPy and its BLAS, on a processor for which BLAS choo
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rnnlab.cells import State
 from rnnlab.ladder import find, one_big_gemm
 from rnnlab.training import resume
 from rnnlab.training.blas import suitable_threads
@@ -58,14 +59,8 @@ def fit(
     ):
         if not isinstance(value, kind) or value == "":
             raise TypeError(f"{name} is {value!r:.80}, expected {expected}")
-    whole("seed", seed, at_least=0)
-    for name, value in (
-        ("steps", steps),
-        ("batch", batch),
-        ("every", every),
-        ("chunk", 1 if chunk is None else chunk),
-    ):
-        whole(name, value, at_least=1)
+    whole("steps", steps, at_least=1)
+    whole("every", every, at_least=1)
     if isinstance(rung, str):
         rung = find(rung).module
     if not hasattr(rung, "forward"):
@@ -89,6 +84,12 @@ class Recipe:
     clip: float | None
     rung: Any
 
+    def __post_init__(self):
+        whole("batch", self.batch, at_least=1)
+        whole("seed", self.seed, at_least=0)
+        if self.chunk is not None:
+            whole("chunk", self.chunk, at_least=1)
+
     def minibatch(self, step: int) -> Batch:
         """The minibatch of a step, x [T,B,I]: it depends on the seed and the step alone."""
         return self.task.batch(np.random.default_rng([self.seed, step]), self.batch)
@@ -104,22 +105,46 @@ class Recipe:
 def loss_and_gradients(
     model: Model, loss: Callable, batch: Batch, chunk: int | None = None, rung: Any = one_big_gemm
 ) -> tuple[float, Arrays]:
-    """Loss and gradient of every parameter on a batch, x [T,B,I]; no gradient crosses a border of chunks."""
+    """Loss and gradient of every parameter on a batch, x [T,B,I]; no gradient crosses a border of chunks.
+
+    The loss is infinite where a chunk leaves a state that is not finite: no further one can begin from it.
+    """
     total = 0.0
     gradients = {}
     state = None
-    T = len(batch.x)
-    weight = batch.weight.sum()
-    for start in range(0, T, chunk or T):
-        x, target, steps = (array[start : start + (chunk or T)] for array in batch)
-        prediction, state, saved = model.predict(x, state, rung)
-        share = float(steps.sum() / weight)  # of the whole loss
-        if share == 0:
-            continue  # no step of this piece counts: it only hands on its state
-        piece, dprediction = loss(prediction, target, steps)
-        total += share * piece
-        _add(gradients, model.gradients(saved, share * dprediction, rung))
+    for piece, share in pieces(batch, chunk):
+        if not is_finite(state):
+            return np.inf, gradients
+        prediction, state, saved = model.predict(piece.x, state, rung)
+        if share > 0:
+            loss_of_piece, dprediction = loss(prediction, piece.target, piece.weight)
+            total += share * loss_of_piece
+            add(gradients, model.gradients(saved, share * dprediction, rung))
     return total, gradients
+
+
+def pieces(batch: Batch, chunk: int | None) -> Iterator[tuple[Batch, float]]:
+    """Pieces of so many steps of a batch, x [T,B,I], each with its share of the whole loss.
+
+    A piece with share 0, of which no step counts, only hands on its state.
+    """
+    T = len(batch.x)
+    size = chunk or T
+    weight = batch.weight.sum()
+    for start in range(0, T, size):
+        piece = Batch(*(array[start : start + size] for array in batch))
+        yield piece, float(piece.weight.sum() / weight)
+
+
+def is_finite(state: State | None) -> bool:
+    """Whether a pass can begin from the state, [L,B,H] each, or from none."""
+    return all(np.isfinite(part).all() for part in state or ())
+
+
+def add(total: Arrays, gradients: Arrays) -> None:
+    """Add gradients, weights [G*H,I] and others, to those of the same names."""
+    for name, array in gradients.items():
+        total[name] = total[name] + array if name in total else array
 
 
 def _train(
@@ -149,7 +174,7 @@ def take_step(
     """One step of the optimiser, from one point of the run to the next.
 
     compute: what takes the place of `loss_and_gradients`.  Raises FloatingPointError, with a remedy, for a
-    loss or a gradient that is not finite.
+    loss, a gradient or an update that is not finite.
     """
     batch = recipe.minibatch(point.step)
     # no warning of overflow: what is not finite is refused below, with the step and the remedy
@@ -159,13 +184,13 @@ def take_step(
             raise FloatingPointError(_remedy(point, recipe, f"the loss is {loss}"))
         try:
             gradients, norm = clip_by_global_norm(gradients, recipe.clip)
-        except FloatingPointError as error:
+            moved, state = recipe.optimiser.update(point.model.parameters, gradients, point.optimiser_state)
+            model = point.model.with_parameters(moved)  # ValueError if one is not finite
+        except (FloatingPointError, ValueError) as error:
             raise FloatingPointError(_remedy(point, recipe, str(error))) from error
-        moved, state = recipe.optimiser.update(point.model.parameters, gradients, point.optimiser_state)
     point.history.losses.append(loss)
     point.history.norms.append(norm)
-    moved_model = point.model.with_parameters(moved)
-    return resume.Point(point.step + 1, moved_model, state, point.history, point.origin)
+    return resume.Point(point.step + 1, model, state, point.history, point.origin)
 
 
 def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
@@ -174,11 +199,6 @@ def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
         f"step {point.step}: {finding}. Training cannot continue from there: "
         f"lower the learning rate (now {recipe.optimiser.learning_rate}), or {clip}"
     )
-
-
-def _add(total: Arrays, gradients: Arrays) -> None:
-    for name, array in gradients.items():
-        total[name] = total[name] + array if name in total else array
 
 
 def _check_fits(model: Model, task: Task) -> None:

@@ -73,15 +73,22 @@ class Model:
         if state is None:
             state = self.network.zero_state(x.shape[1])
         y, state, saved = rung.forward(self.network, x, state)
-        return y @ self.weight_out.T + self.bias_out, state, SavedPass(y, saved)
+        return self.readout(y), state, SavedPass(y, saved)
+
+    def readout(self, y: np.ndarray) -> np.ndarray:
+        """prediction [T,B,O] from the top layer's states y [T,B,H]."""
+        return y @ self.weight_out.T + self.bias_out
 
     def gradients(self, saved: SavedPass, dprediction: np.ndarray, rung: Any = one_big_gemm) -> Arrays:
         """Gradient of every parameter from dprediction [T,B,O]; nothing flows in from after the last step."""
         dlast = self.network.zero_state(saved.y.shape[1])
         _, _, gradients = rung.backward(self.network, saved.network, dprediction @ self.weight_out, dlast)
+        return gradients | self.readout_gradients(saved.y, dprediction)
+
+    def readout_gradients(self, y: np.ndarray, dprediction: np.ndarray) -> Arrays:
+        """Gradients of weight_out [O,H] and bias_out [O], from y [T,B,H] and dprediction [T,B,O]."""
         rows = dprediction.reshape(-1, self.output_size)  # [T·B,O]
-        weight_out = rows.T @ saved.y.reshape(len(rows), -1)
-        return gradients | {"weight_out": weight_out, "bias_out": rows.sum(0)}
+        return {"weight_out": rows.T @ y.reshape(len(rows), -1), "bias_out": rows.sum(0)}
 
 
 def evaluate(model: Model, task: Task, rung: Any = one_big_gemm) -> float:

@@ -53,6 +53,13 @@ def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tm
     np.testing.assert_allclose(again["losses"], whole["losses"], rtol=1e-5)
 
 
+@pytest.mark.usefixtures("ranks_are")
+def test_a_state_that_overflows_between_two_chunks_ends_all_ranks_with_the_rank_that_has_it():
+    overflow = {"cell": "rnn_relu", "chunk": 2, "optimiser": "sgd", "learning_rate": 1e12}
+    with pytest.raises(FloatingPointError, match=r"step \d+: the loss is .*rank \d: the loss"):
+        train(RunSettings(ranks=3, split=(2, 0, 3), **JOB | overflow))
+
+
 def test_a_resumed_run_shows_the_loss_of_its_checkpoint_until_it_has_one_of_its_own(tmp_path, monkeypatch):
     lines = []
 
