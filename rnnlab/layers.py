@@ -78,6 +78,22 @@ def product(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return (rows(x) @ matrix).reshape(*x.shape[:-1], matrix.shape[1])
 
 
+def input_products(layer: Layer, x: np.ndarray) -> np.ndarray:
+    """x W_ihᵀ + b_ih [T,B,G·H] of all steps x [T,B,I]."""
+    return product(x, layer.weight_ih.T) + layer.bias_ih
+
+
+def parameter_gradients(dgates_x: np.ndarray, x: np.ndarray, dgates_h: np.ndarray, h: np.ndarray) -> Layer:
+    """Gradients of a layer's parameters, summed over all steps.
+
+    dgates_x and dgates_h [T,B,G·H] are the gradients of the products with x [T,B,I] and with h [T,B,H] before
+    each step.
+    """
+    flat_x = rows(dgates_x)
+    flat_h = rows(dgates_h)
+    return Layer(flat_x.T @ rows(x), flat_h.T @ rows(h), flat_x.sum(0), flat_h.sum(0))
+
+
 def _layer_of(state: State, index: int) -> State:
     return tuple(part[index] for part in state)
 

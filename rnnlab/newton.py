@@ -20,8 +20,8 @@ import numpy as np
 
 from rnnlab import reference, scan
 from rnnlab.cells import Cell, SavedStep, State
-from rnnlab.layers import product, rows
-from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.layers import input_products, parameter_gradients, product
+from rnnlab.network import Network, check_gradients, check_input
 from rnnlab.scan import Maps, Scan
 
 
@@ -60,8 +60,7 @@ def steps_of(network: Network, x: np.ndarray) -> Steps:
             "cell with one product a step (a GRU with reset='after')"
         )
     layer = network.layer(0)
-    gates_x = product(x, layer.weight_ih.T) + layer.bias_ih
-    return Steps(network.properties, gates_x, layer.weight_hh, layer.bias_hh)
+    return Steps(network.properties, input_products(layer, x), layer.weight_hh, layer.bias_hh)
 
 
 def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndarray:
@@ -149,14 +148,7 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
     dgates_x, dgates_h, _ = steps.cell.pointwise_backward(steps.split(dstates), saved)
     first = scan.apply(jacobian[0], dstates[0])
-    flat_x = rows(dgates_x)
-    flat_h = rows(dgates_h)
-    gradients = Layer(
-        weight_ih=flat_x.T @ rows(x),
-        weight_hh=flat_h.T @ rows(saved.state[0]),
-        bias_ih=flat_x.sum(0),
-        bias_hh=flat_h.sum(0),
-    )
+    gradients = parameter_gradients(dgates_x, x, dgates_h, saved.state[0])
     dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
     return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}

@@ -30,9 +30,15 @@ class Maps(NamedTuple):
     a: np.ndarray  # [T,...,n], or [T,...,n,n] if the maps are matrices
     b: np.ndarray  # [T,...,n]
 
-    def part(self, steps: slice) -> "Maps":
-        """The maps of these steps."""
+    def part(self, first: int | None, stop: int | None, stride: int = 1) -> "Maps":
+        """The maps of these steps, as a slice has them."""
+        steps = slice(first, stop, stride)
         return Maps(self.a[steps], self.b[steps])
+
+    def write(self, steps: slice, maps: "Maps") -> None:
+        """Let these steps have other maps."""
+        self.a[steps] = maps.a
+        self.b[steps] = maps.b
 
 
 Compose = Callable[[Maps, Maps], Maps]
@@ -52,9 +58,9 @@ def compose(later: Maps, earlier: Maps) -> Maps:
 
 def sequential(maps: Maps, compose: Compose = compose) -> Maps:
     """All prefixes, one after the other: the loop over time."""
-    prefixes = [maps.part(slice(0, 1))]
+    prefixes = [maps.part(0, 1)]
     for t in range(1, len(maps.b)):
-        prefixes.append(compose(maps.part(slice(t, t + 1)), prefixes[-1]))
+        prefixes.append(compose(maps.part(t, t + 1), prefixes[-1]))
     return _joined(prefixes)
 
 
@@ -63,8 +69,8 @@ def hillis_steele(maps: Maps, compose: Compose = compose) -> Maps:
     distance = 1
     T = len(maps.b)
     while distance < T:
-        reached = compose(maps.part(slice(distance, None)), maps.part(slice(0, T - distance)))
-        maps = _joined([maps.part(slice(0, distance)), reached])
+        reached = compose(maps.part(distance, None), maps.part(0, T - distance))
+        maps = _joined([maps.part(0, distance), reached])
         distance *= 2
     return maps
 
@@ -74,17 +80,15 @@ def blelloch(maps: Maps, compose: Compose = compose) -> Maps:
     T = len(maps.b)
     if T <= 1:
         return maps
-    even = maps.part(slice(0, None, 2))
-    odd = maps.part(slice(1, None, 2))
-    pairs = blelloch(compose(odd, even.part(slice(0, T // 2))), compose)  # prefixes that end at odd steps
-    prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
-    for whole, first, ended in zip(prefixes, even, pairs, strict=True):
-        whole[0] = first[0]
-        whole[1::2] = ended
+    even = maps.part(0, None, 2)
+    odd = maps.part(1, None, 2)
+    pairs = blelloch(compose(odd, even.part(0, T // 2)), compose)  # prefixes that end at odd steps
+    prefixes = Maps(*map(np.empty_like, maps))
+    prefixes.write(slice(0, 1), even.part(0, 1))
+    prefixes.write(slice(1, None, 2), pairs)
     if T > 2:
-        between = compose(even.part(slice(1, None)), pairs.part(slice(0, (T - 1) // 2)))
-        for whole, part in zip(prefixes, between, strict=True):
-            whole[2::2] = part
+        between = compose(even.part(1, None), pairs.part(0, (T - 1) // 2))
+        prefixes.write(slice(2, None, 2), between)
     return prefixes
 
 
@@ -99,19 +103,17 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
     if T == 0:
         return maps
     chunk = min(chunk, T)
-    prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
-    within = maps.part(slice(0, None, chunk))  # of each chunk, the prefix that ends at its step k
+    prefixes = Maps(*map(np.empty_like, maps))
+    within = maps.part(0, None, chunk)  # of each chunk, the prefix that ends at its step k
     for k in range(chunk):
         if k > 0:
-            steps = maps.part(slice(k, None, chunk))  # the last chunk may be shorter
-            within = compose(steps, within.part(slice(0, len(steps.b))))
-        for whole, part in zip(prefixes, within, strict=True):
-            whole[k::chunk] = part
+            steps = maps.part(k, None, chunk)  # the last chunk may be shorter
+            within = compose(steps, within.part(0, len(steps.b)))
+        prefixes.write(slice(k, None, chunk), within)
     if T > chunk:
         carries = sequential(within, compose)
         before = Maps(*(np.repeat(array, chunk, axis=0)[: T - chunk] for array in carries))
-        for whole, part in zip(prefixes, compose(prefixes.part(slice(chunk, None)), before), strict=True):
-            whole[chunk:] = part
+        prefixes.write(slice(chunk, None), compose(prefixes.part(chunk, None), before))
     return prefixes
 
 
@@ -129,8 +131,8 @@ def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
     half = len(maps.b) // 2
     if half == 0 or not np.isfinite(first).all():
         return _loop(maps, first)
-    earlier = states(maps.part(slice(0, half)), first, scan)
-    return np.concatenate([earlier, states(maps.part(slice(half, None)), earlier[-1], scan)])
+    earlier = states(maps.part(0, half), first, scan)
+    return np.concatenate([earlier, states(maps.part(half, None), earlier[-1], scan)])
 
 
 def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.ndarray:

@@ -6,7 +6,7 @@ Operations, bytes and order are layer_wavefront's; launches by the host go from 
 from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.chooser import replayed_graph
 from rnnlab.ladder.plan_rung import only_drawn, stage
-from rnnlab.ladder.properties import Ledger, RungProperties
+from rnnlab.ladder.properties import RungProperties
 from rnnlab.schedule.order import capture
 
 PASSES = (*layer_wavefront.PASSES, capture)
@@ -16,7 +16,7 @@ PROPERTIES = RungProperties(
     cells=None,
     needs="cuda",
     passes=PASSES,
-    ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
+    ledger=layer_wavefront.PROPERTIES.ledger,
     step_us=replayed_graph,
 )
 forward, backward = stage(PASSES)

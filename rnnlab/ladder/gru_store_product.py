@@ -12,15 +12,16 @@ Products per layer of T steps:
 import numpy as np
 
 from rnnlab import cells
+from rnnlab.ladder import one_big_gemm
 from rnnlab.ladder.one_big_gemm import Steps, saving
-from rnnlab.ladder.properties import Ledger, RungProperties, only_reset_after
+from rnnlab.ladder.properties import RungProperties, only_reset_after
 from rnnlab.network import Layer
 
 PROPERTIES = RungProperties(
     idea="variant 4: save U h, not n",
     lesson="04_differentiable_graphs",
     cells=("gru",),
-    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+    ledger=one_big_gemm.PROPERTIES.ledger,
 )
 why_not = only_reset_after
 

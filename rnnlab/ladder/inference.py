@@ -155,7 +155,8 @@ class Inference:
         A type is one object, but for byte orders that no compiled step reads.
         """
         network = self.network
-        is_step = isinstance(x, np.ndarray) and x.ndim and x.shape == (min(len(x), FEW), network.input_size)
+        is_few = isinstance(x, np.ndarray) and x.ndim == 2 and 0 < len(x) <= FEW
+        is_step = is_few and x.shape[1] == network.input_size
         is_state = isinstance(state, (tuple, list)) and len(state) == self._states
         if not (is_step and is_state and x.dtype is self._dtype and x.flags.carray):
             return False

@@ -174,24 +174,25 @@ class NarrowWeights:
 
     def refresh(self) -> Plan:
         """A plan in which no parameter is older than the network's."""
-        plan = self._plan
+        return self._renew() if self._changed() else self._plan
+
+    def _changed(self) -> list[str]:
+        """Names of the parameters that are other arrays than last time, or may have been written to."""
         parameters = self.network.parameters
-        for name, (array, seal, _) in plan.sources.items():
-            if parameters[name] is not array or (seal and (seal.arrays is None or array.flags.writeable)):
-                return self._renew()
-        return plan
+        return [
+            name
+            for name, (array, seal, _) in self._plan.sources.items()
+            if parameters[name] is not array or (seal and (seal.arrays is None or array.flags.writeable))
+        ]
 
     def _renew(self) -> Plan:
         """Read each parameter that is another array than last time; convert weights that may have changed."""
         with _lock:
             check_shapes(self.network)
             plan = Plan(*(part.copy() for part in self._plan))
-            changed = {}
-            for name, array in self.network.parameters.items():
-                known, seal, _ = plan.sources[name]
-                if array is not known or (seal and (seal.arrays is None or array.flags.writeable)):
-                    check_array(name, array, array.dtype)
-                    changed[name] = array
+            changed = {name: self.network.parameters[name] for name in self._changed()}
+            for name, array in changed.items():
+                check_array(name, array, array.dtype)
             for name, array in changed.items():
                 self._read(name, array, plan)
             self._plan = plan

@@ -9,14 +9,17 @@ The compiled loop runs on one thread: it multiplies with SciPy's BLAS, whose wor
 
 from contextlib import nullcontext
 
-from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
+import numpy as np
+
+from rnnlab.ladder import one_big_gemm
+from rnnlab.ladder.properties import WITH_KERNELS, RungProperties, only_reset_after
 
 PROPERTIES = RungProperties(
     idea="a step's pointwise work in one compiled loop",
     lesson="06_numba_cpu",
     cells=WITH_KERNELS,
     package="numba",
-    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+    ledger=one_big_gemm.PROPERTIES.ledger,
 )
 why_not = only_reset_after
 
@@ -41,4 +44,4 @@ def _single_threaded_loops(x):
     """Limit the BLAS of the loops to one thread; for one sequence, x [T,1,I], they call none."""
     from rnnlab.kernels.compiled import threads
 
-    return nullcontext() if x.shape[1:2] == (1,) else threads.single_threaded_blas(only="scipy.libs")
+    return nullcontext() if np.shape(x)[1:2] == (1,) else threads.single_threaded_blas(only="scipy.libs")

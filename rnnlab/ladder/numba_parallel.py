@@ -7,14 +7,15 @@ that pays, although threads then synchronise at every step, and BLAS does it bes
 """
 
 from rnnlab.ladder import numba_fused
-from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
+from rnnlab.ladder.properties import WITH_KERNELS, RungProperties, only_reset_after
+from rnnlab.network import Network
 
 PROPERTIES = RungProperties(
     idea="the minibatch split over threads",
     lesson="07_parallel_cpu",
     cells=WITH_KERNELS,
     package="numba",
-    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+    ledger=numba_fused.PROPERTIES.ledger,
 )
 why_not = only_reset_after
 
@@ -34,7 +35,8 @@ def _pass(direction, like, network, *arguments):
     from rnnlab.kernels.compiled import propagation, threads
 
     count = threads.count()
-    if propagation.should_split_units(network, like.shape[1], count):
+    is_sequence = getattr(like, "ndim", 0) == 3 and isinstance(network, Network)  # else it is refused there
+    if not is_sequence or propagation.should_split_units(network, like.shape[1], count):
         return getattr(numba_fused, direction)(network, *arguments)
     with threads.single_threaded_blas():
         return getattr(propagation, direction)(network, *arguments, count)

@@ -18,7 +18,7 @@ import numpy as np
 from rnnlab import cells
 from rnnlab.cells import State
 from rnnlab.ladder.properties import Ledger, RungProperties
-from rnnlab.layers import backward_through_layers, forward_through_layers, rows
+from rnnlab.layers import backward_through_layers, forward_through_layers, input_products, rows
 from rnnlab.network import Layer, Network
 
 PROPERTIES = RungProperties(
@@ -62,7 +62,7 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
     def layer_forward(index, x, state):
         layer = network.layer(index)
         steps = []
-        gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
+        gates_x = input_products(layer, x)
         y = np.empty((*x.shape[:2], network.hidden_size), x.dtype)
         for t in range(len(x)):
             state, step = cells.forward(

@@ -58,10 +58,11 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.SavedStep]:
-    gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
+    H = network.hidden_size
+    gates_x = _gate_by_gate(x_t, layer.weight_ih, H) + layer.bias_ih
     if network.properties.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
-    gates_h = _gate_by_gate(network, state[0], layer.weight_hh) + layer.bias_hh
+    gates_h = _gate_by_gate(state[0], layer.weight_hh, H) + layer.bias_hh
     return cells.pointwise(network.cell, gates_x, gates_h, state)
 
 
@@ -70,10 +71,10 @@ def _step_backward(network, layer, gradients, x_t, saved, dstate):
     dgates_x, dgates_h, dstate = cells.backward(network.cell, dstate, saved, layer.weight_hh, network.reset)
     dx_t = 0
     h_factors = cells.recurrent_inputs(network.cell, saved, network.reset)
-    for gate in _rows(layer.weight_ih, network):
+    for gate in _rows(layer.weight_ih, network.hidden_size):
         dx_t += dgates_x[:, gate] @ layer.weight_ih[gate]
         gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t
-    for gate, h in zip(_rows(layer.weight_hh, network), h_factors, strict=True):
+    for gate, h in zip(_rows(layer.weight_hh, network.hidden_size), h_factors, strict=True):
         gradients.weight_hh[gate] += dgates_h[:, gate].T @ h
     gradients.bias_ih[:] += dgates_x.sum(0)
     gradients.bias_hh[:] += dgates_h.sum(0)
@@ -82,16 +83,17 @@ def _step_backward(network, layer, gradients, x_t, saved, dstate):
 
 def _recurrent(network: Network, layer: Layer, h: np.ndarray, rows: slice) -> np.ndarray:
     """gates_h of the gates in these rows, one product for each."""
-    gates = [gate for gate in _rows(layer.weight_hh, network) if rows.start <= gate.start < rows.stop]
+    gates = [
+        gate for gate in _rows(layer.weight_hh, network.hidden_size) if rows.start <= gate.start < rows.stop
+    ]
     return np.concatenate([h @ layer.weight_hh[gate].T for gate in gates], axis=1) + layer.bias_hh[rows]
 
 
-def _gate_by_gate(network: Network, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    products = [values @ weight[gate].T for gate in _rows(weight, network)]
+def _gate_by_gate(values: np.ndarray, weight: np.ndarray, H: int) -> np.ndarray:
+    products = [values @ weight[gate].T for gate in _rows(weight, H)]
     return np.concatenate([values[:, :0], *products], axis=1)
 
 
-def _rows(weight: np.ndarray, network: Network) -> list[slice]:
+def _rows(weight: np.ndarray, H: int) -> list[slice]:
     """Rows of a weight matrix, gate by gate."""
-    H = network.hidden_size
     return [slice(k, k + H) for k in range(0, len(weight), H)]

@@ -11,7 +11,7 @@ All sizes are even: an odd number of sequences, inputs or units gets one of zero
 import numpy as np
 
 from rnnlab.ladder import packed_weights
-from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties
+from rnnlab.ladder.properties import WITH_KERNELS, RungProperties
 from rnnlab.network import Network, check_gradients, check_input
 
 PROPERTIES = RungProperties(
@@ -19,7 +19,7 @@ PROPERTIES = RungProperties(
     lesson="16_persistent_cuda",
     cells=WITH_KERNELS,
     package="numba",
-    ledger=Ledger("packings", lambda n: 1, lambda n: 1),
+    ledger=packed_weights.PROPERTIES.ledger,
     precision="bfloat16",
 )
 

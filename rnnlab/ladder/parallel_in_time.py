@@ -16,7 +16,7 @@ import numpy as np
 from rnnlab import scan
 from rnnlab.cells import CELLS, SavedStep
 from rnnlab.ladder.properties import Ledger, RungProperties
-from rnnlab.layers import backward_through_layers, forward_through_layers, rows
+from rnnlab.layers import backward_through_layers, forward_through_layers, input_products, rows
 from rnnlab.network import Layer, check_cell
 
 PROPERTIES = RungProperties(
@@ -29,15 +29,13 @@ PROPERTIES = RungProperties(
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    check_cell(network, PROPERTIES.cells)
 
     def run(index, x, state):
+        check_cell(network, PROPERTIES.cells)
         layer = network.layer(index)
         cell = network.properties
-        gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
-        (constant,), saved = cell.pointwise(
-            gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
-        )
+        zeros = np.zeros((*x.shape[:2], network.hidden_size), x.dtype)
+        (constant,), saved = cell.pointwise(input_products(layer, x), None, (zeros,))
         h = _states()(scan.Maps(_slope(network, saved), constant), state[0])
         return h[1:], (h[-1],), (x, h, saved.gates)
 

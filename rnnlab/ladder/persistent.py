@@ -6,6 +6,8 @@ What does not wait for a step, the products with the inputs and those of the wei
 over all steps, as in one_big_gemm.
 """
 
+from functools import partial
+
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.ladder.chooser import persistent_layer
 from rnnlab.ladder.properties import WITH_KERNELS, Ledger, RungProperties, only_reset_after
@@ -24,21 +26,14 @@ PROPERTIES = RungProperties(
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-
-    def run(index, x, state):
-        saved = numba_layer.layer_forward(network, index, x, state)
-        return saved["h"][1:], numba_layer.last_state(network, saved), saved
-
+    run = partial(numba_layer.layer_forward, network)
     y, state, saved = forward_through_layers(network, x, state, run)
     return y.copy(), state, saved
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-
-    def run(index, *arguments):
-        return numba_layer.layer_backward(network, index, *arguments)
-
+    run = partial(numba_layer.layer_backward, network)
     return backward_through_layers(network, saved, saved[0]["x"].shape[:2], dy, dstate, run)
 
 

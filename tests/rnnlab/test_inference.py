@@ -133,8 +133,9 @@ def test_what_does_not_fit_or_is_not_finite_is_refused():
         (x[0], state[:1]),
         (x[0], (state[0][:1], state[1])),
         (np.repeat(x[0], 2, 0), state),
+        (x[0, :0], tuple(part[:, :0] for part in state)),
     ]:
-        with pytest.raises(ValueError, match=r"expected|dtype|tuple"):
+        with pytest.raises(ValueError, match=r"expected|dtype|tuple|one sequence"):
             answer.step(bad_x, bad_state)
 
 

@@ -116,6 +116,21 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
+@pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
+def test_what_is_no_network_and_what_is_no_sequence_is_refused_by_name(rung):
+    network = Network.create(rung.cells[0], 2, 3)
+    x = np.ones((4, 3, 2), "float32")
+    for arguments, message in [
+        ((Rung("a_model"), x), "network is a Rung"),
+        ((network, x.tolist()), "x is a list"),
+        ((network, None), "x is a NoneType"),
+        ((network, np.ones((), "float32")), r"x has shape \(\)"),
+        ((network, x[0]), r"x has shape \(3, 2\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            rung.module.forward(*arguments)
+
+
 @pytest.mark.parametrize(
     "module", [reference, *(rung.module for rung in CPU_RUNGS)], ids=lambda m: m.__name__
 )

@@ -52,7 +52,7 @@ def test_a_scan_in_reverse_runs_from_the_last_step(name):
 
 def test_order_matters_and_grouping_does_not():
     maps, _ = problem(3, matrix=True)
-    first, second, third = (maps.part(slice(t, t + 1)) for t in range(3))
+    first, second, third = (maps.part(t, t + 1) for t in range(3))
     left = scan.compose(third, scan.compose(second, first))
     right = scan.compose(scan.compose(third, second), first)
     assert np.allclose(left.a, right.a)

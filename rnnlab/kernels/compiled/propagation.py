@@ -35,11 +35,7 @@ class CompiledSaved(NamedTuple):
 
 def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
     """y [T,B,H] (read-only), the final state, and what each layer saved, on so many threads."""
-
-    def run(index, x, state):
-        saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
-        return saved.h[1:], (saved.h[-1], saved.c[-1])[: len(network.properties.states)], saved
-
+    run = partial(_layer_forward, network, threads)
     y, state, saved = forward_through_layers(network, x, state, run)
     y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
     return y, state, saved
@@ -49,12 +45,7 @@ def backward(
     network: Network, saved: list[CompiledSaved], dy: np.ndarray, dstate: State | None, threads: int
 ):
     """dx [T,B,I], dstate, gradients, on so many threads."""
-
-    def run(index, saved, dy, dstate):
-        dstate = tuple(map(np.array, dstate))  # changed in place to the initial state's gradient
-        dx, gradients = _layer_backward(network, index, saved, np.ascontiguousarray(dy), dstate, threads)
-        return dx, dstate, gradients
-
+    run = partial(_layer_backward, network, threads)
     return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
@@ -81,10 +72,12 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
     return True
 
 
-def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> CompiledSaved:
+def _layer_forward(network: Network, threads: int, index: int, x: np.ndarray, state: State):
+    """y [T,B,H], the state after the last step, and what is saved, of one layer."""
     check_cell(network, KERNEL_PROPERTIES)
     properties = KERNEL_PROPERTIES[network.cell]
     layer = network.layer(index)
+    x = np.ascontiguousarray(x)
     (T, B, I) = x.shape
     H = network.hidden_size
     h = history(T, state[0])
@@ -100,13 +93,16 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
     loop = partial(loops.forward, gates, weights, bias, inner_bias(network, layer), h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
-    return CompiledSaved(x, h, h if properties.gate_is_h else gates, c, reserve)
+    saved = CompiledSaved(x, h, h if properties.gate_is_h else gates, c, reserve)
+    return h[1:], (h[-1], c[-1])[: 1 + properties.has_c], saved
 
 
 def _layer_backward(
-    network: Network, index: int, saved: CompiledSaved, dy: np.ndarray, state: State, threads: int
+    network: Network, threads: int, index: int, saved: CompiledSaved, dy: np.ndarray, dstate: State
 ):
-    """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
+    """dx [T,B,I], dstate before the first step, and the gradients, of one layer."""
+    dy = np.ascontiguousarray(dy)
+    dstate = tuple(map(np.array, dstate))  # changed in place
     layer = network.layer(index)
     weights = np.ascontiguousarray(layer.weight_hh)
     (T, B, I) = saved.x.shape
@@ -122,7 +118,7 @@ def _layer_backward(
         db_h = np.zeros_like(db)
     loop = partial(
         _loops(network, B, threads).backward, weights, saved.gates, saved.saved, saved.h, saved.c,
-        dy, state[0], state[-1], dgates, dgates_h,
+        dy, dstate[0], dstate[-1], dgates, dgates_h,
     )  # fmt: skip
     together([partial(loop, db[part], db_h[part], *share) for part, share in enumerate(parts)])
 
@@ -132,13 +128,12 @@ def _layer_backward(
     _products(flat, layer.weight_ih, dx, threads)
     dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)
     dw_hh = _product_over_steps(flat_h, saved.h[:-1].reshape(T * B, H), threads)
-    return dx.reshape(T, B, I), Layer(dw_ih, dw_hh, db.sum(0), db_h.sum(0))
+    return dx.reshape(T, B, I), dstate, Layer(dw_ih, dw_hh, db.sum(0), db_h.sum(0))
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
     """out [M,N] = a [M,K] b [K,N], its rows shared out among the threads."""
-    cuts = shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
-    together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in cuts])
+    together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in _row_shares(a, b, threads)])
 
 
 def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarray:
@@ -146,7 +141,7 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
 
     Sharing out the rows of the result instead makes NumPy copy a slice of aᵀ, which takes twice the product.
     """
-    cuts = shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
+    cuts = _row_shares(a, b, threads)
     parts = np.empty((len(cuts), a.shape[1], b.shape[1]), a.dtype)
     together(
         [partial(np.dot, a[lo:hi].T, b[lo:hi], out=part) for (lo, hi), part in zip(cuts, parts, strict=True)]
@@ -154,6 +149,11 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
     for part in parts[1:]:
         parts[0] += part
     return parts[0]
+
+
+def _row_shares(a: np.ndarray, b: np.ndarray, threads: int) -> list[tuple[int, int]]:
+    """The rows of a in one share a thread, as far as a product with b is worth it."""
+    return shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
 
 
 def _useful_threads(flops: float, threads: int) -> int:

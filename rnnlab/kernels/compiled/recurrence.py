@@ -44,17 +44,13 @@ def vector_product(vector, weights, out):
         b = vector[k + 1]
         c = vector[k + 2]
         d = vector[k + 3]
-        wa = weights[k]
-        wb = weights[k + 1]
-        wc = weights[k + 2]
-        wd = weights[k + 3]
+        rows = weights[k : k + 4]
         for j in range(N):
-            out[j] += a * wa[j] + b * wb[j] + c * wc[j] + d * wd[j]
+            out[j] += a * rows[0, j] + b * rows[1, j] + c * rows[2, j] + d * rows[3, j]
     for k in range(K - K % 4, K):
         a = vector[k]
-        wa = weights[k]
         for j in range(N):
-            out[j] += a * wa[j]
+            out[j] += a * weights[k, j]
 
 
 @njit(**OPTIONS)

@@ -11,7 +11,7 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
-from rnnlab.layers import history, rows
+from rnnlab.layers import history, parameter_gradients
 from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
 
 Arrays = dict[str, np.ndarray]
@@ -30,10 +30,11 @@ def kernels_of(network: Network, tiles: Tiles) -> tuple[Callable, Callable]:
     return kernels.forward_kernel(*arguments), kernels.backward_kernel(*arguments)
 
 
-def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> Arrays:
-    """What a layer saves, from x [T,B,I] and its state [B,H].
+def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> tuple:
+    """y [T,B,H] of a layer, its last state [B,H] and what it saves, from x [T,B,I] and its first state.
 
-    x; gates [T,B,G·H]; h [T+1,B,H]; reserve, see pointwise.py, [T,B,H,.], one step more where it has c.
+    Saved are x; gates [T,B,G·H]; h [T+1,B,H]; reserve, see pointwise.py, [T,B,H,.], one step more where there
+    is a c.
     """
     check_cell(network, KERNEL_PROPERTIES)
     properties = KERNEL_PROPERTIES[network.cell]
@@ -48,12 +49,8 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
     launch(kernel, tiles, (T, B), (layer.weight_hh, inner_bias(network, layer)), (gates, h, reserve))
-    return {"x": x, "gates": gates, "h": h, "reserve": reserve}
-
-
-def last_state(network: Network, saved: Arrays) -> State:
-    """The state [B,H] after the last step."""
-    return (saved["h"][-1], saved["reserve"][-1, ..., 0])[: len(network.properties.states)]
+    last = (h[-1], reserve[-1, ..., 0])[: 1 + properties.has_c]
+    return h[1:], last, {"x": x, "gates": gates, "h": h, "reserve": reserve}
 
 
 def layer_backward(
@@ -74,9 +71,7 @@ def layer_backward(
     read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
     launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_h))
     dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if properties.passes_h else 0)
-    flat = rows(dgates)
-    flat_h = rows(dgates_h)
-    gradients = Layer(flat.T @ rows(saved["x"]), flat_h.T @ rows(saved["h"][:-1]), flat.sum(0), flat_h.sum(0))
+    gradients = parameter_gradients(dgates, saved["x"], dgates_h, saved["h"][:-1])
     return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.properties.states)], gradients
 
 
