@@ -8,6 +8,7 @@ import gc
 import inspect
 import math
 import numbers
+import os
 import random
 import traceback
 from _thread import RLock, get_ident  # without threading, which no browser needs
@@ -60,6 +61,12 @@ from pocketgpu.simulator.translation import Translation
 
 THREADS_PER_BLOCK = 128  # default of forall
 _one_at_a_time = RLock()  # there is one machine in a process
+if hasattr(os, "register_at_fork"):  # else a process forked amid a launch would wait for its end forever
+    os.register_at_fork(
+        before=_one_at_a_time.acquire,
+        after_in_parent=_one_at_a_time.release,
+        after_in_child=_one_at_a_time.release,
+    )
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):

@@ -1,10 +1,14 @@
 """Launches that would never end, that a GPU refuses, that race on two streams; and the text of findings."""
 
 import math
+import multiprocessing
+import os
 import sys
+import threading
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numba
 import numba.cuda
@@ -280,6 +284,31 @@ def test_threads_of_the_host_launch_one_after_another():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(launched, range(24)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_forked_amid_a_launch_of_another_thread_launches_kernels_of_its_own():
+    runs = threading.Event()
+
+    def prepare(kind, argument, **options):
+        runs.set()
+        time.sleep(0.2)
+        return kind, argument
+
+    slow = cuda.jit(copies.py_func, extensions=[SimpleNamespace(prepare_args=prepare)])
+    x, y = np.ones(4), np.zeros(4)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(slow[1, 4], x, y)
+        assert runs.wait(10)
+        child = multiprocessing.get_context("fork").Process(target=copies[1, 4], args=(x, np.zeros(4)))
+        child.start()
+        child.join(20)
+        running.result(10)
+    is_right = child.exitcode == 0
+    child.kill()
+    assert is_right
+    assert y.tolist() == [1, 1, 1, 1]
 
 
 def test_a_kernel_without_a_text_ends_too():
