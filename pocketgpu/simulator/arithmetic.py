@@ -164,8 +164,9 @@ def as_bare(array: np.ndarray) -> np.ndarray:
     return seen.view(Wrapping) if type(seen) is np.ndarray and seen.dtype.kind in "iu" else seen
 
 
-def wrapped(value: int, dtype: np.dtype) -> np.generic:
+def wrapped(value: int, dtype: np.dtype | type) -> np.generic:
     """An integer as a register of that width keeps it."""
+    dtype = np.dtype(dtype)
     return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)[()]
 
 
@@ -319,7 +320,7 @@ def nearest_float(exact: Fraction, kind: type[np.floating]) -> np.floating:
     try:
         double = float(exact)
     except OverflowError:
-        return kind(math.copysign(math.inf, exact))
+        return kind(math.inf if exact > 0 else -math.inf)
     if kind in SMALL and Fraction(double) != exact and not int(np.float64(double).view(np.int64)) & 1:
         # rounded to odd, so that the second rounding sees on which side of a tie the exact number lies
         double = math.nextafter(double, math.inf if exact > Fraction(double) else -math.inf)
@@ -419,12 +420,13 @@ class Conversion:
             return as_register(wrapped(value, self.dtype))
 
 
-def converted_float(value: float | np.floating, dtype: np.dtype) -> int:
+def converted_float(value: float | np.floating, dtype: np.dtype | type) -> int:
     """A float without its fraction, for a type of integers, as the instruction cvt.rzi converts it.
 
     Beyond the type it becomes the nearest integer of the register: 16 bits for types of 8, of which the
     lowest stay.  NaN becomes 0 where float32 goes to 32 bits or fewer, else the highest bit alone.
     """
+    dtype = np.dtype(dtype)
     register = np.iinfo(f"{dtype.kind}{max(2, dtype.itemsize)}")
     if value != value:
         is_short = not isinstance(value, float) and dtype.itemsize <= 4

@@ -10,29 +10,39 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
+from pocketgpu.simulator import arithmetic
 from pocketgpu.simulator.arithmetic import (
     GPU_MATH,
     Int32,
     UInt32,
     UInt64,
     converted_float,
-    ffs,
-    fma,
     nearest_float,
-    popc,
     wrapped,
 )
-from pocketgpu.simulator.operations import WHOLE, largest, smallest
+from pocketgpu.simulator.operations import largest, smallest
 
 TO_WHOLE = {"n": np.rint, "z": np.trunc, "d": np.floor, "u": np.ceil}
 TOWARDS = {"d": -math.inf, "u": math.inf, "z": 0.0}
 INTEGERS = {"int": np.int32, "uint": np.uint32, "ll": np.int64, "ull": np.uint64}
 REGISTERS = {np.int32: Int32, np.uint32: UInt32, np.int64: np.int64, np.uint64: UInt64}
-FLOATS = {"float": np.float32, "double": np.float64}
+TYPES = INTEGERS | {"float": np.float32, "double": np.float64}
+
+
+def _root(number: Fraction | float) -> Fraction | float:
+    """The square root; of a fraction with 128 bits or more, the last of which tells that there are others."""
+    if isinstance(number, float):
+        return np.sqrt(number)
+    square = number.numerator * number.denominator << 256
+    root = math.isqrt(square)
+    return Fraction(2 * root + (root * root != square), number.denominator << 129)
+
+
 EXACT = {
     "add": operator.add,
     "sub": operator.sub,
@@ -40,16 +50,18 @@ EXACT = {
     "div": operator.truediv,
     "ma": lambda a, b, c: a * b + c,
     "rcp": lambda a: 1 / a,
+    "sqrt": _root,
+    "rsqrt": lambda a: 1 / _root(a),
 }
 
 
 def rounded(exact: Fraction, kind: type, mode: str) -> np.floating:
     """The float of that kind, next to the exact number in the direction of the mode."""
     nearest = nearest_float(exact, kind)
-    if mode == "n" or not math.isfinite(nearest) or Fraction(float(nearest)) == exact:
+    if mode == "n" or float(nearest) == exact:
         return nearest
     towards = TOWARDS[mode]
-    is_above = Fraction(float(nearest)) > exact
+    is_above = float(nearest) > exact
     passed = is_above if towards < 0 or (towards == 0 and exact > 0) else not is_above
     return np.nextafter(nearest, kind(towards)) if passed else nearest
 
@@ -61,27 +73,16 @@ def _with_rounding(name: str) -> Callable | None:
         return None
     of, operation, of_float, mode = match.groups()
     kind = np.float64 if of == "d" or (operation == "ma" and not of_float) else np.float32
+    compute = EXACT[operation]
 
-    def compute(*values: float) -> np.floating:
-        numbers = [kind(value) for value in values]
-        if operation in ("sqrt", "rsqrt") or not all(map(np.isfinite, numbers)):
-            return _of_roots(operation, numbers, kind)
-        try:
-            exact = EXACT[operation](*(Fraction(float(number)) for number in numbers))
-        except ZeroDivisionError:
-            return kind(np.divide(*([kind(1), *numbers][-2:])))
-        return rounded(exact, kind, mode)
+    def compute_rounded(*values: float) -> np.floating:
+        numbers = [np.float64(kind(value)) for value in values]
+        with suppress(ZeroDivisionError, OverflowError, ValueError):  # infinite, or not a number
+            if exact := compute(*map(Fraction, numbers)):
+                return rounded(exact, kind, mode)
+        return kind(compute(*numbers))
 
-    return compute
-
-
-def _of_roots(operation: str, numbers: list, kind: type) -> np.floating:
-    wide = [np.float64(number) for number in numbers]
-    if operation == "sqrt":
-        return kind(np.sqrt(wide[0]))
-    if operation == "rsqrt":
-        return kind(1 / np.sqrt(wide[0]))
-    return kind(EXACT[operation](*wide) if operation != "rcp" else 1 / wide[0])
+    return compute_rounded
 
 
 def _conversion(name: str) -> Callable | None:
@@ -89,60 +90,48 @@ def _conversion(name: str) -> Callable | None:
     match = re.fullmatch(r"(float|double|int|uint|ll|ull)2(float|double|int|uint|ll|ull)_r([nzdu])", name)
     if not match:
         return None
-    source, target, mode = match.groups()
-    if target in INTEGERS:
-        kind = INTEGERS[target]
-        of_float = FLOATS[source]
+    source, target = (TYPES[part] for part in match.groups()[:2])
+    mode = match[3]
 
-        def convert(value: float) -> np.integer:
-            whole = TO_WHOLE[mode](of_float(value))
-            return REGISTERS[kind](wrapped(converted_float(whole, np.dtype(kind)), np.dtype(kind)))
+    def convert(value: float) -> np.number:
+        number = _as(source, value)
+        if target in REGISTERS:
+            return REGISTERS[target](wrapped(converted_float(TO_WHOLE[mode](number), target), target))
+        return rounded(Fraction(number.item()), target, mode) if math.isfinite(number) else target(number)
 
-        return convert
-    kind = FLOATS[target]
+    return convert
 
-    def round_double(value: float) -> np.floating:
-        if not math.isfinite(value):
-            return kind(value)
-        return rounded(Fraction(float(value)), kind, mode)
 
-    def round_integer(value: int) -> np.floating:
-        whole = int(wrapped(value, np.dtype(INTEGERS[source])))
-        return rounded(Fraction(whole), kind, mode)
-
-    return round_double if source == "double" else round_integer
+def _as(kind: type, value: float) -> np.number:
+    """The value as a number of that type; integers wrap."""
+    return wrapped(value, kind) if kind in REGISTERS else kind(value)
 
 
 def _bits_as(source: type, target: type) -> Callable:
     """The same bits as another type."""
     as_register = REGISTERS.get(target, target)
-
-    def convert(value: float) -> object:
-        number = wrapped(value, np.dtype(source)) if source in REGISTERS else source(value)
-        return as_register(number.view(target))
-
-    return convert
+    return lambda value: as_register(_as(source, value).view(target))
 
 
 def _of_integers(kind: type, function: Callable) -> Callable:
     """A function of integers, exact, whose result wraps in that type."""
-    dtype = np.dtype(kind)
 
     def compute(*values: int) -> np.integer:
-        result = function(*(int(wrapped(value, dtype)) for value in values))
-        return REGISTERS[kind](wrapped(result, dtype))
+        result = function(*(int(wrapped(value, kind)) for value in values))
+        return REGISTERS[kind](wrapped(result, kind))
 
     return compute
+
+
+def _of_bits(kind: type, count: Callable) -> Callable:
+    """A function of the bits that an integer has in that type."""
+    return _of_integers(kind, lambda value: count(kind(value)))
 
 
 def _byte_perm(a: int, b: int, selector: int) -> int:
     """Four of the eight bytes of b and a, chosen by four digits of the selector."""
     both = (b & 0xFFFFFFFF) << 32 | (a & 0xFFFFFFFF)
     return sum((both >> 8 * (selector >> 4 * k & 7) & 0xFF) << 8 * k for k in range(4))
-
-
-def _counted(width: int, function: Callable) -> Callable:
-    return lambda value: Int32(function(int(value) % 2**width, width))
 
 
 def _exponent(value: float) -> int:
@@ -186,15 +175,11 @@ def _fraction_and_whole(x: float) -> tuple:
 
 
 def _as_int64(value: float) -> np.int64:
-    return np.int64(converted_float(value, np.dtype(np.int64)))
+    return np.int64(converted_float(value, np.int64))
 
 
 def _bits(x: float) -> int:
     return int(np.float64(x).view(np.int64))
-
-
-def _leading_zeros(bits: int, width: int) -> int:
-    return width - bits.bit_length()
 
 
 OWN = {
@@ -207,7 +192,7 @@ OWN = {
     "exp10": lambda x: type(x)(np.float64(10) ** x),
     "tgamma": GPU_MATH["gamma"],
     "lgamma": GPU_MATH["lgamma"],
-    "fma": fma,
+    "fma": arithmetic.fma,
     "fmax": largest,
     "fmin": smallest,
     "fdim": _positive_difference,
@@ -227,20 +212,12 @@ PLAIN = {  # names that do not follow the rule of the last letter
     "double_as_longlong": _bits_as(np.float64, np.int64),
     "longlong_as_double": _bits_as(np.int64, np.float64),
     "double2hiint": lambda x: Int32(np.int32(_bits(x) >> 32)),
-    "double2loint": lambda x: Int32(wrapped(_bits(x), np.dtype(np.int32))),
+    "double2loint": lambda x: Int32(wrapped(_bits(x), np.int32)),
     "hiloint2double": lambda hi, lo: np.int64(int(hi) << 32 | int(lo) % 2**32).view(np.float64),
     "float2half_rn": np.float16,
     "half2float": np.float32,
     "saturatef": lambda x: np.float32(0 if x != x else min(max(x, 0), 1)),
     "fast_fdividef": _divided,
-    "popc": lambda x: popc(np.uint32(int(x) % 2**32)),
-    "popcll": lambda x: popc(np.uint64(int(x) % WHOLE)),
-    "clz": _counted(32, _leading_zeros),
-    "clzll": _counted(64, _leading_zeros),
-    "ffs": _counted(32, lambda bits, width: ffs(bits)),
-    "ffsll": _counted(64, lambda bits, width: ffs(bits)),
-    "brev": _of_integers(np.int32, lambda x: int(f"{x % 2**32:032b}"[::-1], 2)),
-    "brevll": _of_integers(np.int64, lambda x: int(f"{x % WHOLE:064b}"[::-1], 2)),
     "byte_perm": _of_integers(np.int32, _byte_perm),
     "mul24": _of_integers(np.int32, lambda x, y: _low_24(x) * _low_24(y)),
     "umul24": _of_integers(np.uint32, lambda x, y: x % 2**24 * (y % 2**24)),
@@ -260,6 +237,10 @@ OF_BOTH_SIGNS = {  # name: (type, function); of unsigned integers with a u befor
     "llmax": ("ll", max),
     "llmin": ("ll", min),
 }
+COUNTS = (arithmetic.popc, arithmetic.clz, arithmetic.ffs, arithmetic.brev)  # names of ours would come first
+for _count in COUNTS:
+    for _ending, _kind in {"": np.int32, "ll": np.int64}.items():
+        PLAIN[f"{_count.__name__}{_ending}"] = _of_bits(_kind, _count)
 for _name, (_kind, _function) in OF_BOTH_SIGNS.items():
     PLAIN[_name] = _of_integers(INTEGERS[_kind], _function)
     PLAIN[f"u{_name}"] = _of_integers(INTEGERS[f"u{_kind}"], _function)

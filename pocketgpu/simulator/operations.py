@@ -143,7 +143,7 @@ def rounded(value: object, digits: int | None = None) -> object:
     if not isinstance(value, FLOATS):
         return value if digits is None else round(value, digits)
     if digits is None:
-        return converted_float(np.float64(np.rint(float(value))), np.dtype(np.int64))
+        return converted_float(np.rint(float(value)), np.int64)
     exact = round(float(value), digits) if math.isfinite(value) else value
     return type(value)(exact)
 
@@ -162,7 +162,7 @@ class Number:
 
 def _to_integer(value: object) -> object:
     if isinstance(value, FLOATS):
-        return converted_float(value, np.dtype(np.int64))
+        return converted_float(value, np.int64)
     return within_64_bits(int(value))
 
 
