@@ -53,13 +53,13 @@ def one_reducer(p: int, n: float) -> Path:
 
 def recursive_doubling(p: int, n: float) -> Path:
     """Partners at distance 1, 2, 4, … exchange whole arrays; ranks beyond a power of two fold in first."""
-    doublings, folded = _power_of_two(p)
+    doublings, folded = _folded(p)
     return Path(doublings + 2 * folded, (doublings + 2 * folded) * n, (doublings + folded) * n)
 
 
 def rabenseifner(p: int, n: float) -> Path:
     """Halves, quarters, … are reduced between partners, then gathered in the opposite order."""
-    doublings, folded = _power_of_two(p)
+    doublings, folded = _folded(p)
     part = n * (1 - 0.5**doublings)
     return Path(2 * doublings + 2 * folded, 2 * part + 2 * folded * n, part + folded * n)
 
@@ -131,7 +131,11 @@ def check_size(size: float) -> None:
         raise ValueError(f"the size is {size!r} bytes; it must be finite and at least 0")
 
 
-def _power_of_two(p: int) -> tuple[int, bool]:
+def power_of_two(p: int) -> int:
+    """The largest power of two within p."""
+    return 1 << p.bit_length() - 1
+
+
+def _folded(p: int) -> tuple[int, bool]:
     """(doublings up to the largest power of two within p, whether ranks are left over)."""
-    doublings = p.bit_length() - 1
-    return doublings, p != 1 << doublings
+    return p.bit_length() - 1, p != power_of_two(p)

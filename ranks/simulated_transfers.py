@@ -14,12 +14,13 @@ clocks always count all.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from ranks.costs import Link, check_ranks, check_size
+from ranks.costs import Link, check_ranks, check_size, power_of_two
 
 
 class Step(NamedTuple):
@@ -51,92 +52,82 @@ class Schedule:
         ]
 
 
-def ring(ranks: int) -> Schedule:
-    """Each rank passes one chunk to the next in every step: p−1 steps add, p−1 steps copy."""
-
-    def steps() -> Iterator[Step]:
-        rank = np.arange(ranks)
-        for number in range(2 * (ranks - 1)):
-            adds = number < ranks - 1
-            chunk = (rank - number + (not adds) * ranks) % ranks
-            yield step_of(rank, (rank + 1) % ranks, chunk, chunk + 1, adds)
-
-    return Schedule("ring", ranks, ranks, steps)
+SCHEDULES: dict[str, Callable[[int], Schedule]] = {}
 
 
-def recursive_doubling(ranks: int) -> Schedule:
-    """Partners at distance 1, 2, 4, … exchange whole arrays."""
+def _algorithm(name: str, chunks: Callable[[int], int] = lambda ranks: 1) -> Callable:
+    """Make a function that yields the steps of so many ranks one that returns their schedule."""
 
-    def steps() -> Iterator[Step]:
-        power, rank = _core(ranks)
-        yield from _fold(ranks)
-        for distance in _doublings(power):
-            yield step_of(rank, rank ^ distance, 0, 1, True)
-        yield from _unfold(ranks)
+    def add(steps: Callable[[int], Iterator[Step]]) -> Callable[[int], Schedule]:
+        SCHEDULES[name] = lambda ranks: Schedule(name, ranks, chunks(ranks), partial(steps, ranks))
+        return SCHEDULES[name]
 
-    return Schedule("recursive doubling", ranks, 1, steps)
+    return add
 
 
-def rabenseifner(ranks: int) -> Schedule:
-    """Halves, quarters, … are added between partners at half the distance each time, then gathered."""
-    power, _ = _core(ranks)
-
-    def steps() -> Iterator[Step]:
-        rank = np.arange(power)
-        first = np.zeros(power, int)
-        last = np.full(power, power)
-        yield from _fold(ranks, power)
-        for distance in reversed(_doublings(power)):
-            middle = (first + last) // 2
-            upper = (rank & distance) > 0
-            yield step_of(
-                rank, rank ^ distance, np.where(upper, first, middle), np.where(upper, middle, last), True
-            )
-            first = np.where(upper, middle, first)
-            last = np.where(upper, last, middle)
-        for distance in _doublings(power):
-            partner = rank ^ distance
-            yield step_of(rank, partner, first, last, False)
-            first = np.minimum(first, first[partner])
-            last = np.maximum(last, last[partner])
-        yield from _unfold(ranks, power)
-
-    return Schedule("Rabenseifner", ranks, power, steps)
-
-
-def tree(ranks: int) -> Schedule:
-    """Sums go up a binomial tree to rank 0, and the whole sum comes down."""
-
-    def steps() -> Iterator[Step]:
-        for distance in _doublings(ranks):
-            child = np.arange(distance, ranks, 2 * distance)
-            yield step_of(child, child - distance, 0, 1, True)
-        for distance in reversed(_doublings(ranks)):
-            child = np.arange(distance, ranks, 2 * distance)
-            yield step_of(child - distance, child, 0, 1, False)
-
-    return Schedule("tree", ranks, 1, steps)
-
-
-def one_reducer(ranks: int) -> Schedule:
+@_algorithm("one reducer")
+def one_reducer(ranks: int) -> Iterator[Step]:
     """Rank 0 receives from all others in turn, and sends the sum to all in turn."""
-
-    def steps() -> Iterator[Step]:
-        for other in range(1, ranks):
-            yield step_of([other], [0], 0, 1, True)
-        for other in range(1, ranks):
-            yield step_of([0], [other], 0, 1, False)
-
-    return Schedule("one reducer", ranks, 1, steps)
+    for other in range(1, ranks):
+        yield step_of([other], [0], 0, 1, True)
+    for other in range(1, ranks):
+        yield step_of([0], [other], 0, 1, False)
 
 
-SCHEDULES: dict[str, Callable[[int], Schedule]] = {
-    "one reducer": one_reducer,
-    "tree": tree,
-    "recursive doubling": recursive_doubling,
-    "Rabenseifner": rabenseifner,
-    "ring": ring,
-}
+@_algorithm("tree")
+def tree(ranks: int) -> Iterator[Step]:
+    """Sums go up a binomial tree to rank 0, and the whole sum comes down."""
+    doublings = _doublings(ranks)
+    for distance in doublings:
+        child = np.arange(distance, ranks, 2 * distance)
+        yield step_of(child, child - distance, 0, 1, True)
+    for distance in reversed(doublings):
+        child = np.arange(distance, ranks, 2 * distance)
+        yield step_of(child - distance, child, 0, 1, False)
+
+
+@_algorithm("recursive doubling")
+def recursive_doubling(ranks: int) -> Iterator[Step]:
+    """Partners at distance 1, 2, 4, … exchange whole arrays."""
+    power = power_of_two(ranks)
+    rank = np.arange(power)
+    yield from _beyond(ranks, 1, True)
+    for distance in _doublings(power):
+        yield step_of(rank, rank ^ distance, 0, 1, True)
+    yield from _beyond(ranks, 1, False)
+
+
+@_algorithm("Rabenseifner", power_of_two)
+def rabenseifner(ranks: int) -> Iterator[Step]:
+    """Halves, quarters, … are added between partners at half the distance each time, then gathered."""
+    power = power_of_two(ranks)
+    rank = np.arange(power)
+    first = np.zeros(power, int)
+    last = np.full(power, power)
+    yield from _beyond(ranks, power, True)
+    for distance in reversed(_doublings(power)):
+        middle = (first + last) // 2
+        upper = (rank & distance) > 0
+        begin = np.where(upper, first, middle)
+        yield step_of(rank, rank ^ distance, begin, np.where(upper, middle, last), True)
+        first = np.where(upper, middle, first)
+        last = np.where(upper, last, middle)
+    for distance in _doublings(power):
+        partner = rank ^ distance
+        yield step_of(rank, partner, first, last, False)
+        first = np.minimum(first, first[partner])
+        last = np.maximum(last, last[partner])
+    yield from _beyond(ranks, power, False)
+
+
+@_algorithm("ring", lambda ranks: ranks)
+def ring(ranks: int) -> Iterator[Step]:
+    """Each rank passes one chunk to the next in every step: p−1 steps add, p−1 steps copy."""
+    rank = np.arange(ranks)
+    for number in range(2 * (ranks - 1)):
+        adds = number < ranks - 1
+        chunk = (rank - number + (not adds) * ranks) % ranks
+        yield step_of(rank, (rank + 1) % ranks, chunk, chunk + 1, adds)
 
 
 def schedule(algorithm: str, ranks: int) -> Schedule:
@@ -178,29 +169,17 @@ def step_of(source: object, target: object, first: object, last: object, adds: b
     return Step(source, target, *widened, np.full(source.shape, adds))
 
 
-def _core(ranks: int) -> tuple[int, np.ndarray]:
-    """The largest power of two within the ranks, and that many ranks."""
-    power = 1 << (ranks.bit_length() - 1)
-    return power, np.arange(power)
-
-
 def _doublings(below: int) -> list[int]:
     """1, 2, 4, … below the bound."""
     return [1 << k for k in range((below - 1).bit_length())]
 
 
-def _fold(ranks: int, chunks: int = 1) -> Iterator[Step]:
-    """Ranks beyond a power of two hand their arrays to ranks within it."""
-    power, _ = _core(ranks)
-    if extra := ranks - power:
-        yield step_of(np.arange(power, ranks), np.arange(extra), 0, chunks, True)
-
-
-def _unfold(ranks: int, chunks: int = 1) -> Iterator[Step]:
-    """Ranks beyond a power of two receive the sums."""
-    power, _ = _core(ranks)
-    if extra := ranks - power:
-        yield step_of(np.arange(extra), np.arange(power, ranks), 0, chunks, False)
+def _beyond(ranks: int, chunks: int, adds: bool) -> Iterator[Step]:
+    """Ranks beyond a power of two hand their arrays to ranks within it, or receive the sums from these."""
+    power = power_of_two(ranks)
+    pairs = np.arange(power, ranks), np.arange(ranks - power)
+    if ranks > power:
+        yield step_of(*pairs[:: 1 if adds else -1], 0, chunks, adds)
 
 
 CELLS = 1 << 21  # 64-bit words of contributions that are followed: 16 MB
