@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator.memory import numpy_dtype
-from pocketgpu.simulator.names import SCOPES, Slices, load, store
+from pocketgpu.simulator.names import SCOPES, Slices, Transformer, called, load, store
 from pocketgpu.simulator.rows import ALLOCATIONS, LARGEST, Rows
 from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, Position, site_at
 
@@ -197,7 +197,7 @@ class Arrays:
         return isinstance(index, ast.Name) and bool((self.parameters or {}).get(index.id))
 
 
-class Accesses(ast.NodeTransformer):
+class Accesses(Transformer):
     """Rewrites the accesses of one function; `namespace` has the names that it adds, but for the launch's."""
 
     def __init__(self, arrays: Arrays, code: CodeType, watched: bool):
@@ -220,13 +220,13 @@ class Accesses(ast.NodeTransformer):
         """Is that array the same for all threads, as a parameter of a kernel is?"""
         return self.arrays.parameters is not None and not self.arrays.bound[view[0]]
 
-    def unpacked(self, views: list[tuple[str, int]], place: ast.AST) -> list[ast.stmt]:
+    def unpacked(self, views: list[tuple[str, int]]) -> list[ast.stmt]:
         """x.data2, x.number2 = .bare(x, 2) for each."""
         result = []
         for name, number in views:
-            target = ast.Tuple([store(f"{name}.data{number}"), store(f"{name}.number{number}")], ast.Store())
-            call = ast.Call(load(".bare"), [load(name), ast.Constant(number)], [])
-            result.append(placed(ast.Assign([target], call), place))
+            targets = [store(f"{name}.{part}{number}") for part in ("data", "number")]
+            call = called(".bare", load(name), ast.Constant(number))
+            result.append(ast.Assign([ast.Tuple(targets, ast.Store())], call))
         return result
 
     def _skip(self, node: ast.AST) -> ast.AST:
@@ -261,7 +261,7 @@ class Accesses(ast.NodeTransformer):
             if not isinstance(part, ast.Name) and _number(part) is None:
                 self.temporaries += 1
                 name = f".index{self.temporaries}"
-                part = ast.copy_location(ast.NamedExpr(store(name), part), part)
+                part = ast.NamedExpr(store(name), part)
             first.append(part)
             again.append(load(part.target.id) if isinstance(part, ast.NamedExpr) else part)
         return first, again
@@ -282,12 +282,12 @@ class Accesses(ast.NodeTransformer):
             mark += STORE if isinstance(use, ast.Store) else LOAD
             number = f"{name}.number" if rows else f"{name}.number{len(first)}"
             entry = ast.Tuple([ast.Constant(mark), load(number), *first], ast.Load())
-            whole = ast.IfExp(ast.Call(load(".note"), [entry], []), ast.Constant(None), whole)
+            whole = ast.IfExp(called(".note", entry), ast.Constant(None), whole)
             indices = [whole, *again[1:]]
         value = load(f"{name}.rows" if rows else f"{name}.data{len(first)}")
         for index in indices[:-1] if rows else ():
             value = ast.Subscript(value, index, ast.Load())
-        access = placed(ast.Subscript(value, indices[-1] if rows else whole, use), place)
+        access = ast.copy_location(ast.Subscript(value, indices[-1] if rows else whole, use), place)
         access.notes = [whole] if self.watched else []
         return access
 
@@ -303,10 +303,10 @@ class Accesses(ast.NodeTransformer):
         self.temporaries += 1
         number = self.numbers[name]
         temporary = f".value{self.temporaries}"
-        kind = ast.Call(load(".type"), [ast.NamedExpr(store(temporary), value)], [])
+        kind = called(".type", ast.NamedExpr(store(temporary), value))
         fits = ast.Compare(kind, [ast.Is()], [load(f".kind{number}")])
-        convert = ast.Call(load(f".convert{number}"), [load(temporary)], [])
-        return placed(ast.IfExp(fits, load(temporary), convert), value)
+        convert = called(f".convert{number}", load(temporary))
+        return ast.copy_location(ast.IfExp(fits, load(temporary), convert), value)
 
     # ------------------------------------------------------------------ statements
 
@@ -318,16 +318,19 @@ class Accesses(ast.NodeTransformer):
         elif pairs:
             node.targets[0], node.value = pairs[0]
         self.generic_visit(node)
-        return [node, *self.unpacked(self.views(bound), node)]
+        return self._bound(node, bound)
+
+    def _bound(self, node: ast.stmt, names: Iterable[str]) -> list[ast.stmt]:
+        """The statement, and behind it the bare arrays behind the names that it binds."""
+        return [node, *self.unpacked(self.views(names))]
 
     def _pair(self, target: ast.expr, value: ast.expr) -> tuple[ast.expr, ast.expr]:
         """Target and value where the one is an array in lists or an element of one."""
         name = target.id if isinstance(target, ast.Name) else ""
         if name in self.arrays.rows:
             site = ast.Constant(site_at(self.code, position_of(value)))
-            array = ast.Call(load(f".make{self.numbers[name]}"), [site], [])
             pair = ast.Tuple([store(f"{name}.rows"), store(f"{name}.number")], ast.Store())
-            return placed(pair, target), placed(array, value)
+            return pair, called(f".make{self.numbers[name]}", site)
         base = target.value if isinstance(target, ast.Subscript) else None
         if isinstance(base, ast.Name) and base.id in self.arrays.rows:
             return target, self._converted(base.id, value)
@@ -336,7 +339,7 @@ class Accesses(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         bound = [*_names([node.target])] if node.value else []
         self.generic_visit(node)
-        return [node, *self.unpacked(self.views(bound), node)]
+        return self._bound(node, bound)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         """a[i] += v loads, adds and stores: two accesses."""
@@ -345,20 +348,20 @@ class Accesses(ast.NodeTransformer):
         bound = [*_names([target])]
         if not name:
             self.generic_visit(node)
-            return [node, *self.unpacked(self.views(bound), node)]
+            return self._bound(node, bound)
         node.value = self.visit(node.value)
         target.slice = self.visit(target.slice)
         first, again = self._named(_indices(target))
         value = ast.BinOp(self._access(name, first, again, target, ast.Load()), node.op, node.value)
-        value = _noted_at_once(placed(value, node))
+        value = _noted_at_once(value)
         if name in self.arrays.rows:
             value = self._converted(name, value)
-        return placed(ast.Assign([self._access(name, again, again, target, ast.Store())], value), node)
+        return ast.Assign([self._access(name, again, again, target, ast.Store())], value)
 
     def visit_For(self, node: ast.For) -> ast.For:
         bound = [*_names([node.target])]
         self.generic_visit(node)
-        node.body = [*self.unpacked(self.views(bound), node), *node.body]
+        node.body = [*self.unpacked(self.views(bound)), *node.body]
         return node
 
 
@@ -375,7 +378,7 @@ def _noted_at_once(node: ast.BinOp | ast.Compare) -> ast.expr:
         if not all(map(_is_plain, more.elts)):
             return node
         entry.elts += more.elts
-        second[0].test = ast.copy_location(ast.Constant(False), more)
+        second[0].test = ast.Constant(False)
     node.notes = first or second
     return node
 
@@ -391,11 +394,3 @@ def _is_plain(index: ast.expr) -> bool:
         isinstance(part, PLAIN) or (isinstance(part, ast.NamedExpr) and is_added(part.target))
         for part in ast.walk(index)
     )
-
-
-def placed(node: ast.AST, place: ast.AST) -> ast.AST:
-    """The node with the position of another, and all below it that have none."""
-    for part in ast.walk(node):
-        if "lineno" in part._attributes and not hasattr(part, "lineno"):
-            ast.copy_location(part, place)
-    return node

@@ -16,6 +16,22 @@ def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
 
 
+def called(name: str, *arguments: ast.expr) -> ast.Call:
+    """A call of the function of that name."""
+    return ast.Call(load(name), [*arguments], [])
+
+
+class Transformer(ast.NodeTransformer):
+    """Gives a new node the place of the one that it stands for; nodes within it have none yet."""
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        result = super().visit(node)
+        for new in result if isinstance(result, list) else [result]:
+            if not hasattr(new, "lineno"):
+                ast.copy_location(new, node)
+        return result
+
+
 def bindings(definition: ast.FunctionDef) -> Iterator[tuple[str, ast.expr, int | None]]:
     """(name, value, place in the value's tuple) for all that a function binds."""
     for node in ast.walk(definition):

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pocketgpu.simulator import operations
 from pocketgpu.simulator.accesses import is_added
 from pocketgpu.simulator.arithmetic import Int32, UInt64, brev, clz, ffs, popc, selp
-from pocketgpu.simulator.names import bindings, load
+from pocketgpu.simulator.names import Transformer, bindings, called, load
 from pocketgpu.simulator.threads import INSIDE, blockDim, blockIdx, grid, gridDim, gridsize, threadIdx
 
 OF_INDEX = 21  # bits of an index or a size: three of them have a product of 63
@@ -155,7 +155,7 @@ def _bits_of(value: object) -> int:
     return max(1, int(value).bit_length()) if isinstance(value, int) else NO_INTEGER
 
 
-class Operators(ast.NodeTransformer):
+class Operators(Transformer):
     """Rewrites the operators of one function; `namespace` has the functions that it names."""
 
     def __init__(self, widths: Widths):
@@ -164,10 +164,7 @@ class Operators(ast.NodeTransformer):
 
     def _call(self, name: str, function: object, *arguments: ast.expr) -> ast.expr:
         self.namespace[f".{name}"] = function
-        call = ast.Call(load(f".{name}"), [*arguments], [])
-        for node in (call, call.func):
-            ast.copy_location(node, arguments[0])
-        return call
+        return called(f".{name}", *arguments)
 
     def _operation(self, name: str, *arguments: ast.expr) -> ast.expr:
         return self._call(name, getattr(operations, name), *arguments)
@@ -180,9 +177,9 @@ class Operators(ast.NodeTransformer):
         self.generic_visit(node)
         if type(node.op) in WORDS and not is_safe:
             name = WORDS[type(node.op)]
-            return ast.copy_location(self._operation(name, node.left, node.right), node)
+            return self._operation(name, node.left, node.right)
         if needs_wrap:
-            return ast.copy_location(self._operation("within_64_bits", node), node)
+            return self._operation("within_64_bits", node)
         return node
 
     def _is_safe(self, node: ast.BinOp) -> bool:
@@ -208,25 +205,25 @@ class Operators(ast.NodeTransformer):
             return self.generic_visit(node)
         now = copy.deepcopy(target)
         now.ctx = ast.Load()
-        value = ast.copy_location(ast.BinOp(now, node.op, node.value), node)
+        value = ast.BinOp(now, node.op, node.value)
         new = self.visit(value)
         if new is value and isinstance(target, ast.Name):
             node.value = value.right
             return node
-        return ast.copy_location(ast.Assign([target], new), node)
+        return ast.Assign([target], new)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
             return self._visit_test(node)
         self.generic_visit(node)
         if isinstance(node.op, ast.Invert):
-            return ast.copy_location(self._operation("invert", node.operand), node)
+            return self._operation("invert", node.operand)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """A comparison whose result is stored or computed with."""
         self.generic_visit(node)
-        return ast.copy_location(self._operation("truth", node), node)
+        return self._operation("truth", node)
 
     def _visit_test(self, node: ast.AST) -> ast.AST:
         """A condition: its comparisons need no number."""
@@ -243,7 +240,7 @@ class Operators(ast.NodeTransformer):
 
     def _visit_conditional(self, node: ast.If | ast.While | ast.IfExp | ast.Assert) -> ast.AST:
         test = self._visit_test(node.test)
-        node.test = ast.copy_location(ast.Constant(None), node)
+        node.test = ast.Constant(None)
         self.generic_visit(node)
         node.test = test
         return node
@@ -255,7 +252,7 @@ class Operators(ast.NodeTransformer):
         if type(node.value) is int and node.value >= operations.HALF:
             name = f".uint{node.value % operations.WHOLE}"
             self.namespace[name] = UInt64(node.value % operations.WHOLE)
-            return ast.copy_location(load(name), node)
+            return load(name)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -265,7 +262,7 @@ class Operators(ast.NodeTransformer):
             return node
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "bit_count" and not node.args:
-            return ast.copy_location(self._call("popc", popc, node.func.value), node)
+            return self._call("popc", popc, node.func.value)
         return node
 
 

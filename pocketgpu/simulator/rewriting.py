@@ -22,10 +22,10 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, placed, position_of
+from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
 from pocketgpu.simulator.memory import Watched, attribute
-from pocketgpu.simulator.names import load, store
+from pocketgpu.simulator.names import Transformer, called, load, store
 from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
 from pocketgpu.simulator.synchronisation import call, syncthreads
@@ -82,10 +82,10 @@ def rewritten(
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
     unset = [name for name in names_read_unset(definition, _parameters(definition)) if name in own]
-    begin = [placed(ast.Assign([store(name)], load(f"{name}.unset")), definition.body[0]) for name in unset]
+    begin = [ast.Assign([store(name)], load(f"{name}.unset")) for name in unset]
     result.namespace |= {f"{name}.unset": Unset(name) for name in unset}
     views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
-    begin += accesses.unpacked(views, definition.body[0])
+    begin += accesses.unpacked(views)
     body = statements_by(accesses, definition.body)
     if bits is None:
         bits = dict.fromkeys(arrays.given, OF_REGISTER)
@@ -139,7 +139,7 @@ def bound_in(definition: Definition) -> set[str]:
     return names - outer
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter(Transformer):
     """Rewrites one function."""
 
     def __init__(self, code: CodeType, look: Look, may_wait: Callable, watched: bool):
@@ -159,7 +159,7 @@ class Rewriter(ast.NodeTransformer):
         result = statements_by(self, body)
         if self.needs_thread:
             first = ast.Assign([store(".thread")], ast.Attribute(load(".machine"), "now", ast.Load()))
-            result.insert(0, ast.copy_location(first, body[0]))
+            result.insert(0, first)
         return result
 
     # ------------------------------------------------------------------ what names stand for
@@ -237,7 +237,7 @@ class Rewriter(ast.NodeTransformer):
         inside = INSIDE.get(id(value))
         if inside is not None:
             name = f".{'.'.join(path)}"
-            node.func = ast.copy_location(self.word(name, inside), function)
+            node.func = self.word(name, inside)
             node.args = self._with(site, node)
             return self._waiting(node, ".".join(path)) if inside.__code__.co_flags & GENERATOR else node
         if value is UNKNOWN:
@@ -245,13 +245,13 @@ class Rewriter(ast.NodeTransformer):
             if harmless or self.comprehensions:
                 return node
             node.args = self._with(site, node, node.func)
-            node.func = ast.copy_location(self.word(".call", call), function)
+            node.func = self.word(".call", call)
             return self._waiting(node, ast.unparse(function))
         if isinstance(value, FunctionType):
             waits = self.may_wait(value)
             if len(path) > 1:
                 self.result.functions[f".{'.'.join(path)}"] = path
-                node.func = ast.copy_location(load(f".{'.'.join(path)}"), function)
+                node.func = load(f".{'.'.join(path)}")
             return self._waiting(node, ".".join(path)) if waits else node
         return node
 
@@ -260,14 +260,14 @@ class Rewriter(ast.NodeTransformer):
         if self.again:
             second = site_at(*SITES[site][:2], copy=1)
             number = ast.IfExp(load(self.again), ast.Constant(second), number)
-        return [ast.copy_location(number, node), *more, *node.args]
+        return [number, *more, *node.args]
 
     def _waiting(self, node: ast.Call, what: str) -> ast.AST:
         if self.comprehensions:
             line = node.lineno
             message = f"line {line} calls {what}, which waits, in a comprehension; write a loop"
             raise LaunchStopped(Finding("does_not_compile", message, line))
-        return ast.copy_location(ast.YieldFrom(node), node)
+        return ast.YieldFrom(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """laneid, where a program has imported that name."""
@@ -288,8 +288,8 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not may_be_field:
             return node
-        arguments = [node.value, ast.Constant(node.attr), ast.Constant(self.site(node))]
-        return ast.copy_location(ast.Call(self.word(".attribute", attribute), arguments, []), node)
+        self.result.namespace[".attribute"] = attribute
+        return called(".attribute", node.value, ast.Constant(node.attr), ast.Constant(self.site(node)))
 
     # ------------------------------------------------------------------ functions and comprehensions within
 
@@ -321,7 +321,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
         """What lies outside of the kernel is global here."""
         own = [name for name in node.names if any(name in scope for scope in self.scopes)]
-        return node if own else ast.copy_location(ast.Global(node.names), node)
+        return node if own else ast.Global(node.names)
 
     # ------------------------------------------------------------------ loops
 
@@ -337,9 +337,7 @@ class Rewriter(ast.NodeTransformer):
         self._counted(node)
         if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.test)):
             return node
-        before, after = (
-            ast.copy_location(ast.Assign([store(name)], ast.Constant(value)), node) for value in (False, True)
-        )
+        before, after = (ast.Assign([store(name)], ast.Constant(value)) for value in (False, True))
         node.body.insert(0, after)
         return [before, node]
 
@@ -356,9 +354,9 @@ class Rewriter(ast.NodeTransformer):
             node.target = ast.Tuple(
                 [store(f".round {node.lineno} {node.col_offset}"), node.target], ast.Store()
             )
-            node.iter = ast.copy_location(ast.Call(load(".enumerate"), [node.iter], []), node.iter)
+            node.iter = called(".enumerate", node.iter)
             return self._counted(node)
-        node.iter.func = ast.copy_location(load(".range"), node.iter.func)
+        node.iter.func = load(".range")
         return node
 
     def _counted(self, node: LOOPS) -> LOOPS:
