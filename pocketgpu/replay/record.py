@@ -21,7 +21,7 @@ from pocketgpu.simulator.races import counted_before
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding, thread_name
-from pocketgpu.simulator.trace import SPACES, Accesses, Columns, Watch, label_of
+from pocketgpu.simulator.trace import Accesses, Columns, Watch, label_of
 
 EVENTS = 10_000  # of a replay; what a launch does after them is left out
 BANK_ROW = 128  # bytes of all banks
@@ -109,15 +109,15 @@ def _elements(columns: Columns, log: Accesses) -> tuple[np.ndarray, np.ndarray, 
 def _requests(total: int, log: Accesses, events: int) -> tuple[np.ndarray, list[list[int]]]:
     """The warp's request of each event [events], -1 without one; [sectors, turns] of those that are shown."""
     number = np.full(total, -1)
-    in_memory = log.space != SPACES.index(trace.LOCAL)
+    in_memory = ~log.is_in(trace.LOCAL)
     _, first, of_kept = np.unique(requests(log)[in_memory], return_index=True, return_inverse=True)
     request = np.full(len(log.when), -1)
     request[in_memory] = np.argsort(np.argsort(first))[of_kept]  # counted as they begin
     number[log.when] = request
-    of_global = sector_places(log, np.flatnonzero(log.space == SPACES.index(trace.GLOBAL)), request)
+    of_global = sector_places(log, np.flatnonzero(log.is_in(trace.GLOBAL)), request)
     sectors = tallied(request[of_global], len(first))
     turns = np.zeros(len(first), np.int64)
-    places, extra = bank_turns(log, np.flatnonzero(log.space == SPACES.index(trace.SHARED)), request)
+    places, extra = bank_turns(log, np.flatnonzero(log.is_in(trace.SHARED)), request)
     turns[request[places]] = extra + 1
     return number, np.stack([sectors, turns], 1)[: int(number[:events].max(initial=-1)) + 1].tolist()
 
@@ -141,8 +141,7 @@ def _waits(columns: Columns, watch: Watch) -> np.ndarray:
         end = goes_on.get(int(thread[start]), events + 1)  # its next turn begins, or it has returned
         until[stop - 1] = end if end > stop else 0
         goes_on[int(thread[start])] = begin
-    per_block = int(np.prod(watch.block))
-    for kind, size in ((trace.BARRIER, per_block), (trace.GRID_SYNC, per_block * int(np.prod(watch.grid)))):
+    for kind, size in watch.threads.items():
         arrived = {}
         for event in np.flatnonzero(columns.kind == kind).tolist():
             barrier = int(thread[event]) // size, int(columns.detail[event])

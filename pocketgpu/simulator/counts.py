@@ -69,10 +69,9 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
     add(table, "atomics", lines[log.site[atomics]])
     request = requests(log)
     for word, kinds in WORDS.items():
-        of_kind = np.isin(np.arange(trace.KINDS), kinds)
-        of_kind[trace.ATOMIC] = with_atomics
+        of_kind = log.is_one_of(*kinds, trace.ATOMIC) if with_atomics else log.is_one_of(*kinds)
         for space in (trace.GLOBAL, trace.SHARED):
-            places = np.flatnonzero(of_kind[log.kind] & (log.space == trace.SPACES.index(space)))
+            places = np.flatnonzero(of_kind & log.is_in(space))
             count_accesses(table, word, space, log, places, request, lines)
     used = np.flatnonzero(sum(table.values())).tolist()
     return {line: {name: int(counts[line]) for name, counts in table.items()} for line in used}
@@ -80,13 +79,13 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
 
 def count_sectors(log: Accesses) -> int:
     """Sectors of global memory, read and written: what count_memory counts, without all the rest."""
-    is_global = log.space == trace.SPACES.index(trace.GLOBAL)
+    is_global = log.is_in(trace.GLOBAL)
     at_site = np.zeros(int(log.site.max(initial=0)) + 1, bool)
     at_site[log.site[is_global]] = True
     places = np.flatnonzero(at_site[log.site])
     request = np.zeros(len(log.site), np.int64)
     request[places] = requests(log, places)
-    of_kinds = (np.flatnonzero(is_global & np.isin(log.kind, kinds)) for kinds in WORDS.values())
+    of_kinds = (np.flatnonzero(is_global & log.is_one_of(*kinds)) for kinds in WORDS.values())
     return sum(len(sector_places(log, chosen, request)) for chosen in of_kinds)
 
 

@@ -159,7 +159,7 @@ class Diagnosis:
         """Does the thread of that access write the element that the other one accesses?"""
         log = self.log
         same = (log.thread == log.thread[place]) & (log.address == log.address[of])
-        return bool((same & ~np.isin(log.kind, trace.LOADS)).any())
+        return bool((same & ~log.is_one_of(*trace.LOADS)).any())
 
     def _array(self, place: int) -> object:
         """The array of the kernel to which the element belongs."""
@@ -282,7 +282,7 @@ def first_reads(log: Accesses) -> np.ndarray:
         chosen = np.flatnonzero(unsure[log.array[place]])
         _, first = np.unique(cell[chosen], return_index=True)
         first = np.unique(place[chosen][first])
-    reads = first[~np.isin(log.kind[first], (trace.STORE, trace.VOLATILE_STORE))]
+    reads = first[~log.is_one_of(trace.STORE, trace.VOLATILE_STORE)[first]]
     return np.array([place for place in reads if not _was_written(log, place)], np.int64)
 
 

@@ -43,6 +43,7 @@ from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.lockstep import Fallback, Run, check_choice
 from pocketgpu.simulator.mapped import is_mapped, without_check
 from pocketgpu.simulator.memory import is_written, poisoned, watched
+from pocketgpu.simulator.names import parameters
 from pocketgpu.simulator.report import findings_and_sectors, report
 from pocketgpu.simulator.scheduler import RunningGrid
 from pocketgpu.simulator.settings import (
@@ -167,7 +168,7 @@ class Kernel:
         bounds = limits(now.sheet, math.prod(block), self.shared)
         translation = Translation(trace)
         declared = as_declared(arguments, self.types)
-        passed = Arguments(declared, trace, self.extensions, _parameters(self.py_func), translation)
+        passed = Arguments(declared, trace, self.extensions, parameters(self.py_func), translation)
         try:
             check_choice(now, math.prod(grid) * math.prod(block), self.options)
             record = Run(grid, block, bounds, trace, now).start(self.py_func, passed.values, keep)
@@ -351,10 +352,6 @@ def _three(size: object, name: str) -> Triple:
         if not isinstance(extent, numbers.Integral):
             raise TypeError(f"{name} must be a sequence of integers, got {sizes}")
     return (*sizes, 1, 1)[:3]
-
-
-def _parameters(function: Callable) -> tuple[str, ...]:
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
 class Arguments:

@@ -16,6 +16,11 @@ def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
 
 
+def parameters(function: FunctionType) -> tuple[str, ...]:
+    """Names of a function's parameters, in their order."""
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
 def called(name: str, *arguments: ast.expr) -> ast.Call:
     """A call of the function of that name."""
     return ast.Call(load(name), [*arguments], [])

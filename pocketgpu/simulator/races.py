@@ -87,7 +87,7 @@ def races(columns: Columns, log: Accesses, waiting: WaitingSites) -> list[Race]:
 
 def _flags(columns: Columns, log: Accesses, waiting: WaitingSites) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = np.isin(log.kind, POLLING) & waiting.polls[log.site]
+    polled = log.is_one_of(*POLLING) & waiting.polls[log.site]
     flags = np.unique(log.address[(log.kind == trace.ATOMIC) | polled])
     waited = np.unique(log.address[polled])
     fenced = counted_before(columns, trace.FENCE)[log.when] > 0
@@ -128,14 +128,14 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
 def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
     atomic = log.kind == trace.ATOMIC
-    writes = ~np.isin(log.kind, trace.LOADS)
+    writes = ~log.is_one_of(*trace.LOADS)
     place, cell = _written_by_many(log, writes)
     if not len(place):
         return []
     grid = counted_before(columns, trace.GRID_SYNC)[log.when]
     block = counted_before(columns, trace.BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
-    is_global = log.space[place] != trace.SPACES.index(trace.SHARED)  # no other block sees shared memory
+    is_global = ~log.is_in(trace.SHARED)[place]  # no other block sees shared memory
     within_block = log.block, block, log.thread
     between_blocks = np.zeros_like(grid), grid, log.block
     pairs = _unordered_pairs(log.when, place, cell, *within_block, writes, atomic)
@@ -162,7 +162,7 @@ def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
 
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accesses to cells that a thread writes, as trace.cells gives them; local memory is left out."""
-    shared = log.space != trace.SPACES.index(trace.LOCAL)
+    shared = ~log.is_in(trace.LOCAL)
     if log.cell is not None:
         is_written = np.zeros(log.cells, bool)
         is_written[log.cell[writes]] = True

@@ -15,7 +15,7 @@ from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.settings import advance_clock, current
 from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding
-from pocketgpu.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses
+from pocketgpu.simulator.trace import GRID_SYNC, Accesses, Columns, Watch, accesses
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -176,7 +176,7 @@ def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], s
     # this brings Numba's compiler, which takes a second to load
     from pocketgpu.simulator.flops import FlopsUnknown, flops
 
-    threads = None if watch.stopped else prod(watch.grid) * prod(watch.block)
+    threads = None if watch.stopped else watch.threads[GRID_SYNC]
     try:
         return flops(watch.kernel, watch.arguments, columns, threads), ""
     except FlopsUnknown as unknown:
@@ -186,8 +186,7 @@ def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], s
 def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, int]:
     """Barriers by line: each block's once, however many threads came."""
     per_line = {}
-    per_block = prod(watch.block)
-    for kind, size in ((BARRIER, per_block), (GRID_SYNC, per_block * prod(watch.grid))):
+    for kind, size in watch.threads.items():
         mask = columns.kind == kind
         for line, arrived in zip(*np.unique(lines[columns.site[mask]], return_counts=True), strict=True):
             per_line[int(line)] = per_line.get(int(line), 0) + int(arrived) // size

@@ -11,16 +11,17 @@ import numpy as np
 from pocketgpu.simulator.counts import Counts, count_memory
 from pocketgpu.simulator.diagnosis import index_in
 from pocketgpu.simulator.grouping import tallied
+from pocketgpu.simulator.names import parameters
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.threads import thread_name
 from pocketgpu.simulator.trace import (
     ATOMIC,
     EXCHANGE,
     GLOBAL,
+    GRID_SYNC,
     LOADS,
     LOCAL,
     SHARED,
-    SPACES,
     STORE,
     STRONG_LOAD,
     VOLATILE_LOAD,
@@ -51,11 +52,12 @@ def judged_counts(result: Report) -> dict:
     memory = of_launch.get(0, {})
     memory.pop("barriers", None)
     counts = asdict(result.counts + Counts())
-    threads = int(np.prod(result.watch.grid)) * log.threads_per_block
     exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
-    shareable = log.thread[log.space != SPACES.index(LOCAL)]
-    every = tallied(np.concatenate([shareable, result.trace.thread[exchanges]]), threads)
-    in_shared = np.isin(log.kind, LOADS) & (log.space == SPACES.index(SHARED))
+    shareable = log.thread[~log.is_in(LOCAL)]
+    every = tallied(
+        np.concatenate([shareable, result.trace.thread[exchanges]]), result.watch.threads[GRID_SYNC]
+    )
+    in_shared = log.is_one_of(*LOADS) & log.is_in(SHARED)
 
     def pairs(places):
         return np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
@@ -80,9 +82,9 @@ def _longest(result: Report, log: Accesses) -> dict:
     same = np.ones(len(order), bool)
     for column in (log.thread, log.site, log.address):
         same[1:] &= column[order][1:] == column[order][:-1]
-    polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD, STRONG_LOAD))
+    polls = same & log.is_one_of(ATOMIC, VOLATILE_LOAD, STRONG_LOAD)[order]
     polls[:1] = False
-    counts = tallied(log.thread[order][~polls & (log.space[order] != SPACES.index(LOCAL))])
+    counts = tallied(log.thread[order][~(polls | log.is_in(LOCAL)[order])])
     if not len(counts):
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())
@@ -96,10 +98,9 @@ def _longest(result: Report, log: Accesses) -> dict:
 def _exchanged(result: Report, log: Accesses) -> list[int]:
     """[blocks] Addresses that each block loads and another one stores; without flags read by atomics."""
     blocks = int(np.prod(result.watch.grid))
-    in_global = log.space == SPACES.index(GLOBAL)
 
     def pairs(kinds):
-        chosen = in_global & np.isin(log.kind, kinds)
+        chosen = log.is_in(GLOBAL) & log.is_one_of(*kinds)
         return {*zip(log.address[chosen].tolist(), log.block[chosen].tolist(), strict=True)}
 
     writers = {}
@@ -111,8 +112,6 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
 
 def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[int]:
     """[parameters] count(places of these accesses to each one's array); of a number, there are none."""
-    chosen = np.isin(log.kind, kinds) & (log.space == SPACES.index(GLOBAL))
+    chosen = log.is_one_of(*kinds) & log.is_in(GLOBAL)
     labels = np.array(["", *(str(member.root.label) for member in log.arrays[1:])])[log.array]
-    code = result.watch.kernel.__code__
-    parameters = code.co_varnames[: code.co_argcount]
-    return [count(np.flatnonzero(chosen & (labels == name))) for name in parameters]
+    return [count(np.flatnonzero(chosen & (labels == name))) for name in parameters(result.watch.kernel)]

@@ -20,6 +20,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -268,6 +269,12 @@ class Watch:
     sectors: int | None = None  # that a launch in lockstep moved; None where each thread ran by itself
     why_not_in_lockstep: str = ""
 
+    @property
+    def threads(self) -> dict[int, int]:
+        """How many threads come to a barrier of a block, and to one of the grid."""
+        threads = prod(self.block)
+        return {BARRIER: threads, GRID_SYNC: threads * prod(self.grid)}
+
 
 def _integers(entries: list) -> np.ndarray:
     try:
@@ -316,6 +323,14 @@ class Accesses:
         """[n] The warps of these threads, counted through the grid."""
         block, local = np.divmod(thread, self.threads_per_block)
         return block * -(-self.threads_per_block // WARP) + local // WARP
+
+    def is_in(self, space: str) -> np.ndarray:
+        """[n] Which of them are to memory of that space?"""
+        return self.space == SPACES.index(space)
+
+    def is_one_of(self, *kinds: int) -> np.ndarray:
+        """[n] Which of them are of these kinds?"""
+        return np.isin(np.arange(KINDS), kinds)[self.kind]
 
     @property
     def lane(self) -> np.ndarray:

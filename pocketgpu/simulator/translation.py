@@ -11,7 +11,7 @@ from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodTyp
 
 import numpy as np
 
-from pocketgpu.simulator import arithmetic, libdevice
+from pocketgpu.simulator import arithmetic, libdevice, names
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
 from pocketgpu.simulator.memory import Watched
 from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
@@ -57,8 +57,7 @@ class Translation:
 
     def kernel(self, function: FunctionType, values: Sequence) -> FunctionType:
         """The kernel as it runs with these arguments, the same for every thread."""
-        names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        arguments = dict(zip(names, values, strict=False))
+        arguments = dict(zip(names.parameters(function), values, strict=False))
         is_array = {name: isinstance(value, Watched) for name, value in arguments.items()}
         bits = {name: _bits_of(value) for name, value in arguments.items()}
         copy, result = self._copy(function, is_array, bits)
@@ -136,8 +135,8 @@ class Translation:
             tree = None if function.__code__.co_flags & GENERATOR else tree_of(function)
             if tree is None:
                 return None
-            names = lambda path: look(function, path)
-            result = rewritten(tree, function.__code__, names, self.may_wait, watched, parameters, bits)
+            meaning = lambda path: look(function, path)
+            result = rewritten(tree, function.__code__, meaning, self.may_wait, watched, parameters, bits)
         except RecursionError:  # the newest Pythons compile no deeper
             return None
         finally:
