@@ -9,12 +9,14 @@ are, and its usual names.
 import contextlib
 import importlib
 import sys
+import tomllib
 import unittest
 from collections.abc import Callable
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 
 PAGE = "see docs/simulator.md, Not seen"
 NO_COMPILER = (
@@ -22,6 +24,7 @@ NO_COMPILER = (
 )
 MLIR = "numba_cuda_mlir"
 NO_NUMBA = "Numba is not installed, and pocketgpu has no"
+NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class CudaAPIError(RuntimeError):
@@ -69,29 +72,15 @@ def refuse(name: str, reason: str) -> Callable:
     return refused
 
 
-COMPILING = (
-    "compile",
-    "compile_all",
-    "compile_for_current_device",
-    "compile_ptx",
-    "compile_ptx_for_current_device",
-)
-MANAGERS = (
-    "BaseCUDAMemoryManager",
-    "GetIpcHandleMixin",
-    "HostOnlyCUDAMemoryManager",
-    "MemoryPointer",
-    "NumbaCUDAMemoryManager",
-)
-OF_DRIVER = ("set_memory_manager", "open_ipc_handle", "defer_cleanup_all")
+get_cuda_paths = refuse("get_cuda_paths", "the simulator needs no CUDA toolkit")
 
 
 def add_names(cuda: ModuleType) -> None:
     """Give the simulator's module the names of numba.cuda that only a GPU or its compiler has."""
-    reasons = dict.fromkeys(COMPILING, NO_COMPILER)
-    reasons |= dict.fromkeys(OF_DRIVER, f"the simulator's memory is the host's; {PAGE}")
+    reasons = dict.fromkeys(NAMES["compiling"], NO_COMPILER)
+    reasons |= dict.fromkeys(NAMES["driver"], f"the simulator's memory is the host's; {PAGE}")
     vars(cuda).update({name: refuse(f"cuda.{name}", reason) for name, reason in reasons.items()})
-    for name in MANAGERS:  # a program derives a class of its own from them
+    for name in NAMES["managers"]:  # a program derives a class of its own from them
         setattr(cuda, name, type(name, (), {"__init__": refuse(f"cuda.{name}", PAGE)}))
     vars(cuda).update(
         profiling=contextlib.nullcontext,
@@ -106,46 +95,17 @@ def add_names(cuda: ModuleType) -> None:
 
 def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
     """{module below numba.cuda: its names}."""
-    skips = {name: skip_on_cudasim for name in ("skip_on_cudasim", "skip_under_cuda_memcheck")}
-    case = dict.fromkeys(("CUDATestCase", "ContextResettingTestCase"), unittest.TestCase)
-    errors = {"CudaAPIError": CudaAPIError, "CudaDriverError": CudaDriverError}
-    devices = {name: getattr(cuda, name) for name in ("gpus", "require_context", "select_device")}
-    devices["get_context"] = cuda.current_context
+    known = SimpleNamespace(**{**globals(), **vars(cuda), "cuda": cuda, "unittest": unittest})
+    modules = {
+        module: {name: attrgetter(path)(known) for name, path in names.items()}
+        for module, names in NAMES["modules"].items()
+    }
     vectors = {name: value for name, value in vars(cuda).items() if name in cuda.simulator.VECTORS}
-    return {
-        "cudadrv": {},
-        "cudadrv.driver": {
-            **errors, "device_memset": device_memset, "driver": cuda, "Stream": cuda.stream,
-            "Event": cuda.event, **{name: getattr(cuda, name) for name in (*MANAGERS, "MemoryInfo")},
-        },
-        "cudadrv.devicearray": {
-            "DeviceNDArray": cuda.DeviceArray, "DeviceNDArrayBase": cuda.DeviceArray,
-            "MappedNDArray": cuda.DeviceArray, "ManagedNDArray": cuda.DeviceArray,
-            "DeviceRecord": cuda.DeviceArray, "is_cuda_ndarray": cuda.is_cuda_ndarray,
-            "auto_device": cuda.auto_device,
-        },
-        "cudadrv.error": {**errors, "CudaSupportError": CudaSupportError, "NvvmError": NvvmError},
-        "cudadrv.devices": devices,
-        "cudadrv.runtime": {"runtime": cuda.runtime},
-        "kernels": {},
-        "kernels.reduction": {"Reduce": cuda.Reduce},
-        **dict.fromkeys(("api", "stubs", "intrinsics", "cache_hints", "device_init"), vars(cuda)),
-        "cg": {"this_grid": cuda.cg.this_grid},
-        "decorators": {"jit": cuda.jit},
-        "args": {"In": cuda.In, "Out": cuda.Out, "InOut": cuda.InOut},
-        "testing": {
-            **case, **skips, "skip_unless_cudasim": unittest.skip, "unittest": unittest,
-        },
-        "compiler": {name: getattr(cuda, name) for name in COMPILING},
-        "errors": {"KernelRuntimeError": KernelRuntimeError},
-        "vector_types": {"vector_types": vectors, **vectors},
-        "cuda_paths": {"get_cuda_paths": refuse("get_cuda_paths", "the simulator needs no CUDA toolkit")},
-        "dispatcher": {"CUDADispatcher": cuda.simulator.Kernel, "CUDAKernel": cuda.simulator.Kernel},
-        "extending": {
-            name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER)
-            for name in ("intrinsic", "overload", "lower_builtin", "register_model")
-        },
-    }  # fmt: skip
+    modules |= dict.fromkeys(("api", "stubs", "intrinsics", "cache_hints", "device_init"), vars(cuda))
+    modules["compiler"] = {name: getattr(cuda, name) for name in NAMES["compiling"]}
+    modules["vector_types"] = {"vector_types": vectors, **vectors}
+    refused = {name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER) for name in NAMES["extending"]}
+    return modules | {"extending": refused}
 
 
 def modules_of_numba(numba: ModuleType) -> dict[str, dict[str, object]]:
@@ -193,27 +153,17 @@ def empty_module(name: str) -> ModuleType:
 
 def register(package: ModuleType, modules: dict[str, dict[str, object]], reason: str) -> None:
     """Let these modules be imported below the package, and any other be refused for that reason."""
+    prefix = "numba" if package.__name__ == "numba" else "numba.cuda"
     package.__path__ = []
     for name, names in modules.items():
-        full = f"{package.__name__}.{name}" if package.__name__ == "numba" else f"numba.cuda.{name}"
-        module = empty_module(full)
+        full = f"{prefix}.{name}"
+        module = sys.modules[full] = empty_module(full)
         vars(module).update({key: value for key, value in names.items() if not key.startswith("__")})
-        sys.modules[full] = module
-        above, _, own = name.rpartition(".")
-        holder = sys.modules[full.rpartition(".")[0]] if above else package
-        if not hasattr(holder, own) or above:
+        above, _, own = full.rpartition(".")
+        holder = package if above == prefix else sys.modules[above]
+        if not hasattr(holder, own) or holder is not package:
             setattr(holder, own, module)
-    prefix = "numba" if package.__name__ == "numba" else "numba.cuda"
     sys.meta_path.append(Missing(prefix, reason))
-
-
-ALIASES = {
-    "b1": "boolean", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16",
-    "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64",
-    "c16": "complex128", "byte": "uint8", "intc": "int32", "uintc": "uint32", "short": "int16",
-    "char": "int8", "uchar": "uint8", "long_": "int64", "double": "float64", "float_": "float32",
-}  # fmt: skip
-LACKING = ("stencil", "typed", "typeof", "cfunc", "generated_jit", "jitclass", "objmode", "overload")
 
 
 class Numba(ModuleType):
@@ -227,14 +177,14 @@ class Numba(ModuleType):
         self.__spec__ = ModuleSpec("numba", None, is_package=True)
         types = importlib.import_module("pocketgpu.simulator.number_types").types
         self.types = types
-        vars(types).update({name: getattr(types, other) for name, other in ALIASES.items()})
+        vars(types).update({name: getattr(types, other) for name, other in NAMES["aliases"].items()})
         vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
         vars(self).update(
             get_num_threads=lambda: 1,
             literal_unroll=lambda container: container,
             set_num_threads=lambda number: None,
         )
-        for name in LACKING:
+        for name in NAMES["lacking"]:
             setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: pip install numba"))
 
     def __getattr__(self, name: str):
