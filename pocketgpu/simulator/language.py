@@ -8,8 +8,10 @@ everything else.
 
 import ast
 import builtins
+import tomllib
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import CellType, FunctionType, ModuleType
 
 import numpy as np
@@ -19,25 +21,7 @@ from pocketgpu.simulator.threads import Finding
 from pocketgpu.simulator.translation import is_library
 
 MUTABLE = (list, dict, set, bytearray)
-DISPLAYS = {
-    ast.List: "a list", ast.ListComp: "a list", ast.Dict: "a dictionary", ast.DictComp: "a dictionary",
-    ast.Set: "a set", ast.SetComp: "a set", ast.GeneratorExp: "a generator",
-}  # fmt: skip
-STATEMENTS = {
-    ast.Try: ("exceptions", "look before the access with if"),
-    ast.With: ("a with", "write the statements without it"),
-    ast.Global: ("a global variable that changes", "pass an array to the kernel"),
-    ast.Nonlocal: ("a variable of another function that changes", "pass an array to the kernel"),
-    ast.Import: ("an import", "import above the kernel"),
-    ast.ImportFrom: ("an import", "import above the kernel"),
-    ast.ClassDef: ("a class", "use numbers, arrays and tuples"),
-    ast.JoinedStr: ("an f-string", "only arithmetic works here: print the values, with commas between them"),
-    ast.Yield: ("a generator", "write a loop"),
-}
-MAKERS = {  # NumPy's functions that make arrays
-    *("arange", "array", "asarray", "concatenate", "copy", "empty", "empty_like", "eye", "full", "full_like"),
-    *("linspace", "ones", "ones_like", "stack", "zeros", "zeros_like"),
-}
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _known: dict[int, tuple[FunctionType, tuple[Finding, ...]]] = {}  # by id: the function and its findings
 
 
@@ -74,16 +58,14 @@ def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iter
 
 def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
     """(what a GPU's compiler does not take, what to do) for one node of the kernel's tree."""
-    if type(node) in DISPLAYS and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-        yield DISPLAYS[type(node)], "use a tuple, or cuda.local.array with a fixed size"
-    elif type(node) in STATEMENTS:
-        yield STATEMENTS[type(node)]
+    kind = type(node).__name__
+    if kind in TABLES["displays"] and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        yield TABLES["displays"][kind], "use a tuple, or cuda.local.array with a fixed size"
+    elif kind in TABLES["statements"]:
+        yield TABLES["statements"][kind]
     elif isinstance(node, ast.Name) and isinstance(outside.get(node.id), MUTABLE):
-        kind = type(outside[node.id]).__name__
-        yield (
-            f"{node.id}, a {kind} defined outside the kernel",
-            "use a tuple for constants, and pass an array for the rest",
-        )
+        what = f"{node.id}, a {type(outside[node.id]).__name__} defined outside the kernel"
+        yield what, "use a tuple for constants, and pass an array for the rest"
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         if isinstance(node.value, ast.Name) and isinstance(outside.get(node.value.id), np.ndarray):
             yield (
@@ -95,7 +77,7 @@ def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
         called = _named(node.func, ChainMap(outside, vars(builtins)))
         if isinstance(called, type) and called in MUTABLE:
             yield f"a {called.__name__}", "use a tuple, or cuda.local.array with a fixed size"
-        elif called is not None and any(called is getattr(np, name) for name in MAKERS):
+        elif called is not None and any(called is getattr(np, name) for name in TABLES["makers"]):
             yield f"np.{called.__name__}", "a thread has no memory for arrays: use cuda.local.array"
 
 

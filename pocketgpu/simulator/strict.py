@@ -25,32 +25,11 @@ from numba.core.errors import NumbaError
 from pocketgpu.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
 from pocketgpu.compiling.typing import TypedKernel, type_of, typed
 from pocketgpu.simulator.device_arrays import check_argument
-from pocketgpu.simulator.language import refused
+from pocketgpu.simulator.language import TABLES, refused
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, Findings
 
-REMEDIES = {  # what Numba's message contains -> what to do
-    "exception_match": "a GPU has no exceptions: look before the access with if",
-    **dict.fromkeys(("shared.array", "local.array"), "its size must be a number, or a global constant"),
-    "Untyped global name": "a global may be a number, a tuple, a dtype or a device function; pass the rest",
-    "unify": "a name keeps one type: give the second value a name of its own",
-    "intrinsic syncthreads_": "its argument is an integer: 1 if the condition holds else 0",
-    "stubs.atomic": "atomics take int32, uint32, int64, uint64, float32 and float64",
-    "Invalid use of": "use indices, arithmetic, math.… and cuda.… on single elements",
-    "No implementation of function": "use indices, arithmetic, math.… and cuda.… on single elements",
-    "Unknown attribute": "this name does not exist on a GPU: use math.… or cuda.… instead",
-    "has no attribute": "this name does not exist: look at its spelling",
-    "Use of unsupported NumPy function": "NumPy works on whole arrays, a thread on elements: write a loop",
-    "is not defined": "define it above the kernel, or pass it",
-    **dict.fromkeys(
-        ("missing a required argument", "Cannot bind", "Signature mismatch"),
-        "count the arguments of the call",
-    ),
-    "that := assigns": "assign it on a line of its own",
-    "cache hint": "use a plain index",
-    "reflected list": "use a tuple, or cuda.local.array with a constant size",
-    "not supported": "write it with plain assignments, if, while and for",
-}
+REMEDIES = TABLES["errors"]
 # the last is how Numba says that a call has too many arguments or that it lacks a cache hint
 REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError, AttributeError)
 _known: dict = {}  # findings of a kernel for its argument types: typing takes some 20 ms
