@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.grouping import ones_before, paired, table_keys
+from pocketgpu.simulator.grouping import ones_before, paired, repeated, table_keys, turn_in_group
 from pocketgpu.simulator.trace import Accesses, Columns, cells
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
@@ -72,16 +72,15 @@ class Race:
 def races(columns: Columns, log: Accesses, waiting: WaitingSites) -> list[Race]:
     """One race for each pair of program places."""
     flags = _flags(columns, log, waiting)
-    candidates = _candidates(columns, log, flags)
-    racing = _racing(columns, log, flags, candidates)
-    by_writer = ordered_pairs(columns, log, flags, racing, WRITER_ONLY) if racing else set()
-    in_time = ordered_pairs(columns, log, flags, racing, frozenset()) if racing else set()
+    racing = _racing(columns, log, flags, _candidates(columns, log, flags))
+    by_writer = ordered_pairs(columns, log, flags, racing, WRITER_ONLY)
+    in_time = ordered_pairs(columns, log, flags, racing, frozenset())
     result = []
-    for pair in racing:
-        fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
-        if fence == "reader" and log.kind[pair[1]] in trace.PAST_FIRST_LEVEL:
+    for (first, second), needs_reader, needs_writer in zip(racing.tolist(), by_writer, in_time, strict=True):
+        fence = "reader" if needs_reader else "writer" if needs_writer else ""
+        if fence == "reader" and log.kind[second] in trace.PAST_FIRST_LEVEL:
             continue  # it does not trust the first-level cache, which is all that the fence would empty
-        result.append(Race(*pair, fence="" if int(log.address[pair[0]]) in flags.addresses else fence))
+        result.append(Race(first, second, "" if int(log.address[first]) in flags.addresses else fence))
     return result
 
 
@@ -94,30 +93,23 @@ def _flags(columns: Columns, log: Accesses, waiting: WaitingSites) -> Flags:
     return Flags(set(flags.tolist()), set(waited.tolist()), waiting, fenced)
 
 
-def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
-    """The first unordered pair of each two program places, of two blocks where there is one."""
-    site = lambda pair: _sites(log, pair)
-    crosses = lambda pair: log.block[pair[0]] != log.block[pair[1]]
+def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: np.ndarray) -> np.ndarray:
+    """[races,2] The first unordered pair of each two program places, of two blocks where there is one."""
     racing = {}
-    todo = candidates
-    while todo:
-        threads = set()
-        batch = []
-        rest = []
-        for pair in todo:
-            thread = int(log.thread[pair[0]])
-            if thread in threads or len(threads) < THREADS_AT_ONCE:
-                threads.add(thread)
-                batch.append(pair)
-            else:
-                rest.append(pair)
-        ordered = ordered_pairs(columns, log, flags, batch, WRITER_AND_READER)
-        for pair in batch:
-            known = racing.get(site(pair))
-            if pair not in ordered and (known is None or (crosses(pair) and not crosses(known))):
-                racing[site(pair)] = pair
-        todo = [pair for pair in rest if site(pair) not in racing]
-    return sorted(racing.values())
+    sites = _sites(log, candidates)
+    while len(candidates):
+        _, begins, number = np.unique(log.thread[candidates[:, 0]], return_index=True, return_inverse=True)
+        is_soon = np.argsort(np.argsort(begins))[number] < THREADS_AT_ONCE
+        pairs = candidates[is_soon]
+        is_open = ~ordered_pairs(columns, log, flags, pairs, WRITER_AND_READER)
+        crosses = log.block[pairs[:, 0]] != log.block[pairs[:, 1]]
+        for chosen in (np.flatnonzero(is_open), np.flatnonzero(is_open & crosses)):
+            of_sites, first = np.unique(sites[is_soon][chosen], return_index=True)
+            racing |= zip(of_sites.tolist(), pairs[chosen[first]].tolist(), strict=True)
+        is_left = ~is_soon & ~np.isin(sites, [*racing])
+        candidates = candidates[is_left]
+        sites = sites[is_left]
+    return np.array(sorted(racing.values()), int).reshape(-1, 2)
 
 
 def counted_before(columns: Columns, kind: int) -> np.ndarray:
@@ -125,39 +117,32 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
     return ones_before(columns.kind == kind, *columns.turns.T)
 
 
-def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
-    """Pairs of accesses that barriers leave open, earlier first."""
-    atomic = log.kind == trace.ATOMIC
+def _candidates(columns: Columns, log: Accesses, flags: Flags) -> np.ndarray:
+    """[pairs,2] Accesses that barriers leave open, earlier first: of each two program places the first pair,
+    then of each the second, and so on.
+    """
+    atomic = log.is_one_of(trace.ATOMIC)
     writes = ~log.is_one_of(*trace.LOADS)
     place, cell = _written_by_many(log, writes)
-    if not len(place):
-        return []
     grid = counted_before(columns, trace.GRID_SYNC)[log.when]
     block = counted_before(columns, trace.BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
     is_global = ~log.is_in(trace.SHARED)[place]  # no other block sees shared memory
     within_block = log.block, block, log.thread
     between_blocks = np.zeros_like(grid), grid, log.block
-    pairs = _unordered_pairs(log.when, place, cell, *within_block, writes, atomic)
-    pairs |= _unordered_pairs(log.when, place[is_global], cell[is_global], *between_blocks, writes, atomic)
-    pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
-    return _ordered_by_turn(log, pairs)
+    pairs = [
+        _unordered_pairs(place, cell, *within_block, writes, atomic),
+        _unordered_pairs(place[is_global], cell[is_global], *between_blocks, writes, atomic),
+    ]
+    key = np.unique(np.concatenate(pairs) @ (len(atomic), 1))
+    pairs = np.stack(np.divmod(key, max(1, len(atomic))), 1)
+    pairs = pairs[~_use_flags(log, flags, *pairs.T)]
+    return pairs[np.argsort(turn_in_group(_sites(log, pairs)), kind="stable")]
 
 
-def _sites(log: Accesses, pair: Pair) -> tuple[int, int]:
-    """The program places of a pair."""
-    return int(log.site[pair[0]]), int(log.site[pair[1]])
-
-
-def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
-    """First the first pair of each two program places, then the second of each, and so on."""
-    turns = {}
-    ranked = []
-    for pair in pairs:
-        key = _sites(log, pair)
-        turns[key] = turns.get(key, 0) + 1
-        ranked.append((turns[key], pair))
-    return [pair for _, pair in sorted(ranked)]
+def _sites(log: Accesses, pairs: np.ndarray) -> np.ndarray:
+    """[pairs] A number for each two program places."""
+    return log.site[pairs] @ (int(log.site.max(initial=0)) + 1, 1)
 
 
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,37 +163,37 @@ def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.
     return place[chosen], cell[chosen]
 
 
-def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> set[Pair]:
-    """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
+def _unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
+    """[pairs,2] In one scope, one epoch, in one cell of memory, not all of them atomic, by two owners: each
+    access with the latest plain and the latest atomic write before it, and each write with the reads since
+    the last one.
 
     place, cell: as trace.cells gives them.  The other arrays have a value for every access.
     """
-    if not len(place):
-        return set()
     doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
     if not len(doubtful):
-        return set()
+        return np.zeros((0, 2), np.int64)
     place = place[doubtful]
     cell = cell[doubtful]
-    order = np.lexsort((when[place], epoch[place], scope[place], cell))
+    order = np.lexsort((place, epoch[place], scope[place], cell))
     place = place[order]
-    cell = cell[order]
-    key = np.stack([cell, scope[place], epoch[place]])
+    key = np.stack([cell[order], scope[place], epoch[place]])
     starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
-    several = np.minimum.reduceat(owner[place], starts) != np.maximum.reduceat(owner[place], starts)
-    some_write = np.logical_or.reduceat(writes[place], starts)
-    all_atomic = np.logical_and.reduceat(atomic[place], starts)
-    stops = np.r_[starts[1:], len(place)]
-    pairs = set()
-    for group in np.flatnonzero(several & some_write & ~all_atomic):
-        pairs |= _pairs_of(place[starts[group] : stops[group]], writes, atomic, owner)
-    return pairs
+    lengths = np.diff(starts, append=len(place))
+    begins = repeated(starts, lengths)  # place of the group's first access
+    some_plain = repeated(np.logical_or.reduceat(~atomic[place], starts), lengths)
+    owner, writes, atomic = owner[place], writes[place], atomic[place]
+    pairs = [_after_writes(begins, owner, writes & chosen) for chosen in (atomic, ~atomic)]
+    pairs = np.concatenate([*pairs, _before_writes(begins, owner, writes)])
+    return place[pairs[some_plain[pairs[:, 1]]]]
 
 
 def _of_several_owners(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
     """Which of the places may stand in such a pair: all that do, and some more where the table is full."""
     of_epoch = paired(scope[place], epoch[place])
-    key, keys = table_keys(paired(cell, of_epoch), (int(cell.max()) + 1) * (int(of_epoch.max()) + 1))
+    key, keys = table_keys(
+        paired(cell, of_epoch), (int(cell.max(initial=0)) + 1) * (int(of_epoch.max(initial=0)) + 1)
+    )
     one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
     one[key] = owner[place]
     several[key[one[key] != owner[place]]] = True
@@ -219,52 +204,54 @@ def _of_several_owners(place, cell, scope, epoch, owner, writes, atomic) -> np.n
     return np.flatnonzero((several & some_write & some_plain)[key])
 
 
-def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: np.ndarray) -> set[Pair]:
-    """Each access with the latest plain and the latest atomic write of another owner before it, and each
-    write with the reads since the last one.
-    """
-    pairs = set()
-    reads = []
-    latest = {True: [], False: []}  # atomic or not: the last write, and the last of another owner
-    for place in map(int, group):
-        mine = owner[place]
-        for others in latest.values():
-            other = next((write for write in others if owner[write] != mine), None)
-            if other is not None:
-                pairs.add((other, place))
-        if writes[place]:
-            pairs |= {(read, place) for read in reads[-PAIRS_PER_ADDRESS:] if owner[read] != mine}
-            previous = latest[bool(atomic[place])]
-            previous[:] = [place, *(write for write in previous if owner[write] != mine)][:2]
-            reads = []
-        else:
-            reads.append(place)
-    return pairs
+def _after_writes(begins: np.ndarray, owner: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """[pairs,2] Each access with the latest of the chosen writes before it that is another owner's."""
+    writes = np.flatnonzero(chosen)
+    if not len(writes):
+        return np.zeros((0, 2), np.int64)
+    group = np.stack([begins, owner])[:, writes]
+    changes = np.r_[True, (group[:, 1:] != group[:, :-1]).any(0)]
+    before_run = np.maximum.accumulate(np.where(changes, np.arange(len(writes)), 0)) - 1
+    number = np.cumsum(chosen) - chosen - 1  # of the latest write before each access
+    is_own = owner[writes[number]] == owner
+    number = np.where((number >= 0) & is_own, before_run[number], number)
+    latest = writes[number]
+    return np.stack([latest, np.arange(len(owner))], 1)[(number >= 0) & (latest >= begins)]
 
 
-def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
-    """Is that how a flag is meant to be used?
+def _before_writes(begins: np.ndarray, owner: np.ndarray, writes: np.ndarray) -> np.ndarray:
+    """[pairs,2] Each write with the other owners' among the reads since the last write."""
+    write = np.flatnonzero(writes)
+    behind_last = np.r_[0, write + 1][:-1]
+    number = write - np.maximum(np.maximum(behind_last, begins[write]), write - PAIRS_PER_ADDRESS)
+    read = np.arange(int(number.sum())) + repeated(write - np.cumsum(number), number)
+    pairs = np.stack([read, repeated(write, number)], 1)
+    return pairs[owner[pairs[:, 0]] != owner[pairs[:, 1]]]
+
+
+def _use_flags(log: Accesses, flags: Flags, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[pairs] Is that how a flag is meant to be used?
 
     Both accesses are atomic, or may not be cached; or one is a plain store behind a fence, to a flag that a
     loop waits for: a lock is given back so.
     """
-    address = int(log.address[first])
-    if address not in flags.addresses:
-        return False
-    if any(is_weak_poll(log, flags.waiting, place) for place in (first, second)):
-        return False
-    kinds = {int(log.kind[first]), int(log.kind[second])}
-    if kinds <= SYNCHRONISING:
-        return bool(kinds & {trace.ATOMIC, trace.VOLATILE_STORE})
-    if kinds == {trace.STORE}:  # two owners of a lock gave it back, one after the other
-        behind_fences = flags.fenced[first] and flags.fenced[second]
-        return address in flags.waited and behind_fences and _has_own_atomic_between(log, first, second)
-    if trace.LOAD in kinds or not kinds & SYNCHRONISING:
-        return False
-    store = first if log.kind[first] == trace.STORE else second
-    if address in flags.waited and flags.fenced[store]:
-        return True
-    return store == second and log.kind[first] == trace.ATOMIC and _has_own_atomic_between(log, first, second)
+    at_flag, waited = (np.isin(log.address[first], [*known]) for known in (flags.addresses, flags.waited))
+    if not at_flag.any():
+        return at_flag
+    stores = log.is_one_of(trace.STORE)
+    changes = log.is_one_of(trace.ATOMIC, trace.VOLATILE_STORE)
+    synchronises = log.is_one_of(*SYNCHRONISING)
+    weak = log.is_one_of(trace.VOLATILE_LOAD) & flags.waiting.tested[log.site]
+    fenced = flags.fenced
+    one_stores = stores[first] & synchronises[second] | synchronises[first] & stores[second]
+    uses = synchronises[first] & synchronises[second] & (changes[first] | changes[second])
+    uses |= one_stores & waited & np.where(stores[first], fenced[first], fenced[second])
+    # two owners of a lock gave it back, one after the other
+    unsure = stores[first] & stores[second] & waited & fenced[first] & fenced[second]
+    unsure |= one_stores & stores[second] & log.is_one_of(trace.ATOMIC)[first]
+    for pair in np.flatnonzero(at_flag & unsure & ~uses):
+        uses[pair] = _has_own_atomic_between(log, first[pair], second[pair])
+    return at_flag & uses & ~(weak[first] | weak[second])
 
 
 def _has_own_atomic_between(log: Accesses, first: int, second: int) -> bool:
@@ -275,10 +262,14 @@ def _has_own_atomic_between(log: Accesses, first: int, second: int) -> bool:
 
 
 def ordered_pairs(
-    columns: Columns, log: Accesses, flags: Flags, pairs: list[Pair], fences: frozenset
-) -> set[Pair]:
-    """Those pairs of accesses, earlier first, that are certainly ordered if only these fences are needed."""
-    return ClockReplay(columns, log, flags, pairs, fences).ordered
+    columns: Columns, log: Accesses, flags: Flags, pairs: np.ndarray, fences: frozenset
+) -> np.ndarray:
+    """[pairs] Which of the candidates are certainly ordered if only these fences are needed."""
+    if not len(pairs) or not (flags.addresses or (columns.kind == trace.WARP_SYNC).any()):
+        return np.zeros(len(pairs), bool)  # nothing orders accesses that barriers leave open
+    pairs = [*map(tuple, pairs.tolist())]
+    ordered = ClockReplay(columns, log, flags, pairs, fences).ordered
+    return np.array([pair in ordered for pair in pairs])
 
 
 class ClockReplay:
