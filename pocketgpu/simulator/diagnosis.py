@@ -15,7 +15,17 @@ from pocketgpu.simulator.memory import Watched, whole_array
 from pocketgpu.simulator.races import Race, WaitingSites, is_weak_poll, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Line, SourcePlace, Triple, Watch, cells, label_of
+from pocketgpu.simulator.trace import (
+    Accesses,
+    Columns,
+    Line,
+    SourcePlace,
+    Triple,
+    Watch,
+    address_of,
+    cells,
+    label_of,
+)
 from pocketgpu.simulator.translation import is_library, look
 
 FENCES = {  # what is missing, by whose fence it is
@@ -314,14 +324,14 @@ def misaligned(log: Accesses) -> np.ndarray:
 def _is_packed(array: Watched) -> bool:
     """Is it a field of records without gaps, which compiled code reads and writes byte by byte?
 
-    Of a single record only if its place in the record would suit it: else that code is refused.
+    Of a single record only if its place in the record would suit it: else that code is refused.  An element
+    of an array within a record is accessed as a whole.
     """
     records = array.root.data
-    is_packed = bool(records.dtype.names) and not records.dtype.isalignedstruct
-    first, field = (part.__array_interface__["data"][0] for part in (records, array.data))
-    return is_packed and (
-        array.data.ndim > 0 or (field - first) % records.itemsize % array.data.itemsize == 0
-    )
+    if array.is_nested or not records.dtype.names or records.dtype.isalignedstruct:
+        return False
+    place = (address_of(array.data) - address_of(records)) % records.itemsize
+    return array.data.ndim > 0 or place % array.data.itemsize == 0
 
 
 def waiting_sites(sites: list[SourcePlace]) -> WaitingSites:

@@ -45,7 +45,7 @@ from pocketgpu.simulator.trace import (
 class Watched(NDArrayOperatorsMixin):
     """A NumPy array in a kernel, `data`; a slice's `root` is the array it was cut from."""
 
-    __slots__ = ("data", "label", "number", "owner", "recorder", "root", "space", "written")
+    __slots__ = ("data", "is_nested", "label", "number", "owner", "recorder", "root", "space", "written")
     __hash__ = object.__hash__  # the mixin compares element by element
 
     def __init__(
@@ -56,6 +56,7 @@ class Watched(NDArrayOperatorsMixin):
         assign("space", space)
         assign("root", self if root is None else root)
         assign("written", written)  # had it a value before the launch?  An array where some elements had
+        assign("is_nested", False)  # is it an array within one record?
         assign("recorder", trace)
         assign("number", trace.number(self))
 
@@ -138,6 +139,7 @@ class WatchedRecords(Watched):
         if not isinstance(value, ndarray):
             value = self.data[(*index, ...) if type(index) is tuple else (index, ...)]
         element = part(self, value, index)
+        object.__setattr__(element, "is_nested", not self.data.ndim and value.ndim > 0)
         return element if value.ndim or value.dtype.names else element.load((), site)
 
     def store(self, index: object, value: object, site: int) -> None:

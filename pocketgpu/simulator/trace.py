@@ -433,8 +433,8 @@ def _region(space: str, block: int) -> tuple[object, int, int]:
 def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:
     """Place of an access and address of a cell that it touches [m].
 
-    A cell is an address, where every element begins at its own.  Where elements of several sizes overlap, it
-    is as wide as the smallest, and a wide access touches several.
+    A cell is an address, where every element begins at its own.  Where elements of several sizes overlap,
+    all of them begin and end at cells, and a wide access touches several.
     """
     places = np.arange(len(log.address))
     if not len(places) or (log.bytes.min() == log.bytes.max() and not (log.address % log.bytes).any()):
@@ -444,7 +444,7 @@ def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:
     end = np.maximum.accumulate(address + log.bytes[order])
     if not ((address[1:] < end[:-1]) & (address[1:] != address[:-1])).any():
         return places, log.address
-    unit = int(log.bytes[log.bytes > 0].min())
+    unit = int(np.gcd.reduce(np.concatenate([log.address, log.bytes])))
     first = log.address // unit
     number = (log.address + log.bytes - 1) // unit - first + 1
     steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)

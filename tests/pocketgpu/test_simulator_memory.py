@@ -217,3 +217,31 @@ def test_packed_records_are_read_byte_by_byte_but_for_atomics_and_odd_places():
     assert out.tolist() == [2, 3, 4]
     findings = observe(faulty, 1, 3, cells, odds).findings
     assert [finding.kind for finding in findings] == ["misaligned", "misaligned"]
+
+
+def test_elements_of_arrays_in_packed_records_are_whole_loads_and_cells_of_their_own():
+    """Code of numba-cuda 0.30.4: r[i].w[k] is one load of 4 bytes, of r["w"][i, k] there are four of one."""
+    odd = np.dtype([("flag", np.uint8), ("w", np.float32, 2)])
+
+    @cuda.jit
+    def sound(r, out):
+        i = cuda.threadIdx.x
+        r["w"][0, i] += i
+        cuda.syncthreads()
+        out[i] = r["w"][0, 1 - i] + r[0].flag
+        cuda.syncthreads()
+        if i == 0:
+            r[1] = r[0]
+
+    @cuda.jit
+    def faulty(r, out):
+        i = cuda.threadIdx.x
+        out[i] = r[i].w[1]
+
+    records, out = np.zeros(2, odd), np.zeros(2)
+    records["w"][0] = 3, 5
+    assert observe(sound, 1, 2, records, out).findings == ()
+    assert out.tolist() == [6, 3]
+    assert records["w"].tolist() == [[3, 6], [3, 6]]
+    assert [finding.kind for finding in observe(faulty, 1, 2, records, out).findings] == ["misaligned"]
+    assert out.tolist() == [6, 6]
