@@ -12,6 +12,7 @@ import sys
 import tomllib
 import unittest
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from operator import attrgetter
@@ -128,18 +129,18 @@ def modules_of_numba(numba: ModuleType) -> dict[str, dict[str, object]]:
     }
 
 
+@dataclass
 class Missing(MetaPathFinder):
     """The last of the import system's finders: it says what a package that is stood for lacks."""
 
-    def __init__(self, package: str, reason: str):
-        self.package = package
-        self.reason = reason
-        self.remedy = ": pip install numba" if reason.startswith(NO_NUMBA) else ""
+    package: str
+    reason: str
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         """Raise ImportError for a module of the package."""
+        remedy = ": pip install numba" if self.reason.startswith(NO_NUMBA) else ""
         if name.startswith(f"{self.package}."):
-            raise ModuleNotFoundError(f"{self.reason} {name}{self.remedy}", name=name)
+            raise ModuleNotFoundError(f"{self.reason} {name}{remedy}", name=name)
 
 
 def empty_module(name: str) -> ModuleType:

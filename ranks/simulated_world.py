@@ -128,20 +128,23 @@ class Turns:
         self.callers.release()
 
 
+@dataclass(eq=False, repr=False)
 class World:
     """All ranks, their clocks, and what they wait for; `join` makes the communicator of a rank."""
 
-    def __init__(self, ranks: int, link: Link, algorithm: str | None, lost: dict[int, int], join: Callable):
-        self.join = join
-        self.ranks = ranks
-        self.link = link
-        self.algorithm = algorithm
-        self.lost = lost
+    ranks: int
+    link: Link
+    algorithm: str | None
+    lost: dict[int, int]
+    join: Callable
+    network: float = 0.0  # seconds at which the last collective has ended
+
+    def __post_init__(self):
+        ranks = self.ranks
         self.clocks = [0.0] * ranks
         self.calls = [0] * ranks
         self.sending = [0.0] * ranks
         self.receiving = [0.0] * ranks  # seconds at which a port is free
-        self.network = 0.0  # seconds at which the last collective has ended
         self.open: dict[tuple, list[Request]] = {}  # sends and receives without a partner
         self.rounds: list[list[Request | None]] = []  # collective calls, in the order of each rank
         self.entered = [0] * ranks

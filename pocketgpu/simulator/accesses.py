@@ -11,6 +11,7 @@ those of memory.Watched.
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from types import CodeType
 from typing import NamedTuple
 
@@ -197,17 +198,19 @@ class Arrays:
         return isinstance(index, ast.Name) and bool((self.parameters or {}).get(index.id))
 
 
+@dataclass
 class Accesses(Transformer):
     """Rewrites the accesses of one function; `namespace` has the names that it adds, but for the launch's."""
 
-    def __init__(self, arrays: Arrays, code: CodeType, watched: bool):
-        self.arrays = arrays
-        self.code = code
-        self.watched = watched
-        self.temporaries = 0
+    arrays: Arrays
+    code: CodeType
+    watched: bool
+    temporaries: int = 0
+
+    def __post_init__(self):
         self.namespace = {}
         self.numbers = {}
-        for number, (name, rows) in enumerate(arrays.rows.items()):
+        for number, (name, rows) in enumerate(self.arrays.rows.items()):
             self.numbers[name] = number
             self.namespace |= {f".make{number}": rows.make, f".kind{number}": rows.kind}
             self.namespace |= {f".convert{number}": rows.converted, ".type": type}

@@ -34,16 +34,15 @@ class Shape(tuple):
         return super().__getitem__(index)
 
 
+@dataclass(eq=False, repr=False)
 class DeviceArray:
     """An array of the device; `unwritten`: some elements may never have been written."""
 
+    _ary: np.ndarray
+    stream: object = 0
+    unwritten: bool = False
     __cuda_ndarray__ = True
     __hash__ = object.__hash__
-
-    def __init__(self, array: np.ndarray, stream: object = 0, unwritten: bool = False):
-        self._ary = array
-        self.stream = stream
-        self.unwritten = unwritten
 
     def __getattr__(self, name: str):
         if name.startswith("_"):  # also while it is copied or unpickled, and has no array yet

@@ -4,7 +4,7 @@ Faults that end a launch are described where they happen (threads.py); these are
 """
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -38,14 +38,16 @@ FENCES = {  # what is missing, by whose fence it is
 _loops: dict[int, tuple[CodeType, tuple]] = {}  # by id: a code object, and what _while_lines says of it
 
 
+@dataclass
 class Diagnosis:
     """The findings of one launch."""
 
-    def __init__(self, columns: Columns, log: Accesses, watch: Watch):
-        self.columns = columns
-        self.log = log
-        self.watch = watch
-        self.waiting = waiting_sites(columns.sites)
+    columns: Columns
+    log: Accesses
+    watch: Watch
+
+    def __post_init__(self):
+        self.waiting = waiting_sites(self.columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
         """Races, reads of what no thread has written, misaligned accesses, and work on whole arrays."""

@@ -35,8 +35,6 @@ WRITER_ONLY = frozenset({WRITER})  # whose fences are needed
 PAIRS_PER_ADDRESS = 64  # most pairs of one address whose order is decided in detail
 THREADS_AT_ONCE = 512  # whose clocks are replayed together; it bounds memory and changes no result
 
-Pair = tuple[int, int]
-
 
 class WaitingSites(NamedTuple):
     """Places of the program in loops that wait for other threads."""
@@ -272,17 +270,20 @@ def ordered_pairs(
     return np.array([pair in ordered for pair in pairs])
 
 
+@dataclass
 class ClockReplay:
     """Vector clocks followed through the trace; `ordered` has the pairs that they order."""
 
-    def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):
-        self.columns = columns
-        self.log = log
-        self.flags = flags
-        self.fences = fences
-        watched = sorted({int(log.thread[first]) for first, _ in pairs})
+    columns: Columns
+    log: Accesses
+    flags: Flags
+    pairs: list[tuple[int, int]]
+    fences: frozenset
+
+    def __post_init__(self):
+        watched = sorted({int(self.log.thread[first]) for first, _ in self.pairs})
         self.column_of = {thread: k for k, thread in enumerate(watched)}
-        self.known = np.zeros((int(columns.thread.max()) + 1, len(watched)), np.int64)
+        self.known = np.zeros((int(self.columns.thread.max()) + 1, len(watched)), np.int64)
         self.segment = np.zeros(len(self.known), np.int64)
         self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
         self.unfenced = {}  # (thread, same block) -> clock of flags that it has seen since its last fence
@@ -294,7 +295,7 @@ class ClockReplay:
         self.carried = {}  # address -> {(scope, block): clock}
         self.segment_at = {}
         self.firsts = defaultdict(list)
-        for first, second in pairs:
+        for first, second in self.pairs:
             self.segment_at[first] = 0
             self.firsts[second].append(first)
         self.ordered = set()

@@ -73,9 +73,8 @@ def rewritten(
     bits: those of the integers among a kernel's arguments; of a device function's all may be needed.
     """
     definition = bare_definition(tree)
-    rewriter = Rewriter(code, look, may_wait, watched)
     own = bound_in(definition)
-    rewriter.scopes.append(own)
+    rewriter = Rewriter(code, look, may_wait, watched, [own])
     arrays = Arrays(definition, rewriter.constant, watched, parameters)
     accesses = Accesses(arrays, code, watched)
     result = rewriter.result
@@ -139,20 +138,22 @@ def bound_in(definition: Definition) -> set[str]:
     return names - outer
 
 
+@dataclass
 class Rewriter(Transformer):
     """Rewrites one function."""
 
-    def __init__(self, code: CodeType, look: Look, may_wait: Callable, watched: bool):
-        self.code = code
-        self.look = look
-        self.may_wait = may_wait
-        self.watched = watched
-        self.result = Rewritten(code)
-        self.scopes: list[set[str]] = []  # names of the functions around a node
-        self.comprehensions = 0
-        self.needs_thread = False
-        self.again: str | None = None  # in a while's condition: the name that says if a round is over
-        self.loops = 0
+    code: CodeType
+    look: Look
+    may_wait: Callable
+    watched: bool
+    scopes: list[set[str]]  # names of the functions around a node
+    comprehensions: int = 0
+    needs_thread: bool = False
+    again: str | None = None  # in a while's condition: the name that says if a round is over
+    loops: int = 0
+
+    def __post_init__(self):
+        self.result = Rewritten(self.code)
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of the whole function."""

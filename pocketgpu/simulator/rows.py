@@ -5,6 +5,7 @@ one, an int32 is widened.  So an array that a kernel only indexes lies in nested
 says no more than where it would lie.
 """
 
+from dataclasses import dataclass
 from sys import _getframe
 
 import numpy as np
@@ -19,15 +20,17 @@ LARGEST = 100_000  # elements of an array that is kept in lists
 ALLOCATIONS = {id(word): INSIDE[id(word)] for word in (Shared.array, Local.array)}
 
 
+@dataclass(eq=False)
 class Rows:
     """A place in the program that makes a shared or a local array, which is kept in lists."""
 
-    def __init__(self, allocate: object, shape: tuple[int, ...], dtype: np.dtype):
-        self.allocate = allocate
-        self.shape = shape
-        self.dtype = dtype
-        self.is_shared = allocate is ALLOCATIONS[id(Shared.array)]
-        self.cell = as_bare(np.zeros(1, dtype))
+    allocate: object
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def __post_init__(self):
+        self.is_shared = self.allocate is ALLOCATIONS[id(Shared.array)]
+        self.cell = as_bare(np.zeros(1, self.dtype))
         self.kind = type(as_register(self.cell[0]))  # of an element
 
     def make(self, site: int) -> tuple[list, int]:
