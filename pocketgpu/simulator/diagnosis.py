@@ -23,7 +23,6 @@ from pocketgpu.simulator.trace import (
     Triple,
     Watch,
     address_of,
-    cells,
     label_of,
 )
 from pocketgpu.simulator.translation import is_library, look
@@ -284,16 +283,11 @@ def first_reads(log: Accesses) -> np.ndarray:
     unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
     if not unsure[log.array].any():
         return np.zeros(0, np.int64)
-    if log.cell is not None:
-        chosen = np.flatnonzero(unsure[log.array])
-        last = np.zeros(log.cells, np.int64)
-        last[log.cell[chosen[::-1]]] = chosen[::-1]  # of several, the last stays: the first
-        first = chosen[last[log.cell[chosen]] == chosen]
-    else:
-        place, cell = cells(log)
-        chosen = np.flatnonzero(unsure[log.array[place]])
-        _, first = np.unique(cell[chosen], return_index=True)
-        first = np.unique(place[chosen][first])
+    place, cell = log.touched
+    chosen = np.flatnonzero(unsure[log.array[place]])
+    last = np.zeros(int(cell.max()) + 1, np.int64)
+    last[cell[chosen[::-1]]] = chosen[::-1]  # of several, the last stays: the first
+    first = np.unique(place[chosen[last[cell[chosen]] == chosen]])
     reads = first[~log.is_one_of(trace.STORE, trace.VOLATILE_STORE)[first]]
     return np.array([place for place in reads if not _was_written(log, place)], np.int64)
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from pocketgpu.simulator import trace
 from pocketgpu.simulator.grouping import ones_before, paired, repeated, table_keys, turn_in_group
-from pocketgpu.simulator.trace import Accesses, Columns, cells
+from pocketgpu.simulator.trace import Accesses, Columns
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
 POLLING = (trace.ATOMIC, *trace.PAST_FIRST_LEVEL)
@@ -144,20 +144,11 @@ def _sites(log: Accesses, pairs: np.ndarray) -> np.ndarray:
 
 
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Accesses to cells that a thread writes, as trace.cells gives them; local memory is left out."""
-    shared = ~log.is_in(trace.LOCAL)
-    if log.cell is not None:
-        is_written = np.zeros(log.cells, bool)
-        is_written[log.cell[writes]] = True
-        place = np.flatnonzero(is_written[log.cell] & shared)
-        return place, log.cell[place]
-    place, cell = cells(log)
-    mask = shared[place]
-    written = np.unique(cell[mask & writes[place]])
-    if not len(written):
-        return place[:0], cell[:0]
-    nearest = np.minimum(np.searchsorted(written, cell), len(written) - 1)
-    chosen = mask & (written[nearest] == cell)
+    """Accesses to cells that a thread writes, and these, as log.touched; local memory is left out."""
+    place, cell = log.touched
+    is_written = np.zeros(int(cell.max(initial=-1)) + 1, bool)
+    is_written[cell[writes[place]]] = True
+    chosen = is_written[cell] & ~log.is_in(trace.LOCAL)[place]
     return place[chosen], cell[chosen]
 
 
@@ -166,7 +157,7 @@ def _unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.nda
     access with the latest plain and the latest atomic write before it, and each write with the reads since
     the last one.
 
-    place, cell: as trace.cells gives them.  The other arrays have a value for every access.
+    place, cell: as log.touched gives them.  The other arrays have a value for every access.
     """
     doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
     if not len(doubtful):

@@ -311,7 +311,6 @@ class Accesses:
     base: np.ndarray  # [arrays] address of each array's root
     threads_per_block: int
     cell: np.ndarray | None  # [n] number of the element, through all memory; None where elements overlap
-    cells: int  # how many elements there are in that memory
     whole: np.ndarray  # places in the trace of accesses to more than one element, which are not among the n
 
     @cached_property
@@ -323,6 +322,22 @@ class Accesses:
         """[n] The warps of these threads, counted through the grid."""
         block, local = np.divmod(thread, self.threads_per_block)
         return block * -(-self.threads_per_block // WARP) + local // WARP
+
+    @cached_property
+    def touched(self) -> tuple[np.ndarray, np.ndarray]:
+        """Place of an access and number of a cell that it touches [m].
+
+        A cell is an element.  Where elements of several sizes overlap, all of them begin and end at cells,
+        and a wide access touches several.
+        """
+        places = np.arange(len(self.address))
+        if self.cell is not None:
+            return places, self.cell
+        unit = max(1, int(np.gcd.reduce(np.concatenate([self.address, self.bytes]))))
+        number = self.bytes // unit
+        steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)
+        _, cell = np.unique(repeated(self.address // unit, number) + steps, return_inverse=True)
+        return repeated(places, number), cell
 
     def is_in(self, space: str) -> np.ndarray:
         """[n] Which of them are to memory of that space?"""
@@ -357,7 +372,7 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
         cell = None  # beyond the end, or a copy that NumPy made
     return Accesses(
         columns.kind[when], thread, columns.site[when], start[array] + offset, size, space[array],
-        array, when, columns.arrays, root_base, threads_per_block, cell, cells, columns.whole,
+        array, when, columns.arrays, root_base, threads_per_block, cell, columns.whole,
     )  # fmt: skip
 
 
@@ -428,24 +443,3 @@ def _region(space: str, block: int) -> tuple[object, int, int]:
     if space == SHARED:
         return (SHARED, block), SHARED_BASE + block * BLOCK_OF_SHARED, 16
     return (LOCAL, LOCAL_BASE, 16) if space == LOCAL else (GLOBAL, 256, 256)
-
-
-def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:
-    """Place of an access and address of a cell that it touches [m].
-
-    A cell is an address, where every element begins at its own.  Where elements of several sizes overlap,
-    all of them begin and end at cells, and a wide access touches several.
-    """
-    places = np.arange(len(log.address))
-    if not len(places) or (log.bytes.min() == log.bytes.max() and not (log.address % log.bytes).any()):
-        return places, log.address
-    order = np.lexsort((-log.bytes, log.address))
-    address = log.address[order]
-    end = np.maximum.accumulate(address + log.bytes[order])
-    if not ((address[1:] < end[:-1]) & (address[1:] != address[:-1])).any():
-        return places, log.address
-    unit = int(np.gcd.reduce(np.concatenate([log.address, log.bytes])))
-    first = log.address // unit
-    number = (log.address + log.bytes - 1) // unit - first + 1
-    steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)
-    return repeated(places, number), (repeated(first, number) + steps) * unit
