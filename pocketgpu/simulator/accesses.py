@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator.memory import numpy_dtype
-from pocketgpu.simulator.names import SCOPES, Slices, Transformer, called, load, store
+from pocketgpu.simulator.names import SCOPES, Slices, Transformer, arguments_in, called, load, store
 from pocketgpu.simulator.rows import ALLOCATIONS, LARGEST, Rows
 from pocketgpu.simulator.trace import EVENT, KINDS, LOAD, STORE, Position, site_at
 
@@ -56,6 +56,12 @@ def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, WITHIN):
             waiting += ast.iter_child_nodes(node)
+
+
+def _indexed(node: ast.AST) -> str:
+    """The name that an index follows, such as x of x[i]; empty for all else."""
+    is_indexed = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+    return node.value.id if is_indexed else ""
 
 
 def _indices(node: ast.Subscript) -> list[ast.expr]:
@@ -114,12 +120,12 @@ class Arrays:
     def __init__(self, tree: ast.AST, value: Value, watched: bool, parameters: dict[str, bool] | None):
         self.value = value
         self.parameters = parameters
-        body = tree.body if isinstance(tree.body, list) else [ast.Expr(tree.body)]
-        arguments = tree.args
-        self.given = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        self.given = arguments_in(tree)
         self.rows: dict[str, Rows] = {}
         self.views: dict[str, set[int]] = {}  # name -> numbers of indices with which it is indexed
-        nodes = [*_own_nodes(body)]
+        self.nodes = nodes = [*_own_nodes(tree.body)]
+        self.names = [node for node in nodes if isinstance(node, ast.Name)]
+        self.within = [part for node in nodes if isinstance(node, WITHIN) for part in ast.walk(node)]
         self.bound = Counter(name for node in nodes for name in _names(_targets(node)))
         self.slices = Slices(tree, value)
         self.single = {
@@ -129,10 +135,10 @@ class Arrays:
             return  # it may catch what an access raises
         indexed = {}
         for node in nodes:
-            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-                indexed.setdefault(node.value.id, []).append(node)
-        steady = self._steady(nodes)
-        self._find_rows(nodes, indexed, steady)
+            if name := _indexed(node):
+                indexed.setdefault(name, []).append(node)
+        steady = self._steady()
+        self._find_rows(indexed, steady)
         for name in (steady & indexed.keys()) - self.rows.keys() if watched else ():
             if parameters is None or name not in self.given or parameters.get(name):
                 self.views[name] = {len(self.indices(node)) for node in indexed[name]} - {0}
@@ -144,34 +150,26 @@ class Arrays:
         unsure = set() if is_single or self.parameters is not None else self.given - self.bound.keys()
         return [] if any(self.slices.may_be(part, unsure) for part in parts) else parts
 
-    def _steady(self, nodes: list[ast.AST]) -> set[str]:
+    def _steady(self) -> set[str]:
         """Names that only parameters, plain assignments and loops bind."""
-        stored = Counter(
-            node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-        )
-        inner = [node for outer in nodes if isinstance(outer, WITHIN) for node in ast.walk(outer)]
-        declared = [node for node in (*nodes, *inner) if isinstance(node, ast.Global | ast.Nonlocal)]
-        odd = {name for node in declared for name in node.names}
+        stored = Counter(node.id for node in self.names if not isinstance(node.ctx, ast.Load))
+        everything = (*self.nodes, *self.within)
+        declared = [node.names for node in everything if isinstance(node, ast.Global | ast.Nonlocal)]
+        odd = set().union(*declared)
         return {name for name in {*self.bound, *self.given} if stored[name] == self.bound[name]} - odd
 
-    def _find_rows(self, nodes: list[ast.AST], indexed: dict[str, list], steady: set[str]) -> None:
+    def _find_rows(self, indexed: dict[str, list], steady: set[str]) -> None:
         """Find the arrays of a known size of which nothing but single elements is used."""
-        pairs = [pair for node in nodes for pair in _pairs(node)]
+        pairs = [pair for node in self.nodes for pair in _pairs(node)]
         plain = {id(target) for target, _ in pairs}
-        plain |= {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
-        inner = {
-            node.id
-            for outer in nodes
-            if isinstance(outer, WITHIN)
-            for node in ast.walk(outer)
-            if isinstance(node, ast.Name)
-        }
-        used = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+        plain |= {id(node.target) for node in self.nodes if isinstance(node, ast.AugAssign)}
+        inner = {node.id for node in self.within if isinstance(node, ast.Name)}
+        used = Counter(node.id for node in self.names)
         for target, call in pairs:
             if not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
                 continue
             name = target.id
-            uses = indexed.get(target.id, [])
+            uses = indexed.get(name, [])
             once = self.bound[name] == 1 and name in steady and name not in self.given | inner
             plainly = all(isinstance(node.ctx, ast.Load) or id(node) in plain for node in uses)
             if once and plainly and used[name] == 1 + len(uses):
@@ -249,7 +247,7 @@ class Accesses(Transformer):
 
     def _array(self, node: ast.AST) -> str:
         """The name of the array of which an element is accessed; empty where that is left to the array."""
-        name = node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else ""
+        name = _indexed(node)
         if name in self.arrays.rows:
             return name
         parts = self.arrays.indices(node) if name in self.arrays.views else []
@@ -334,9 +332,8 @@ class Accesses(Transformer):
             site = ast.Constant(site_at(self.code, position_of(value)))
             pair = ast.Tuple([store(f"{name}.rows"), store(f"{name}.number")], ast.Store())
             return pair, called(f".make{self.numbers[name]}", site)
-        base = target.value if isinstance(target, ast.Subscript) else None
-        if isinstance(base, ast.Name) and base.id in self.arrays.rows:
-            return target, self._converted(base.id, value)
+        if (base := _indexed(target)) in self.arrays.rows:
+            return target, self._converted(base, value)
         return target, value
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pocketgpu.simulator.settings import current
 from pocketgpu.simulator.threads import Finding, Findings, users_frame
-from pocketgpu.simulator.trace import Line
+from pocketgpu.simulator.trace import Line, indices_of
 
 Extent = tuple[int, int]  # first address and end
 ACCESSES = "__iter__ __str__ __repr__ __array_function__ astype copy fill flatten item tobytes tolist"
@@ -32,7 +32,7 @@ class MappedArray(np.ndarray):
 
     def _part(self, index: object) -> "MappedArray":
         """The memory that an index names; all of it, if NumPy makes a copy of that part."""
-        indices = index if isinstance(index, tuple) else (index,)
+        indices = indices_of(index)
         if not any(axis is Ellipsis for axis in indices):
             indices += (...,)
         part = super().__getitem__(indices)

@@ -38,6 +38,7 @@ from pocketgpu.simulator.trace import (
     STORE,
     Trace,
     as_indices,
+    indices_of,
     site_of,
 )
 
@@ -137,7 +138,7 @@ class WatchedRecords(Watched):
         except (IndexError, OverflowError):
             raise beyond(self, index, SITES[site].line, "reads") from None
         if not isinstance(value, ndarray):
-            value = self.data[(*index, ...) if type(index) is tuple else (index, ...)]
+            value = self.data[*indices_of(index), ...]
         element = part(self, value, index)
         object.__setattr__(element, "is_nested", not self.data.ndim and value.ndim > 0)
         return element if value.ndim or value.dtype.names else element.load((), site)
@@ -202,7 +203,7 @@ def watched(
 
 def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
     """A slice of an array of any shape, or the same memory in another shape."""
-    indices = index if type(index) is tuple else (index,)
+    indices = indices_of(index)
     if any(isinstance(axis, list | ndarray | Watched) for axis in indices):
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
     data = as_bare(data)
@@ -233,7 +234,7 @@ UNSIGNED_WRAPS = 2**31  # no element has an index above this
 
 def _remedy(array: Watched, index: object) -> str:
     """What to do about an index that an array does not have."""
-    indices = index if type(index) is tuple else (index,)
+    indices = indices_of(index)
     shape = array.data.shape
     if any(isinstance(axis, float | np.floating) for axis in indices):
         return "an index is an integer; divide with // in place of /"

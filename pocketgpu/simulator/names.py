@@ -16,6 +16,11 @@ def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
 
 
+def arguments_in(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """Names of the parameters."""
+    return {part.arg for part in ast.walk(definition.args) if isinstance(part, ast.arg)}
+
+
 def parameters(function: FunctionType) -> tuple[str, ...]:
     """Names of a function's parameters, in their order."""
     return function.__code__.co_varnames[: function.__code__.co_argcount]

@@ -25,7 +25,7 @@ import numpy as np
 from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
 from pocketgpu.simulator.memory import Watched, attribute
-from pocketgpu.simulator.names import Transformer, called, load, store
+from pocketgpu.simulator.names import Transformer, arguments_in, called, load, store
 from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
 from pocketgpu.simulator.synchronisation import call, syncthreads
@@ -80,7 +80,7 @@ def rewritten(
     result = rewriter.result
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
-    unset = [name for name in names_read_unset(definition, _parameters(definition)) if name in own]
+    unset = [name for name in names_read_unset(definition, arguments_in(definition)) if name in own]
     begin = [ast.Assign([store(name)], load(f"{name}.unset")) for name in unset]
     result.namespace |= {f"{name}.unset": Unset(name) for name in unset}
     views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
@@ -100,11 +100,6 @@ def rewritten(
     return result
 
 
-def _parameters(definition: Definition) -> set[str]:
-    """Names of the parameters."""
-    return {part.arg for part in ast.walk(definition.args) if isinstance(part, ast.arg)}
-
-
 def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> list[ast.stmt]:
     """What a transformer makes of statements, of which one may become several."""
     result = []
@@ -116,7 +111,7 @@ def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> lis
 
 def bound_in(definition: Definition) -> set[str]:
     """Names that a function binds itself."""
-    names = _parameters(definition)
+    names = arguments_in(definition)
     waiting = [*definition.body] if isinstance(definition.body, list) else [definition.body]
     outer = set()
     for node in waiting:

@@ -283,9 +283,14 @@ def _integers(entries: list) -> np.ndarray:
         return np.array([number for entry in entries for number in as_indices(entry)], np.int64)
 
 
+def indices_of(index: object) -> tuple:
+    """The index of each dimension."""
+    return index if type(index) is tuple else (index,)
+
+
 def as_indices(index: object) -> tuple[int, ...]:
     """The index of an element, a number for each dimension; empty for what names several elements."""
-    indices = index if type(index) is tuple else (index,)
+    indices = indices_of(index)
     return indices if all(isinstance(axis, int | np.integer) for axis in indices) else ()
 
 
@@ -365,9 +370,8 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     root_base, start, number, cells = _places(columns.arrays, first_block)
     itemsize = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
-    same = (itemsize == itemsize[0]).all()  # then a division by a number, not by a column
-    size = np.full(len(array), itemsize[0]) if same else itemsize[array - 1]
-    cell = None if number is None else number[array] + offset // (itemsize[0] if same else size)
+    size = itemsize[array - 1]
+    cell = None if number is None else number[array] + offset // size
     if cell is not None and not 0 <= cell.min(initial=0) <= cell.max(initial=0) < max(1, cells):
         cell = None  # beyond the end, or a copy that NumPy made
     return Accesses(
