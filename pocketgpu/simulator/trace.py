@@ -20,6 +20,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from math import prod
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -234,24 +235,19 @@ def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.n
     indices: how many each event has, and at: where the first one stands in `entries`.
     """
     ndim = np.array([0, *(member.data.ndim for member in arrays[1:])])
-    tables = np.zeros((2, int(ndim.max()), len(arrays)), np.int64)  # sizes and strides of each axis
-    for number, member in enumerate(arrays[1:], 1):
-        tables[0, : ndim[number], number] = member.data.shape
-        tables[1, : ndim[number], number] = member.data.strides
+    fits = (array > 0) & (indices == ndim[array])
     offset = np.zeros(len(array), np.int64)
-    dimensions = ndim[array]
-    fits = (array > 0) & (indices == dimensions)
-    for axes in np.unique(ndim[ndim > 0]).tolist():
-        mine = np.flatnonzero(fits & (dimensions == axes))
+    sizes, strides = (
+        zip_longest((), *(getattr(member.data, name) for member in arrays[1:]), fillvalue=0)
+        for name in ("shape", "strides")
+    )
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        mine = np.flatnonzero(fits & (axis < ndim[array]))
         of = array[mine]
-        first = at[mine]
-        total = np.zeros(len(mine), np.int64)
-        for axis in range(axes):
-            index = entries[first + axis]
-            if len(index) and index.min() < 0:
-                index = index + (index < 0) * tables[0, axis][of]
-            total += index * tables[1, axis][of]
-        offset[mine] = total
+        index = entries[at[mine] + axis]
+        if index.min(initial=0) < 0:
+            index += (index < 0) * np.array(size)[of]
+        offset[mine] += index * np.array(stride)[of]
     return offset, np.flatnonzero((array > 0) & ~fits)
 
 
