@@ -64,15 +64,29 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
 
     with_atomics: each atomic also counts as a load and as a store.
     """
-    table = {name: np.zeros(int(lines.max(initial=0)) + 1, np.int64) for name in NAMES}
-    atomics = np.flatnonzero(log.kind == trace.ATOMIC)
-    add(table, "atomics", lines[log.site[atomics]])
+    line = lines[log.site]
+    size = int(lines.max(initial=0)) + 1
+    table = {name: np.zeros(size, np.int64) for name in NAMES}
+
+    def add(name: str, places: np.ndarray, amount: np.ndarray | None = None) -> None:
+        """Add one, or the amount, to the count of each access's line."""
+        table[name] += tallied(line[places], size, amount)
+
+    add("atomics", log.is_one_of(trace.ATOMIC))
     request = requests(log)
     for word, kinds in WORDS.items():
         of_kind = log.is_one_of(*kinds, trace.ATOMIC) if with_atomics else log.is_one_of(*kinds)
-        for space in (trace.GLOBAL, trace.SHARED):
-            places = np.flatnonzero(of_kind & log.is_in(space))
-            count_accesses(table, word, space, log, places, request, lines)
+        places = np.flatnonzero(of_kind & log.is_in(trace.GLOBAL))
+        add(f"global_{word}s", places)
+        add(f"global_bytes_{word.rstrip('e')}ed", places, log.bytes[places])
+        add(f"global_{word}_sectors", sector_places(log, places, request))
+        add(f"global_{word}_requests", places[distinct(request[places])])
+        places = np.flatnonzero(of_kind & log.is_in(trace.SHARED))
+        add(f"shared_{word}s", places)
+        add("shared_bytes", places, log.bytes[places])
+        first, turns = bank_turns(log, places, request)
+        add("shared_requests", first)
+        add("bank_conflicts", first, turns)
     used = np.flatnonzero(sum(table.values())).tolist()
     return {line: {name: int(counts[line]) for name, counts in table.items()} for line in used}
 
@@ -87,34 +101,6 @@ def count_sectors(log: Accesses) -> int:
     request[places] = requests(log, places)
     of_kinds = (np.flatnonzero(is_global & log.is_one_of(*kinds)) for kinds in WORDS.values())
     return sum(len(sector_places(log, chosen, request)) for chosen in of_kinds)
-
-
-def add(table: dict[str, np.ndarray], name: str, line: np.ndarray, amount: np.ndarray | None = None) -> None:
-    """Add one, or the amount, to the counts of each line [n]."""
-    table[name] += tallied(line, len(table[name]), amount)
-
-
-def count_accesses(
-    table: dict,
-    word: str,
-    space: str,
-    log: Accesses,
-    places: np.ndarray,
-    request: np.ndarray,
-    lines: np.ndarray,
-) -> None:
-    """Count loads, or stores, to one space."""
-    line = lines[log.site[places]]
-    add(table, f"{space}_{word}s", line)
-    if space == trace.GLOBAL:
-        add(table, f"global_bytes_{word.rstrip('e')}ed", line, log.bytes[places])
-        add(table, f"global_{word}_sectors", lines[log.site[sector_places(log, places, request)]])
-        add(table, f"global_{word}_requests", line[distinct(request[places])])
-    else:
-        add(table, "shared_bytes", line, log.bytes[places])
-        first, turns = bank_turns(log, places, request)
-        add(table, "shared_requests", lines[log.site[first]])
-        add(table, "bank_conflicts", lines[log.site[first]], turns)
 
 
 def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndarray:

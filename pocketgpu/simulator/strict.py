@@ -177,7 +177,7 @@ class ImplicitFloat64:
         """(line, roots) of every operation in float64 that the source does not state."""
         for statements in self.assigned.values():
             for assign in statements:
-                roots = self._of_operation(assign) if self._computes(assign.value) else set()
+                roots = self._of_operation(assign, set()) if self._computes(assign.value) else set()
                 if roots and not self.narrowed(assign) and None not in roots:
                     yield assign.loc.line, roots
 
@@ -230,13 +230,13 @@ class ImplicitFloat64:
         called = {value.func.name} if value.op == "call" else set()
         return [operand for operand in value.list_vars() if operand.name not in called]
 
-    def _of_operation(self, assign: ir.Assign) -> set[Root | None]:
+    def _of_operation(self, assign: ir.Assign, seen: set[str]) -> set[Root | None]:
         """Roots of the operands that are float64, or the operation itself where none is; None is meant so."""
         operands = self._operands(assign.value)
         if any(getattr(self._type(operand), "dtype", None) == WIDE for operand in operands):
             return {None}  # an atomic, or a function of a float64 array
         if wide := self._wide(operands):
-            return self._roots_of_all(wide, set())
+            return self._roots_of_all(wide, seen)
         kinds = [self._type(operand) for operand in operands]
         line = assign.loc.line
         if types.float32 in kinds:
@@ -280,8 +280,7 @@ class ImplicitFloat64:
             named = [variable for variable in inner if isinstance(variable, ir.Var)]
             return self._roots_of_all(self._wide(named), seen)
         if self._computes(value):
-            wide = self._wide(self._operands(value))
-            return self._roots_of_all(wide, seen) if wide else self._of_operation(assign)
+            return self._of_operation(assign, seen)
         called = value.op == "call" and isinstance(self._type(value.func), types.Dispatcher)
         return set() if called else {None}
 
