@@ -28,28 +28,29 @@ def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
     is_division = operation is operator.truediv
 
     def forward(self, other: object):
-        if is_division and isinstance(other, int | np.integer):
-            return operation(np.float64(self), other)
-        return _as_unsigned(operation(*_widened(self, other, is_shift)))
+        return _as_unsigned(operation(*_widened(self, other, is_division, is_shift)))
 
     def reflected(self, other: object):
-        if is_division and isinstance(other, int | np.integer):
-            return operation(other, np.float64(self))
-        return _as_unsigned(operation(*_widened(self, other)[::-1]))
+        return _as_unsigned(operation(*_widened(self, other, is_division)[::-1]))
 
     return forward, reflected
 
 
-def _widened(value: np.integer, other: object, is_shift: bool = False) -> tuple[object, object]:
+def _widened(
+    value: np.integer, other: object, is_division: bool, is_shift: bool = False
+) -> tuple[object, object]:
     """Both as 64-bit integers; unsigned only where both are, or where an unsigned number is shifted.
 
-    A float stays what it is: with 8 and 16 bits a float32 gives a float32, but for uint16, as Numba types it.
+    Of two integers that are divided `value` becomes a float64.  A float stays what it is: with 8 and 16 bits
+    a float32 gives a float32, but for uint16, as Numba types it.
     """
     is_unsigned = value.own.kind == "u"
     if not isinstance(other, int | np.integer):
         if value.own.itemsize < 4 and isinstance(other, SMALL):
             return (np.float64 if value.own == np.uint16 else np.float32)(value), other
         return (np.uint64 if value.own.itemsize == 8 else np.int64)(value), other
+    if is_division:
+        return np.float64(value), other
     if is_unsigned and is_shift:
         return np.uint64(value), np.uint64(int(other) & 0xFFFFFFFFFFFFFFFF)
     if is_unsigned and _is_unsigned(other):

@@ -134,11 +134,10 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     columns, log = _events(watch)
     lines = np.array([site.line for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
-    for line, barriers in _barriers(columns, lines, watch).items():
-        by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
-    operations_by_line, unknown = _flops(watch, columns) if with_flops else ({}, "")
-    for line, operations in operations_by_line.items():
-        by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
+    operations, unknown = _flops(watch, columns) if with_flops else ({}, "")
+    for name, of_lines in {"barriers": _barriers(columns, lines, watch), "flops": operations}.items():
+        for line, count in of_lines.items():
+            by_line[line] = by_line.get(line, Counts()) + Counts(**{name: count})
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = source_of(watch.kernel)
     findings = _findings(watch, columns, log)
