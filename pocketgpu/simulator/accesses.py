@@ -27,6 +27,8 @@ PLAIN = ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.u
 WITHIN = SCOPES | COMPREHENSIONS
 NUMERIC = ast.BinOp | ast.UnaryOp | ast.Compare  # whose operands are numbers
 Value = Callable[[ast.expr], object]  # of an expression that no launch can change; None for any other
+# of a kernel {name: bits that it may need as an integer, or None for a watched array}; of others None
+Parameters = dict[str, int | None] | None
 
 
 class Place(NamedTuple):
@@ -112,12 +114,9 @@ def _pairs(statement: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 class Arrays:
-    """Names that a function indexes: `rows` are kept in lists, `views` indexed behind a watched array.
+    """Names that a function indexes: `rows` are kept in lists, `views` indexed behind a watched array."""
 
-    parameters: {name: is it an array?} of a kernel; None for a device function.
-    """
-
-    def __init__(self, tree: ast.AST, value: Value, watched: bool, parameters: dict[str, bool] | None):
+    def __init__(self, tree: ast.AST, value: Value, watched: bool, parameters: Parameters):
         self.value = value
         self.parameters = parameters
         self.given = arguments_in(tree)
@@ -140,7 +139,7 @@ class Arrays:
         steady = self._steady()
         self._find_rows(indexed, steady)
         for name in (steady & indexed.keys()) - self.rows.keys() if watched else ():
-            if parameters is None or name not in self.given or parameters.get(name):
+            if parameters is None or name not in self.given or self.is_array(load(name)):
                 self.views[name] = {len(self.indices(node)) for node in indexed[name]} - {0}
 
     def indices(self, node: ast.Subscript) -> list[ast.expr]:
@@ -193,7 +192,7 @@ class Arrays:
 
     def is_array(self, index: ast.expr) -> bool:
         """Is the index certainly an array of the launch?"""
-        return isinstance(index, ast.Name) and bool((self.parameters or {}).get(index.id))
+        return isinstance(index, ast.Name) and (self.parameters or {}).get(index.id, 0) is None
 
 
 @dataclass

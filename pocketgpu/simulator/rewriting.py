@@ -22,11 +22,11 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, is_added, position_of
+from pocketgpu.simulator.accesses import Accesses, Arrays, Parameters, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
 from pocketgpu.simulator.memory import Watched, attribute
 from pocketgpu.simulator.names import Transformer, arguments_in, called, load, store
-from pocketgpu.simulator.operators import OF_REGISTER, Operators, Widths
+from pocketgpu.simulator.operators import NO_INTEGER, OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
 from pocketgpu.simulator.synchronisation import call, syncthreads
 from pocketgpu.simulator.threads import INSIDE, Finding, LaunchStopped, blockIdx, threadIdx
@@ -64,13 +64,11 @@ def rewritten(
     look: Look,
     may_wait: Callable,
     watched: bool,
-    parameters: dict | None,
-    bits: dict[str, int] | None = None,
+    parameters: Parameters,
 ) -> Rewritten:
     """The function of that text, as it runs in launches.
 
-    may_wait: tells of a device function whether it can wait.  parameters: as accesses.Arrays has them.
-    bits: those of the integers among a kernel's arguments; of a device function's all may be needed.
+    may_wait: tells of a device function whether it can wait; each of its integers may need all bits.
     """
     definition = bare_definition(tree)
     own = bound_in(definition)
@@ -86,8 +84,8 @@ def rewritten(
     views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
     begin += accesses.unpacked(views)
     body = statements_by(accesses, definition.body)
-    if bits is None:
-        bits = dict.fromkeys(arrays.given, OF_REGISTER)
+    known = parameters or dict.fromkeys(arrays.given, OF_REGISTER)
+    bits = {name: number or NO_INTEGER for name, number in known.items()}
     operators = Operators(Widths(definition, rewriter.meaning, rewriter.constant, bits))
     definition.body = [*begin, *statements_by(operators, body)]
     result.namespace |= accesses.namespace | operators.namespace

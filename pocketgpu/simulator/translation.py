@@ -12,6 +12,7 @@ from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodTyp
 import numpy as np
 
 from pocketgpu.simulator import arithmetic, libdevice, names
+from pocketgpu.simulator.accesses import Parameters
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
 from pocketgpu.simulator.memory import Watched
 from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
@@ -58,9 +59,8 @@ class Translation:
     def kernel(self, function: FunctionType, values: Sequence) -> FunctionType:
         """The kernel as it runs with these arguments, the same for every thread."""
         arguments = dict(zip(names.parameters(function), values, strict=False))
-        is_array = {name: isinstance(value, Watched) for name, value in arguments.items()}
         bits = {name: _bits_of(value) for name, value in arguments.items()}
-        copy, result = self._copy(function, is_array, bits)
+        copy, result = self._copy(function, bits)
         for name, number in result.views if result else ():
             data = f"{name}.data{number}", f"{name}.number{number}"
             copy.__globals__.update(zip(data, bare(arguments[name], number), strict=True))
@@ -75,13 +75,10 @@ class Translation:
         return self._copy(function)[0]
 
     def _copy(
-        self,
-        function: FunctionType,
-        parameters: dict[str, bool] | None = None,
-        bits: dict[str, int] | None = None,
+        self, function: FunctionType, parameters: Parameters = None
     ) -> tuple[FunctionType, Rewritten | None]:
         """A function with the code of launches and the simulator's functions, and how it was rewritten."""
-        result = self._rewritten(function, parameters, bits)
+        result = self._rewritten(function, parameters)
         code = result.code if result else function.__code__
         if result is None:
             self.textless.add(code)
@@ -112,15 +109,10 @@ class Translation:
         result = self._rewritten(function)
         return result is not None and bool(result.code.co_flags & GENERATOR)
 
-    def _rewritten(
-        self,
-        function: FunctionType,
-        parameters: dict[str, bool] | None = None,
-        bits: dict[str, int] | None = None,
-    ) -> Rewritten | None:
+    def _rewritten(self, function: FunctionType, parameters: Parameters = None) -> Rewritten | None:
         """The function's code for launches; None where its text is not available."""
         watched = self.trace is not None
-        of_launch = None if parameters is None else (*parameters.items(), *bits.items())
+        of_launch = None if parameters is None else tuple(parameters.items())
         key = id(function.__code__), watched, of_launch
         for _, result in _rewritten.get(key, ()):
             if all(_is_same(look(function, path), value) for path, value in result.known.items()):
@@ -136,7 +128,7 @@ class Translation:
             if tree is None:
                 return None
             meaning = lambda path: look(function, path)
-            result = rewritten(tree, function.__code__, meaning, self.may_wait, watched, parameters, bits)
+            result = rewritten(tree, function.__code__, meaning, self.may_wait, watched, parameters)
         except RecursionError:  # the newest Pythons compile no deeper
             return None
         finally:
@@ -150,8 +142,10 @@ class Translation:
         return result
 
 
-def _bits_of(argument: object) -> int:
-    """Bits that a kernel's argument may need as an integer of Python; few classes, each with its own code."""
+def _bits_of(argument: object) -> int | None:
+    """A kernel's argument, see Parameters; few classes, each with its own code."""
+    if isinstance(argument, Watched):
+        return None
     if not isinstance(argument, int):
         return NO_INTEGER
     return OF_INDEX if -1 << OF_INDEX < argument < 1 << OF_INDEX else OF_REGISTER
