@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.grouping import ones_before, paired, repeated, table_keys, turn_in_group
+from pocketgpu.simulator.grouping import ones_before, paired, repeated, starts_of, table_keys, turn_in_group
 from pocketgpu.simulator.trace import Accesses, Columns
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
@@ -159,15 +159,11 @@ def _unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.nda
 
     place, cell: as log.touched gives them.  The other arrays have a value for every access.
     """
-    doubtful = _of_several_owners(place, cell, scope, epoch, owner, writes, atomic)
-    if not len(doubtful):
-        return np.zeros((0, 2), np.int64)
-    place = place[doubtful]
-    cell = cell[doubtful]
-    order = np.lexsort((place, epoch[place], scope[place], cell))
+    key = paired(cell, paired(scope[place], epoch[place]))
+    doubtful = _of_several_owners(key, owner[place], writes[place], ~atomic[place])
+    order = doubtful[np.argsort(key[doubtful], kind="stable")]
     place = place[order]
-    key = np.stack([cell[order], scope[place], epoch[place]])
-    starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
+    starts = starts_of(key[order])
     lengths = np.diff(starts, append=len(place))
     begins = repeated(starts, lengths)  # place of the group's first access
     some_plain = repeated(np.logical_or.reduceat(~atomic[place], starts), lengths)
@@ -177,35 +173,30 @@ def _unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.nda
     return place[pairs[some_plain[pairs[:, 1]]]]
 
 
-def _of_several_owners(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
-    """Which of the places may stand in such a pair: all that do, and some more where the table is full."""
-    of_epoch = paired(scope[place], epoch[place])
-    key, keys = table_keys(
-        paired(cell, of_epoch), (int(cell.max(initial=0)) + 1) * (int(of_epoch.max(initial=0)) + 1)
-    )
+def _of_several_owners(
+    key: np.ndarray, owner: np.ndarray, writes: np.ndarray, plain: np.ndarray
+) -> np.ndarray:
+    """Places of those with such a key that stand in a pair, and of some more where the table is full."""
+    key, keys = table_keys(key, int(key.max(initial=0)) + 1)
     one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
-    one[key] = owner[place]
-    several[key[one[key] != owner[place]]] = True
+    one[key] = owner
+    several[key[one[key] != owner]] = True
     if not several.any():
         return np.zeros(0, np.int64)
-    some_write[key[writes[place]]] = True
-    some_plain[key[~atomic[place]]] = True
+    some_write[key[writes]] = True
+    some_plain[key[plain]] = True
     return np.flatnonzero((several & some_write & some_plain)[key])
 
 
 def _after_writes(begins: np.ndarray, owner: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """[pairs,2] Each access with the latest of the chosen writes before it that is another owner's."""
-    writes = np.flatnonzero(chosen)
-    if not len(writes):
-        return np.zeros((0, 2), np.int64)
-    group = np.stack([begins, owner])[:, writes]
-    changes = np.r_[True, (group[:, 1:] != group[:, :-1]).any(0)]
+    writes = np.r_[-1, np.flatnonzero(chosen)]  # the first stands for none
+    runs = np.stack([np.r_[begins, -1], np.r_[owner, -1]])[:, writes]
+    changes = np.r_[True, (runs[:, 1:] != runs[:, :-1]).any(0)]
     before_run = np.maximum.accumulate(np.where(changes, np.arange(len(writes)), 0)) - 1
-    number = np.cumsum(chosen) - chosen - 1  # of the latest write before each access
-    is_own = owner[writes[number]] == owner
-    number = np.where((number >= 0) & is_own, before_run[number], number)
-    latest = writes[number]
-    return np.stack([latest, np.arange(len(owner))], 1)[(number >= 0) & (latest >= begins)]
+    number = np.cumsum(chosen) - chosen
+    latest = writes[np.where(runs[1][number] == owner, before_run[number], number)]
+    return np.stack([latest, np.arange(len(owner))], 1)[latest >= begins]
 
 
 def _before_writes(begins: np.ndarray, owner: np.ndarray, writes: np.ndarray) -> np.ndarray:

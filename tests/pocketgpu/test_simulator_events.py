@@ -5,6 +5,7 @@ import pytest
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator import trace as events
+from pocketgpu.simulator.races import _unordered_pairs
 from pocketgpu.simulator.settings import SimulatorSettings
 
 
@@ -93,3 +94,32 @@ def test_a_launch_that_touches_nothing_has_empty_columns():
     columns = columns_of(cuda.jit(lambda: None), 2, 2)
     assert len(columns.kind) == len(columns.thread) == len(columns.site) == 0
     assert columns.sites == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_for_races_are_the_latest_writes_and_the_reads_since_the_last_one(seed):
+    """The rule of _unordered_pairs, followed access by access."""
+    draw = np.random.default_rng(seed)
+    count = 80
+    cell, scope, epoch, owner = (draw.integers(0, most, count) for most in (3, 2, 2, 3))
+    writes = draw.random(count) < 0.5
+    atomic = draw.random(count) < 0.4
+    groups = {}
+    for place, group in enumerate(zip(cell, scope, epoch, strict=True)):
+        groups.setdefault(group, []).append(place)
+    expected = set()
+    for group in groups.values():
+        if atomic[group].all():
+            continue
+        for second in group:
+            before = [place for place in group if place < second]
+            others = [place for place in before if owner[place] != owner[second]]
+            written = [place for place in before if writes[place]]
+            for kind in (True, False):
+                fitting = [place for place in others if writes[place] and atomic[place] == kind]
+                expected |= {(place, second) for place in fitting[-1:]}
+            if writes[second]:
+                since = max(written, default=-1)
+                expected |= {(place, second) for place in others if place > since}
+    pairs = _unordered_pairs(np.arange(count), cell, scope, epoch, owner, writes, atomic)
+    assert {tuple(pair) for pair in pairs.tolist()} == expected
