@@ -129,8 +129,8 @@ def _candidates(columns: Columns, log: Accesses, flags: Flags) -> np.ndarray:
     within_block = log.block, block, log.thread
     between_blocks = np.zeros_like(grid), grid, log.block
     pairs = [
-        _unordered_pairs(place, cell, *within_block, writes, atomic),
-        _unordered_pairs(place[is_global], cell[is_global], *between_blocks, writes, atomic),
+        unordered_pairs(place, cell, *within_block, writes, atomic),
+        unordered_pairs(place[is_global], cell[is_global], *between_blocks, writes, atomic),
     ]
     key = np.unique(np.concatenate(pairs) @ (len(atomic), 1))
     pairs = np.stack(np.divmod(key, max(1, len(atomic))), 1)
@@ -152,7 +152,7 @@ def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.
     return place[chosen], cell[chosen]
 
 
-def _unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
+def unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
     """[pairs,2] In one scope, one epoch, in one cell of memory, not all of them atomic, by two owners: each
     access with the latest plain and the latest atomic write before it, and each write with the reads since
     the last one.

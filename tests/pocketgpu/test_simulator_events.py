@@ -5,7 +5,7 @@ import pytest
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator import trace as events
-from pocketgpu.simulator.races import _unordered_pairs
+from pocketgpu.simulator.races import unordered_pairs
 from pocketgpu.simulator.settings import SimulatorSettings
 
 
@@ -98,7 +98,7 @@ def test_a_launch_that_touches_nothing_has_empty_columns():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_for_races_are_the_latest_writes_and_the_reads_since_the_last_one(seed):
-    """The rule of _unordered_pairs, followed access by access."""
+    """The rule of unordered_pairs, followed access by access."""
     draw = np.random.default_rng(seed)
     count = 80
     cell, scope, epoch, owner = (draw.integers(0, most, count) for most in (3, 2, 2, 3))
@@ -121,5 +121,5 @@ def test_candidates_for_races_are_the_latest_writes_and_the_reads_since_the_last
             if writes[second]:
                 since = max(written, default=-1)
                 expected |= {(place, second) for place in others if place > since}
-    pairs = _unordered_pairs(np.arange(count), cell, scope, epoch, owner, writes, atomic)
+    pairs = unordered_pairs(np.arange(count), cell, scope, epoch, owner, writes, atomic)
     assert {tuple(pair) for pair in pairs.tolist()} == expected
