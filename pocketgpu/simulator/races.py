@@ -275,10 +275,9 @@ class ClockReplay:
         self.pending = {}
         self.times = defaultdict(int)
         self.carried = {}  # address -> {(scope, block): clock}
-        self.segment_at = {}
+        self.segment_at = {first: 0 for first, _ in self.pairs}
         self.firsts = defaultdict(list)
         for first, second in self.pairs:
-            self.segment_at[first] = 0
             self.firsts[second].append(first)
         self.ordered = set()
         self._replay()
@@ -289,9 +288,8 @@ class ClockReplay:
         interesting = np.isin(
             self.columns.kind, (trace.FENCE, trace.BARRIER, trace.WARP_SYNC, trace.GRID_SYNC)
         )
-        flagged = np.isin(log.address, list(self.flags.addresses)) if self.flags.addresses else []
-        chosen = {*np.flatnonzero(flagged).tolist(), *places}
-        place_of = {int(log.when[place]): place for place in chosen}
+        flagged = np.flatnonzero(np.isin(log.address, [*self.flags.addresses])).tolist()
+        place_of = {int(log.when[place]): place for place in (*flagged, *places)}
         interesting[[*place_of]] = True
         for event in np.flatnonzero(interesting).tolist():
             thread = int(self.columns.thread[event])
