@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from weakref import ref
 
 import numpy as np
 
 from pocketgpu.devices import Device
+from pocketgpu.simulator.host_memory import allocation
 from pocketgpu.simulator.mapped import forget_launches, is_mapped, note_launch
 from pocketgpu.simulator.settings import LARGEST_BLOCK, LARGEST_GRID, clock_now, current
 from pocketgpu.simulator.threads import Finding
@@ -25,7 +27,7 @@ MOST_ISSUED = 256  # launches on streams since the last synchronisation
 _numbers = count(1)
 _issued: list["IssuedLaunch"] = []
 
-Extents = dict[tuple[int, int], str]  # (first address, end) -> name of the array
+Extents = dict[tuple[int, int], tuple[str, Callable]]  # (first address, end) -> array's name, is it there?
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,11 @@ def _touched(watch: Watch) -> tuple[Extents, Extents]:
         for number in np.unique(columns.array[mask & (columns.array > 0)]).tolist():
             root = columns.arrays[number].root
             if root.space == GLOBAL:
-                extents[np.lib.array_utils.byte_bounds(root.data)] = str(root.label) or "the same memory"
+                name = str(root.label) or "the same memory"
+                owner = allocation(root.data)
+                # of memory that is not NumPy's nobody knows when it is freed
+                is_there = ref(owner) if owner.base is None else bool
+                extents[np.lib.array_utils.byte_bounds(root.data)] = name, is_there
     return reads, writes
 
 
@@ -154,9 +160,9 @@ def _conflict(first: IssuedLaunch, second: IssuedLaunch) -> str | None:
     common = (
         name
         for one, other in pairs
-        for low, high in one
-        for (start, end), name in other.items()
-        if start < high and low < end
+        for (low, high), (_, is_there) in one.items()
+        for (start, end), (name, _) in other.items()
+        if start < high and low < end and is_there() is not None
     )
     return next(common, None)
 

@@ -152,7 +152,15 @@ def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.
     return place[chosen], cell[chosen]
 
 
-def unordered_pairs(place, cell, scope, epoch, owner, writes, atomic) -> np.ndarray:
+def unordered_pairs(
+    place: np.ndarray,
+    cell: np.ndarray,
+    scope: np.ndarray,
+    epoch: np.ndarray,
+    owner: np.ndarray,
+    writes: np.ndarray,
+    atomic: np.ndarray,
+) -> np.ndarray:
     """[pairs,2] In one scope, one epoch, in one cell of memory, not all of them atomic, by two owners: each
     access with the latest plain and the latest atomic write before it, and each write with the reads since
     the last one.

@@ -1,5 +1,6 @@
 """Launches that would never end, that a GPU refuses, that race on two streams; and the text of findings."""
 
+import gc
 import math
 import multiprocessing
 import os
@@ -118,6 +119,21 @@ def test_ordered_launches_on_streams_are_not_accused(how):
         copies[1, 4](x, cuda.to_device(np.ones(4)))
     copies[1, 4, first if how == "one stream" else second](x if how == "apart" else y, z)
     assert z.copy_to_host().tolist() == [1, 1, 1, 1]
+
+
+def test_memory_that_was_freed_and_given_to_another_array_orders_nothing():
+    first, second, x, y, z = two_streams()
+    address = x.__cuda_array_interface__["data"][0]
+    copies[1, 4, first](x, y)
+    copies[1, 4, first](y, z)
+    ones = [np.ones(4) for _ in range(40)]
+    del x
+    gc.collect()
+    *_, source = others = [*map(cuda.to_device, ones)]
+    at_address = [other for other in others if other.__cuda_array_interface__["data"][0] == address]
+    again = (at_address or others)[0]
+    copies[1, 4, second](source, again)
+    assert again.copy_to_host().tolist() == [1, 1, 1, 1]
 
 
 def test_a_device_view_keeps_its_offset_and_a_host_array_its_own_alignment():
