@@ -90,7 +90,7 @@ peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab be
 frameworks:  ## compare networks with PyTorch, Keras, Flax, Equinox, Haiku, MLX and ONNX; writes docs/frameworks.md
 	$(USABLE_PYTHON)
 	$(SET_UP) .venv-frameworks frameworks
-	@.venv-frameworks/bin/python tests/frameworks $(OPTIONS)
+	@.venv-frameworks/bin/python -m bench.frameworks $(OPTIONS)
 
 gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure against (gigabytes)
 	$(USABLE_PYTHON)

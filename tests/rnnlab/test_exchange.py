@@ -1,6 +1,6 @@
 """Weights of other frameworks give their outputs and gradients, and come back without a changed bit.
 
-tests/fixtures/frameworks.npz holds what each framework computed: `python tests/frameworks --fixtures`.
+tests/fixtures/frameworks.npz holds what each framework computed: `python -m bench.frameworks --fixtures`.
 """
 
 from pathlib import Path

@@ -29,7 +29,7 @@ def node_tests() -> dict:
     return tests
 
 
-def outputs_of(node, arrays) -> list[np.ndarray]:
+def outputs_of(node: object, arrays: list[np.ndarray]) -> list[np.ndarray]:
     """What the node's outputs must be, from one network for each direction.  ValueError if there is none."""
     settings = {a.name: a for a in node.attribute}
     direction = settings["direction"].s.decode() if "direction" in settings else "forward"

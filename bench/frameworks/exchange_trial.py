@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bench.frameworks.distributions import Case
 from rnnlab import exchange, reference
 from rnnlab.compare import relative_error
 from rnnlab.network import Network
@@ -11,7 +12,7 @@ GRADIENT = 1e-5
 READ = {"linen": "from_flax", "nnx": "from_flax"}
 
 
-def network_of(case, source=None) -> Network:
+def network_of(case: Case, source: dict | None = None) -> Network:
     """The case's network, read from its layer or from these arrays alone."""
     read = getattr(Network, READ.get(case.framework, f"from_{case.framework}"))
     if source is None and case.framework != "linen":
@@ -19,7 +20,7 @@ def network_of(case, source=None) -> Network:
     return read(case.source if source is None else source, cell=case.cell, reset=case.reset)
 
 
-def errors(case, network) -> tuple[float, float]:
+def errors(case: Case, network: Network) -> tuple[float, float]:
     """Relative errors of y and of the worst gradient, the network's results in float64."""
     exact = network.astype("float64")
     y, _, saved = reference.forward(exact, case.x.astype("float64"))
@@ -39,12 +40,12 @@ def errors(case, network) -> tuple[float, float]:
     return relative_error(case.y, y), worst
 
 
-def stored(case, gradient, theirs):
+def stored(case: Case, gradient: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """Rows of bias_hh that the framework has: its gradient is not 0 (or 1, Haiku's run-time bias)."""
     return np.zeros(len(gradient), bool) if case.cell == "lstm" and case.framework == "haiku" else theirs != 0
 
 
-def flat(tree, path="") -> dict:
+def flat(tree: object, path: str = "") -> dict:
     """{path: array} of nested dictionaries or lists."""
     if isinstance(tree, dict) or hasattr(tree, "items"):
         return {k: a for name, part in tree.items() for k, a in flat(part, f"{path}/{name}").items()}
@@ -53,7 +54,7 @@ def flat(tree, path="") -> dict:
     return {path.replace(".", "/").strip("/_").split("params/cell/")[-1]: np.asarray(tree)}
 
 
-def way_back_changes(case, network) -> bool:
+def way_back_changes(case: Case, network: Network) -> bool:
     """Does reading and writing change any bit?"""
     if case.framework == "torch":
         back, original = flat(network.to_torch()), flat(case.arrays)

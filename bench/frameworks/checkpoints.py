@@ -38,7 +38,8 @@ def wheel(folder: Path, name: str) -> zipfile.ZipFile:
 class Arrays(pickle.Unpickler):
     """Reads a pickle of NumPy arrays, and nothing else."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> object:
+        """The class of that name, if an array is made of it."""
         if module.split(".")[0] == "numpy" and name in ("_reconstruct", "ndarray", "dtype"):
             return super().find_class(module.replace("numpy.core", "numpy._core"), name)
         raise pickle.UnpicklingError(f"{module}.{name} is not an array's")

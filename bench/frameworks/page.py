@@ -57,7 +57,7 @@ flax.nnx's GRUCell has no bias inside the reset gate: a Network with one is refu
 """
 
 
-def page(results, nodes, trained, machine: str) -> str:
+def page(results: dict, nodes: tuple | None, trained: dict | None, machine: str) -> str:
     """The page's text; a part that did not run is left out."""
     rows = []
     for name, (installed, cases, outcome) in results.items():

@@ -1,11 +1,11 @@
 """A class of synthetic students, graded twice: undisturbed, and killed at random moments and resumed.
 
-    python tests/classroom_trial.py FOLDER [--count 500] [--kills 10] [--jobs 2] [--seed 0] [--rows N]
+    python -m bench.classroom_trial FOLDER [--count 500] [--kills 10] [--jobs 2] [--seed 0] [--rows N]
 
 --rows: at most so many notebooks with known mistakes for each lesson, one mistake in each exercise of each.
 --together MINUTES: both runs at once, with the kills within so many minutes.
 
-Run by hand, outside `make test`: it takes the better part of an hour. Honest notebooks, every known mistake,
+Run by hand: it takes the better part of an hour. Honest notebooks, every known mistake,
 every attack of docs/attacks.md, untouched and damaged notebooks. It ends with 1 where the two runs differ,
 where an attack or a mistake gets a point, or where an honest answer loses one; and it prints what a teacher
 wants to know of a machine: minutes by the clock and of a core, and memory.
@@ -23,18 +23,23 @@ import threading
 import time
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-import attacks_table as attacks
-import fuzz_notebooks
 import psutil
-from pretended_class import without_times
 
 from nbjudge.classroom import results
 from nbjudge.grading.self_check import notebook
 from rnncourse import checks
 from rnncourse.checks.answers import answers
+
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path.append(str(TESTS))  # attacks, damages and pretended classes are those of the tests
+
+import attacks_table as attacks
+import fuzz_notebooks
+from pretended_class import without_times
 
 NAMES = "Ada", "Zoë", "José", "Łukasz", "Nguyễn", "陈", "Ольга", "עדה", "O'Neil", "Müller, A.", "أمل", "Ìyá"
 HOST = "last_step"  # the exercise in whose place the attacks on the demonstration exercise are made
@@ -48,16 +53,16 @@ LEFT_OUT = "kernel_of_a_class_of_its_own"  # an attack by a statement that no an
 OPEN = "passed"  # the status that an honest answer must get
 
 
-def book_of(lesson, folder="solutions"):
+def book_of(lesson: str, folder: str = "solutions") -> dict:
     """The notebook of a lesson as an object of JSON."""
     return json.loads(notebook(folder, lesson).read_text(encoding="utf-8"))
 
 
-def text_of(cell):
+def text_of(cell: dict) -> str:
     return "".join(cell["source"])
 
 
-def cell_of(book, name):
+def cell_of(book: dict, name: str) -> dict:
     """The cell that defines an exercise's function."""
     return next(
         cell
@@ -66,12 +71,12 @@ def cell_of(book, name):
     )
 
 
-def honest(lesson):
+def honest(lesson: str) -> tuple[dict, dict]:
     """A solved notebook, and the status that each exercise must have."""
     return book_of(lesson), dict.fromkeys(checks.catalogue(lesson), OPEN)
 
 
-def mistaken(lesson, mutants):
+def mistaken(lesson: str, mutants: dict) -> tuple[dict, dict]:
     """A notebook with one known mistake in each exercise that has one; those exercises must get nothing."""
     book, expected = honest(lesson)
     for name, mutant in mutants.items():
@@ -80,7 +85,7 @@ def mistaken(lesson, mutants):
     return book, {name: "no points" if name in mutants else None for name in expected}
 
 
-def attacked(attack):
+def attacked(attack: attacks.Attack) -> tuple[str, dict, dict]:
     """A solved notebook with one attack in it. What that does to the attacker's other exercises is nobody's
     loss; a statement that the answer does not need is left out, and then the attack is none."""
     lesson, name = (
@@ -99,13 +104,13 @@ def attacked(attack):
     return lesson, book, dict.fromkeys(expected) | {name: None if is_right else "no points"}
 
 
-def mistakes_of(lesson):
+def mistakes_of(lesson: str) -> list[dict]:
     """[{exercise: mutant}, ...]: each known mistake of a lesson once, one for each exercise at a time."""
     columns = [[(answer.name, mutant) for mutant in answer.mutants] for answer in answers(lesson).values()]
     return [dict(filter(None, row)) for row in zip_longest(*columns)]
 
 
-def submissions(count, seed, rows):
+def submissions(count: int, seed: int, rows: int | None) -> list[tuple]:
     """[(kind, lesson, bytes, expected status by exercise), ...] of a class."""
     draw = random.Random(seed)
     listed = []
@@ -131,16 +136,16 @@ def submissions(count, seed, rows):
     return listed[:count]
 
 
-def packed(book):
+def packed(book: dict) -> bytes:
     return json.dumps(book, ensure_ascii=False).encode(errors="surrogatepass")
 
 
-def pair(case):
+def pair(case: tuple[dict, dict]) -> tuple[bytes, dict]:
     book, expected = case
     return packed(book), expected
 
 
-def write_download(path, listed):
+def write_download(path: Path, listed: list[tuple]) -> dict:
     """A download with a folder for each student; {folder: what is expected} by name."""
     expected = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -151,11 +156,11 @@ def write_download(path, listed):
     return expected
 
 
-def command(*arguments):
+def command(*arguments: object) -> list[str]:
     return [sys.executable, "-P", "-m", "rnncourse.cli", "class", *map(str, arguments)]
 
 
-def grade(folder, jobs, patience=None):
+def grade(folder: Path, jobs: int, patience: float | None = None) -> tuple[float, int, bool]:
     """Grade a class folder, killed after `patience` seconds; (seconds, largest bytes, whether it ended)."""
     begin, largest = time.monotonic(), 0
     with open(folder.with_suffix(".log"), "ab") as log:
@@ -175,7 +180,7 @@ def grade(folder, jobs, patience=None):
     return time.monotonic() - begin, largest, True
 
 
-def tree_bytes(pid):
+def tree_bytes(pid: int) -> int:
     """Memory that a process and its descendants take."""
     total = 0
     try:
@@ -190,7 +195,7 @@ def tree_bytes(pid):
     return total
 
 
-def judged(folder, expected):
+def judged(folder: Path, expected: dict) -> Iterator[str]:
     """Sentences on each verdict that is not what it must be."""
     for result in results.load(folder):
         kind, _, statuses = expected[result.student]
@@ -206,13 +211,14 @@ def judged(folder, expected):
             yield f"lost: {result.student}, {kind}: {result.problem}"
 
 
-def bare(folder):
+def bare(folder: Path) -> bytes:
     """The results without times, as bytes."""
     listed = [without_times(result) for result in results.load(folder)]
     return b"".join(json.dumps(entry, sort_keys=True).encode() + b"\n" for entry in listed)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
+    """Make the class, grade it twice, and say what differs; 1 where anything does."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     options = {"--count": 500, "--kills": 10, "--jobs": 2, "--seed": 0, "--rows": None, "--together": 0}
@@ -236,7 +242,7 @@ def main(arguments):
     return conclude(quiet, killed, expected)
 
 
-def undisturbed(folder, chosen):
+def undisturbed(folder: Path, chosen: argparse.Namespace) -> float:
     """Grade a class without a kill; its seconds."""
     before = seconds_of_cores()
     seconds, largest, _ = grade(folder, chosen.jobs)
@@ -245,13 +251,13 @@ def undisturbed(folder, chosen):
     return seconds
 
 
-def seconds_of_cores():
+def seconds_of_cores() -> float:
     """Seconds of all cores, other programs included: what an answer's wall ends counts for no parent."""
     used = psutil.cpu_times()
     return used.user + used.nice + used.system
 
 
-def with_kills(folder, chosen, seconds):
+def with_kills(folder: Path, chosen: argparse.Namespace, seconds: float) -> None:
     """Grade a class with kills at random moments of so many seconds."""
     draw, begin = random.Random(chosen.seed), time.monotonic()
     for number in range(chosen.kills):
@@ -263,7 +269,7 @@ def with_kills(folder, chosen, seconds):
     print(f"killed and resumed: {(time.monotonic() - begin) / 60:.1f} minutes", flush=True)
 
 
-def conclude(quiet, killed, expected):
+def conclude(quiet: Path, killed: Path, expected: dict) -> int:
     """Print what differs; 1 where anything is not as it must be."""
     problems = list(judged(quiet, expected))
     if bare(quiet) != bare(killed):

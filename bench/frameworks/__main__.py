@@ -1,6 +1,6 @@
 """Compare networks with the frameworks whose weights they read, and write docs/frameworks.md from that.
 
-python tests/frameworks [--fixtures]    in the environment that `make frameworks` sets up
+python -m bench.frameworks [--fixtures]    in the environment that `make frameworks` sets up
 
 Each framework runs a layer with random weights; the network that reads them must give the same outputs and
 gradients, and writing it back must change no bit.  A framework that is not installed is skipped with a word.
@@ -11,20 +11,16 @@ import functools
 import json
 import platform
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 
+from bench.frameworks import checkpoints, distributions, exchange_trial, onnx_nodes, page
+from bench.frameworks.distributions import Case
+
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/frameworks")]
-
-import checkpoints
-import exchange_trial
-import distributions
-import onnx_nodes
-import page
-
 
 say = functools.partial(print, flush=True)
 
@@ -66,7 +62,7 @@ def main() -> int:
     return int(wrong > 0)
 
 
-def trial(case) -> tuple[float, float, bool, bool]:
+def trial(case: Case) -> tuple[float, float, bool, bool]:
     """Error of y, worst error of a gradient, does the way back change a bit, and whether all is well."""
     network = exchange_trial.network_of(case)
     output, gradient = exchange_trial.errors(case, network)
@@ -75,7 +71,7 @@ def trial(case) -> tuple[float, float, bool, bool]:
     return output, gradient, changed, within and not changed
 
 
-def stored(case) -> dict[str, np.ndarray]:
+def stored(case: Case) -> dict[str, np.ndarray]:
     """The case's arrays by a key that says all of it."""
     key = f"{case.framework}|{case.kind}|{case.cell}|{case.reset}"
     parts = {"x": case.x, "dy": case.dy, "y": case.y, "dx": case.dx}
@@ -84,7 +80,7 @@ def stored(case) -> dict[str, np.ndarray]:
     return {f"{key}/{name}": np.asarray(a) for name, a in parts.items()}
 
 
-def optional(name: str, run):
+def optional(name: str, run: Callable):
     """The result of a part, or None with a word where a package is missing."""
     try:
         return run()

@@ -49,7 +49,7 @@ def random_like(array: Any, rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(-0.6, 0.6, np.shape(array)).astype("float32")
 
 
-def torch_cases() -> Iterator[Case]:
+def _torch_cases() -> Iterator[Case]:
     import torch
 
     modules = {
@@ -72,7 +72,7 @@ def torch_cases() -> Iterator[Case]:
             yield Case("torch", f"nn.{type(module).__name__}", cell, "after", module, arrays, x, dy, *results)
 
 
-def keras_cases() -> Iterator[Case]:
+def _keras_cases() -> Iterator[Case]:
     import jax
     import keras
 
@@ -106,7 +106,7 @@ def keras_cases() -> Iterator[Case]:
             yield Case("keras", kind, cell, reset, layer, layer.get_weights(), x, dy, *results)
 
 
-def of_jax(
+def _of_jax(
     framework: str,
     kind: str,
     cell: str,
@@ -133,7 +133,7 @@ def of_jax(
     return Case(framework, kind, cell, reset, wrap(arrays), to_numpy(arrays), x, dy, *results)
 
 
-def linen_cases() -> Iterator[Case]:
+def _linen_cases() -> Iterator[Case]:
     import jax
     from flax import linen
 
@@ -151,10 +151,10 @@ def linen_cases() -> Iterator[Case]:
             T, B, I, H = size
             layer = linen.RNN(make(features=H), time_major=True)
             variables = layer.init(jax.random.PRNGKey(0), jax.numpy.zeros((T, B, I)))
-            yield of_jax("linen", kind, cell, "after", dict(variables), layer.apply, size)
+            yield _of_jax("linen", kind, cell, "after", dict(variables), layer.apply, size)
 
 
-def nnx_cases() -> Iterator[Case]:
+def _nnx_cases() -> Iterator[Case]:
     import jax
     from flax import nnx
 
@@ -180,10 +180,10 @@ def nnx_cases() -> Iterator[Case]:
                 nnx.replace_by_pure_dict(state, arrays)
                 return nnx.merge(definition, state)
 
-            yield of_jax("nnx", kind, cell, "after", nnx.to_pure_dict(state), run, size, module_of)
+            yield _of_jax("nnx", kind, cell, "after", nnx.to_pure_dict(state), run, size, module_of)
 
 
-def equinox_cases() -> Iterator[Case]:
+def _equinox_cases() -> Iterator[Case]:
     import equinox
     import jax
 
@@ -207,10 +207,10 @@ def equinox_cases() -> Iterator[Case]:
                 return jax.lax.scan(step, first, x)[1]
 
             arrays = {name: np.array(getattr(module, name)) for name in names}
-            yield of_jax("equinox", kind, cell, "after", arrays, run, size, merged)
+            yield _of_jax("equinox", kind, cell, "after", arrays, run, size, merged)
 
 
-def haiku_cases() -> Iterator[Case]:
+def _haiku_cases() -> Iterator[Case]:
     import haiku
     import jax
 
@@ -228,10 +228,10 @@ def haiku_cases() -> Iterator[Case]:
 
             layer = haiku.without_apply_rng(haiku.transform(layer))
             arrays = layer.init(jax.random.PRNGKey(0), jax.numpy.zeros(size[:3]))
-            yield of_jax("haiku", kind, cell, reset, arrays, layer.apply, size)
+            yield _of_jax("haiku", kind, cell, reset, arrays, layer.apply, size)
 
 
-def mlx_cases() -> Iterator[Case]:
+def _mlx_cases() -> Iterator[Case]:
     import mlx.core as mx
     import mlx.nn as nn
 
@@ -268,11 +268,11 @@ def mlx_cases() -> Iterator[Case]:
 
 
 DISTRIBUTIONS = {  # distribution that is tried: its cases
-    "torch": torch_cases,
-    "keras": keras_cases,
-    "flax (linen)": linen_cases,
-    "flax (nnx)": nnx_cases,
-    "equinox": equinox_cases,
-    "dm-haiku": haiku_cases,
-    "mlx": mlx_cases,
+    "torch": _torch_cases,
+    "keras": _keras_cases,
+    "flax (linen)": _linen_cases,
+    "flax (nnx)": _nnx_cases,
+    "equinox": _equinox_cases,
+    "dm-haiku": _haiku_cases,
+    "mlx": _mlx_cases,
 }

@@ -1,0 +1,1 @@
+"""Networks beside the frameworks whose weights they read; `python -m bench.frameworks` writes the page."""
